@@ -1,10 +1,11 @@
-//! Contractions on the GPU: one JSON line for each case.
+//! Contractions on the GPU: one JSON line per case.
 //!
 //! `gemm`: C = A·B + C for a batch of n × n matrices, over (+, ×) and up to 16 rows over (min, +). `action`: U = M V of
-//! a mass operator on hexahedra of degree p, p + 1 values and p + 2 points a direction. `ms_min` is the least of
-//! `--rounds` times by events of 5 calls one behind the other, so that the device waits for no call, `ms` the median,
-//! both of one call; `pct_bound` the least time that [`bound`](sparring::contract::bound) allows at the bandwidth of a
-//! copy in the same run, as part of `ms_min`.
+//! a mass operator on hexahedra of degree p, with p + 1 values and p + 2 points per direction. `ms_min` is the minimum
+//! of
+//! `--rounds` event timings of 5 back-to-back calls, so that the device never waits for the host, and `ms` the median,
+//! both per call. `pct_bound` is the lower bound by [`bound`](sparring::contract::bound) at the bandwidth of a
+//! copy in the same run, relative to `ms_min`.
 //!
 //! Options: `--bytes N` (1.2e9) of all arrays of a case, `--rounds N` (10), `--only gemm|action`, `--n LIST`.
 
@@ -25,11 +26,11 @@ mod gpu {
     use sparring::gpu::DeviceBatch;
     use sparring::{Cuda, Result};
 
-    /// Calls that are timed together.
+    /// Number of calls timed together.
     const CALLS: usize = 5;
     const SIZES: [usize; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 28, 32];
 
-    /// What was asked for on the command line.
+    /// Command line options.
     struct Options {
         bytes: f64,
         rounds: usize,
@@ -120,7 +121,7 @@ mod gpu {
             let put = |extents: &[usize], batch| {
                 self.cuda.upload_batch(&View::new(numbers, Layout::row_major(extents)?.batched(batch)?)?)
             };
-            // W is more than a third of all: as much of it as there are numbers, read twice.
+            // W takes more than a third of the bytes and may exceed `numbers`, which fills both W and V.
             let fit = numbers.len() / q.pow(3).max(d.pow(3));
             let elements = elements.min(fit);
             let (basis, w, v) = (put(&[q, d], 1)?, put(&[q; 3], elements)?, put(&[d; 3], elements)?);
@@ -135,7 +136,7 @@ mod gpu {
             Ok(())
         }
 
-        /// Milliseconds of each round, increasing; the first two are not counted.
+        /// Sorted milliseconds of the rounds, without two warm-up rounds.
         fn times(&self, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
             let mut times = vec![];
             for round in 0..self.options.rounds + 2 {

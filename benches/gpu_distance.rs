@@ -1,12 +1,12 @@
-//! Distances and nearest neighbours on the GPU, of generated sets of vectors in single precision.
+//! Distances and nearest neighbours on the GPU, for generated sets of vectors in single precision.
 //!
 //! ```sh
 //! cargo bench --features testing --bench gpu_distance -- [--only CASE] [--metric NAME,NAME|all] [--reps N] [--k N]
 //!     [--single] [--self] [--sizes small|full] [--queries N] [--baselines]
 //!     [--baseline-rows N] [--limit-ms N] [--describe]
 //! ```
-//! X is the first rows of Y, as another matrix; `--queries` says how many. By default the 15 metrics of the paper, KL
-//! as it is there and as it is elsewhere; `all` is every metric of the library.
+//! X is a copy of the first `--queries` rows of Y. By default, the 15 metrics of the paper are measured, with KL
+//! both as in the paper and in its usual form; `all` is every metric of the library.
 //!
 //! **Small** (the default): one JSON line a case and metric: milliseconds, by the wall clock, device idle before and
 //! after, medians, of preparing rows already on the device (check, norms, entries, transpose, index), of all distances
@@ -25,7 +25,7 @@
 //! `--baselines` measures beside ours, in the same run, in f32 on the same matrices on the device:
 //! - `paper`: Nolet et al. §3.3. Where the metric is an expanded product, one pass of the hybrid CSR + COO kernel into
 //!   a dense result, without norms and finalizer, which it would need as well; else their two passes over the union.
-//!   Each way to hold a row in shared memory is tried on some rows, the fastest is measured.
+//!   Each layout of a row in shared memory is tried on some rows, and the fastest is measured.
 //! - `naive_iterate`, `naive_sort`: §3.2.2 and §3.2.1, for metrics that need the union, for KL and for dot.
 //!
 //! A baseline gets as many rows of X as it manages in `--limit-ms` (2000), at most `--baseline-rows`; rates are
@@ -47,7 +47,7 @@ use sparring::sparse::Dense;
 use sparring::{Csr, Cuda, Error, Result};
 use sparring_generate::{self as generate, gen_py};
 
-/// The 15 metrics of the paper; of KL its form and the usual one.
+/// The 15 metrics of the paper; KL in its form and in the usual one.
 const METRICS: [Metric; 16] = [
     Metric::Dot,
     Metric::Cosine,
@@ -78,7 +78,7 @@ const FULL: [(&str, Shape); 4] = [
     ("scrna", (66_000, 26_485, 2_620, 71, 0.5)),
 ];
 
-/// How it is measured.
+/// Measurement options.
 struct How {
     reps: usize,
     k: usize,
@@ -89,17 +89,17 @@ struct How {
     limit_ms: f64,
 }
 
-/// What is compared.
+/// The vectors to compare.
 struct Set {
     name: String,
     x: Csr<f32>,
     y: Csr<f32>,
-    /// Columns that rows of X and Y share, over all pairs.
+    /// Number of common columns over all pairs of rows of X and Y.
     products: f64,
     generated_s: f64,
 }
 
-/// Milliseconds of `work` by the wall clock, waiting for the device, and what came of it.
+/// Wall-clock milliseconds of `work`, including the wait for the device, and its result.
 fn once<T>(cuda: &Cuda, mut work: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
     cuda.synchronize()?;
     let start = Instant::now();
@@ -139,7 +139,7 @@ fn rate(pairs: f64, ms: f64) -> f64 {
     pairs / ms / 1e6
 }
 
-/// Puts the fields of `more` into `line`.
+/// Adds the fields of `more` to `line`.
 fn extend(line: &mut Value, more: Value) {
     if let (Value::Object(line), Value::Object(more)) = (line, more) {
         line.extend(more);
@@ -149,7 +149,7 @@ fn extend(line: &mut Value, more: Value) {
 /// The floors in milliseconds: shared memory, L2 cache, the result.
 fn floors(cuda: &Cuda, set: &Set, single: bool, pairs: f64) -> [f64; 3] {
     let accumulator = if single { 4.0 } else { 8.0 };
-    // 128 bytes a cycle and multiprocessor; each product reads and writes its sum.
+    // 128 bytes per cycle and multiprocessor; each multiplication reads and writes its sum.
     let shared_rate = f64::from(cuda.limits().multiprocessors) * 1.755e9 * 128.0 / (2.0 * accumulator);
     let l2 = set.products * (4.0 + accumulator) / 5.5e12;
     [set.products / shared_rate * 1e3, l2 * 1e3, pairs * 4.0 / 4.0e12 * 1e3]
@@ -159,7 +159,7 @@ fn options(how: &How) -> Options {
     Options { precision: if how.single { Precision::Entries } else { Precision::Double }, ..Options::default() }
 }
 
-/// What every line says of the set.
+/// The fields common to all lines of a set.
 fn head(set: &Set, metric: Metric, how: &How, (n, m): (usize, usize)) -> Value {
     json!({
         "op": "distance", "case": set.name, "metric": metric.name(), "lib": "sparring", "n": n, "m": m,
@@ -212,7 +212,7 @@ fn measure(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<([f64; 2
     Ok(([rate(pairs, total), rate(pairs, pairwise)], d))
 }
 
-/// Ours at full size: neighbours of some rows among all.
+/// Ours at full size: neighbours of some rows among all rows.
 fn measure_full(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<[f64; 2]> {
     let options = options(how);
     let whole = set.x.nrows() == set.y.nrows();
@@ -255,7 +255,7 @@ fn measure_full(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<[f6
     Ok([rate(pairs, total), rate(pairs, knn)])
 }
 
-/// What a baseline took, for how many rows of X.
+/// The time of a baseline, and its number of rows of X.
 #[derive(Clone)]
 struct Taken {
     baseline: &'static str,
@@ -263,15 +263,15 @@ struct Taken {
     ms: f64,
     chosen: String,
     tried: Value,
-    /// The distances of the first row, where they need no finalizer.
+    /// The distances of the first row, if they need no finalizer.
     first_row: Vec<f64>,
 }
 
 /// A baseline of some kind, for some rows of X.
 type RunBy<'a, W, K> = dyn Fn(&DeviceCsr<W>, K) -> Result<DeviceDense<W>> + 'a;
-/// The metric that baselines were measured for, and what they took.
+/// The metric that baselines were measured for, and their times.
 type Measured = (&'static str, Vec<Taken>);
-/// What was measured already: metrics whose baselines are the same programs share them.
+/// Cache of measurements: metrics whose baselines are the same kernels share them.
 type Known = HashMap<(TypeId, bool), Measured>;
 
 /// Runs the baselines of a metric.
@@ -284,14 +284,14 @@ struct Baselines<'a> {
 }
 
 impl Baselines<'_> {
-    /// Rows of X that `run` manages within the limit, and their milliseconds.
+    /// Number of rows of X that `run` processes within the time limit, and their milliseconds.
     fn bounded<W: Real>(
         &self,
         limit_ms: f64,
         reps: usize,
         run: &dyn Fn(&DeviceCsr<W>) -> Result<DeviceDense<W>>,
     ) -> Result<(usize, f64, Vec<f64>)> {
-        // Results of up to 8 GB.
+        // Limits results to 8 GB.
         let most = (8 << 30) / (4 * self.set.y.nrows()).max(1);
         let most = most.min(self.how.baseline_rows).min(self.set.x.nrows());
         let mut rows = most.min(16);
@@ -316,7 +316,7 @@ impl Baselines<'_> {
         }
     }
 
-    /// The paper's kernels, each way to hold a row tried.
+    /// The paper's kernels, with each layout of a row tried.
     fn paper<W: Real>(&self, run: &RunBy<'_, W, UnionStrategy>) -> Result<Option<Taken>> {
         let mut tried = json!({});
         let mut best: Option<(f64, UnionStrategy)> = None;
@@ -472,7 +472,7 @@ fn compare(
     Ok(())
 }
 
-/// The sets, one after the other.
+/// Runs all sets.
 fn sets(
     full: bool,
     only: &str,

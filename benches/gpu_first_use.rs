@@ -1,10 +1,10 @@
-//! How long the first product over a semiring of one's own takes on the GPU: one JSON line for each state of the cache.
+//! Latency of the first product over a user-defined semiring on the GPU: one JSON line per cache state.
 //!
 //! | `from` | programs |
 //! | --- | --- |
-//! | `empty folder` | compiled by NVRTC, loaded, kept on disk |
+//! | `empty folder` | compiled by NVRTC, loaded, cached on disk |
 //! | `same process` | a new `Cuda`, loaded from the disk |
-//! | `new process` | the same in a process of its own, which also opens the driver and NVRTC for the first time |
+//! | `new process` | the same in a new process, which also opens the driver and NVRTC for the first time |
 //!
 //! Milliseconds by the wall clock, the device waited for: `new_ms` is `Cuda::new` (the context), `plan_ms` and
 //! `numeric_ms` the first product's phases, `again_…` the same once more, and `programs_ms` the difference, which is
@@ -22,7 +22,7 @@ use sparring::{Cpu, Csr, Cuda, Error, Result};
 use sparring_generate::gen_py;
 
 sparring::value! {
-    /// What a way costs, and the vertex it goes through.
+    /// The cost of a path, and the vertex it passes through.
     pub struct Route {
         /// What it costs.
         pub cost: f64,
@@ -31,18 +31,18 @@ sparring::value! {
     }
 }
 sparring::op! {
-    /// The cheaper of two ways; of equals the one through the smaller vertex.
+    /// The cheaper of two paths; ties go to the smaller vertex.
     pub Cheaper (a: Route, b: Route) -> Route {{
         let (x, y) = (Route::cost(a), Route::cost(b));
         (y.lt(x) | (y.eq(x) & Route::via(b).lt(Route::via(a)))).select(b, a)
     }} identity Route { cost: f64::INFINITY, via: u32::MAX }
 }
 sparring::op! {
-    /// Two steps as one way.
+    /// Concatenation of two path segments.
     pub Through (a: f64, b: f64) at (i, k, j) -> Route { Route::of(a + b, k.index_as()) }
 }
 
-/// What `programs_ms` should stay below.
+/// Upper limit for `programs_ms`.
 const COLD_MS: f64 = 300.0;
 const CACHED_MS: f64 = 5.0;
 

@@ -1,8 +1,9 @@
-//! Graph algorithms on a GPU, the graph there already: one JSON line for each, with the time of a level or a round.
+//! Graph algorithms on a GPU, with the graph resident on the device: one JSON line each, with the time per level or
+//! round.
 //!
-//! `us` is the wall time of one level (`bfs`, `parents`) or round (`sssp`), the median and the least of `--rounds` runs
-//! (5), each from the upload of the source to the last wait. Results are compared with those of textbooks, bit for bit:
-//! weights are small eighths, whose sums are exact.
+//! `us` is the wall time per level (`bfs`, `parents`) or round (`sssp`), median and minimum of `--rounds` runs
+//! (5), each from the upload of the source to the last wait. Results are compared bitwise with textbook algorithms:
+//! weights are small multiples of 1/8, whose sums are exact.
 //!
 //! Options: `--file PATH`, a graph as a Matrix Market file, as often as wanted (else lap2d_1000, a grid of 10⁶
 //! vertices, and a path of 20,000); `--only bfs|parents|sssp`; `--rounds N`; `--source N` (0).
@@ -17,7 +18,7 @@ use sparring::gpu::{DeviceCsr, DeviceVector};
 use sparring::{Csr, Cuda, Error, Result, Vector, io};
 use sparring_generate as generate;
 
-/// Levels of a breadth-first search, and how many there were.
+/// BFS levels, and their number.
 fn levels(m: &Cuda, a: &DeviceCsr<f64>, source: u32) -> Result<(DeviceVector<u32>, usize)> {
     let n = m.shape(a).0;
     let next = Ring(Any::<bool>::new(), Pair::<bool, bool, f64>::default());
@@ -32,7 +33,7 @@ fn levels(m: &Cuda, a: &DeviceCsr<f64>, source: u32) -> Result<(DeviceVector<u32
     Ok((levels, level as usize))
 }
 
-/// Parents in a breadth-first tree, the least of those that lead there, and how many levels there were.
+/// BFS parents, the smallest candidate for each vertex, and the number of levels.
 fn parents(m: &Cuda, a: &DeviceCsr<f64>, source: u32) -> Result<(DeviceVector<i64>, usize)> {
     let n = m.shape(a).0;
     let least = Ring(Min::<i64>::new(), SecondI::new());
@@ -47,7 +48,7 @@ fn parents(m: &Cuda, a: &DeviceCsr<f64>, source: u32) -> Result<(DeviceVector<i6
     Ok((parent, level))
 }
 
-/// Lengths of shortest paths by rounds that relax all edges, until 32 of them change nothing.
+/// Shortest path lengths by rounds that relax all edges, until 32 rounds change nothing.
 fn paths(m: &Cuda, a: &DeviceCsr<f64>, source: u32) -> Result<(DeviceVector<f64>, usize)> {
     let n = m.shape(a).0;
     let mut d = m.upload_vector(&Vector::new(n, vec![source], vec![0.0])?)?;
@@ -87,7 +88,7 @@ mod textbook {
         let mut parent = vec![None; a.nrows()];
         for i in 0..a.nrows() {
             for &j in a.row(i).0 {
-                // The first i is the least.
+                // The first i is the smallest.
                 if level[i].is_some() && level[j as usize] == level[i].map(|l| l + 1) {
                     parent[j as usize].get_or_insert(i as i64);
                 }
@@ -136,7 +137,7 @@ fn main() -> Result<()> {
     }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|x| x == name);
     for (name, graph) in &graphs {
-        // Weights that are positive and differ, so that shortest paths are not levels.
+        // Positive, distinct weights, so that shortest paths differ from BFS levels.
         let weights = (0..graph.nnz()).map(|p| 1.0 + (p * 7 % 13) as f64 / 8.0).collect();
         let graph: Csr<f64> = Csr::with_pattern(graph.pattern().clone(), weights)?;
         let there = cuda.upload(&graph)?;
@@ -174,7 +175,7 @@ impl Bench<'_> {
         textbook: fn(&Csr<f64>, u32) -> Vec<Option<T>>,
     ) -> Result<()> {
         let mut times = vec![];
-        // Compiles.
+        // Warm-up: compiles the kernels.
         let (found, steps) = algorithm(self.cuda, &self.there, self.source)?;
         for _ in 0..self.rounds {
             self.cuda.synchronize()?;

@@ -1,4 +1,4 @@
-//! MTTKRP over all modes on the GPU, of the tensors of `gen.py`, in every form: one JSON line for each.
+//! MTTKRP over all modes on the GPU, for the tensors of `gen.py` in every storage form: one JSON line each.
 //!
 //! `ms` is a round over all modes by events, the median of `--rounds`; `modes` are the modes alone. `build_ms` is what
 //! it takes to bring entries that are on the device into the form, `sweeps` the same in rounds. `eq3` is the traffic of
@@ -29,11 +29,11 @@ mod gpu {
     use sparring::{Cuda, Dense, Error, Result, Tensor};
     use sparring_generate as generate;
 
-    /// Sweeps of CP-ALS.
+    /// Number of CP-ALS sweeps.
     const SWEEPS: usize = 20;
     const CASES: [&str; 4] = ["unif3", "nell2", "enron", "vast5"];
 
-    /// What was asked for on the command line.
+    /// Command line options.
     struct Options {
         only: String,
         form: String,
@@ -71,7 +71,7 @@ mod gpu {
         println!("{}", serde_json::json!({"op": "copy", "device": cuda.limits().name, "gbs": copy / 1e9}));
         for name in CASES.iter().filter(|name| name.contains(&options.only)) {
             let x = generate::tensor(&format!("gen_py/{name}"))?;
-            // What f32 holds, so that f64 is the truth for both.
+            // Values are exact in f32, so that the f64 result is the reference for both types.
             let x = x.with_values(x.values().iter().map(|&v| f64::from(v as f32)).collect())?;
             let factors = factors(&x, options.rank)?;
             let truth = truth(&cuda, &x, &factors)?;
@@ -130,7 +130,7 @@ mod gpu {
             let plan = |cuda: &Cuda| -> Result<DeviceMttkrp<'_, T>> {
                 if parts { cuda.mttkrp_plan(x, Some(form)) } else { cuda.mttkrp_plan_of(&entries, Some(form)) }
             };
-            // The first compiles and takes memory.
+            // Warm-up: compiles kernels and allocates memory.
             drop(plan(cuda)?);
             let builds = (0..3).map(|_| Ok(cuda.timed(|| plan(cuda))?.1)).collect::<Result<Vec<_>>>()?;
             cuda.reset_peak_memory()?;
@@ -173,7 +173,7 @@ mod gpu {
         Ok(())
     }
 
-    /// CP-ALS: `ratio` is the time of a sweep, of those behind the first, to that of its products.
+    /// CP-ALS: `ratio` is the time of a sweep after the first, relative to that of its MTTKRPs.
     fn decompose<T: Real>(cuda: &Cuda, options: &Options, (name, dtype): (&str, &str), x: &Tensor<T>) -> Result<()> {
         let machine = InForm { cuda, form: TensorForm::Copies };
         let elapsed = std::cell::RefCell::new(vec![]);

@@ -1,4 +1,4 @@
-//! Products A·A on the GPU, phase by phase, on matrices already there.
+//! Products A·A on the GPU, phase by phase, with matrices resident on the device.
 //!
 //! ```sh
 //! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check]
@@ -26,9 +26,9 @@ use sparring::gpu::DeviceCsr;
 use sparring::{Csr, Cuda, Error, Result, io};
 use sparring_generate::{self as generate, gen_py};
 
-/// How a matrix is made.
+/// Constructor of a matrix.
 type Make = fn() -> Result<Csr<f64>>;
-/// The matrices of the comparison, and how they are made.
+/// The matrices of the comparison, with their constructors.
 const CASES: [(&str, Make); 9] = [
     ("rmat14", || gen_py::rmat(14, 8, 1)),
     ("rmat16", || gen_py::rmat(16, 8, 1)),
@@ -65,7 +65,8 @@ fn wall_once(cuda: &Cuda, work: impl FnOnce() -> Result<()>) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Median milliseconds of values into a matrix that is there, by the wall clock and by events on the device's stream.
+/// Median milliseconds of the numeric phase into an existing matrix, by the wall clock and by events on the device's
+/// stream.
 fn again<R: Semiring>(cuda: &Cuda, reps: usize, ring: R, a: &DeviceCsr<f64>) -> Result<(f64, f64)>
 where
     R::Mul: sparring::algebra::MulOp<A = f64, B = f64>,
@@ -101,7 +102,7 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     let full = wall(cuda, reps, || cuda.mxm(ring, &a, &a).eval().map(drop))?;
     let extra = cuda.peak_memory()?.saturating_sub(before + bytes);
     let planned = wall(cuda, reps, || cuda.plan(&a, &a).eval().map(drop))?;
-    // Values for a plan that is new: the first use of a plan does what a product used once does.
+    // Numeric phase of a new plan: its first use includes the work of a one-off product.
     let mut first_uses = vec![];
     for _ in 0..reps {
         let plan = cuda.plan(&a, &a).eval()?;
@@ -148,7 +149,7 @@ fn made(name: &str) -> Result<Csr<f64>> {
     make()
 }
 
-/// Writes a matrix as raw arrays; the format stands at the top.
+/// Writes a matrix as raw arrays; the format is documented at the top.
 fn dump(a: &Csr<f64>, file: &str) -> Result<()> {
     let too_long = |_| Error::IndexOverflow { what: "row pointers", needed: a.nnz() as u128, max: i32::MAX as u128 };
     let row_ptr = a.row_ptr().iter().map(|&p| i32::try_from(p)).collect::<std::result::Result<Vec<_>, _>>();

@@ -1,8 +1,8 @@
-//! y = A·x on the GPU over matrices that lie cold in memory: one JSON line for each matrix and type.
+//! y = A·x on the GPU with matrices outside the L2 cache: one JSON line per matrix and type.
 //!
-//! `bytes` is what must move at least: entries (column and value), 32-bit row pointers, x and y once. Copies of the
-//! matrix are taken in turn, so that the L2 cache holds none of them. `floor_ms` is `bytes` at 4.0 TB/s, what a copy
-//! reaches on an H200. A time is that of a round over all copies, events around it, divided by their number.
+//! `bytes` is the minimum traffic: entries (column and value), 32-bit row pointers, x and y once. Copies of the
+//! matrix are used in turn, so that none stays in the L2 cache. `floor_ms` is `bytes` at 4.0 TB/s, which a copy
+//! reaches on an H200. A time is that of a round over all copies, measured by events, divided by their number.
 //! Options: `--only SUBSTR`, `--rounds N` (20), `--kind NAME` (`merge` or a number of lanes, instead of the choice).
 
 #[cfg(feature = "testing")]
@@ -26,7 +26,7 @@ mod gpu {
     const CASES: [&str; 9] =
         ["rmat14", "rmat16", "rmat18", "er18", "er19", "er20", "st27_80", "st27_100", "lap2d_2000"];
 
-    /// What was asked for on the command line.
+    /// Command line options.
     struct Options {
         only: String,
         rounds: usize,
@@ -87,12 +87,12 @@ mod gpu {
             }
             Ok(())
         };
-        // Small matrices go round more often, so that the events' own time does not count.
+        // More rounds for small matrices, so that the overhead of events is negligible.
         let inner = 1 + 30_000_000 / (bytes * copies);
         let mut times = vec![];
         for r in 0..options.rounds.max(20) + 2 {
             let ((), ms) = cuda.timed(|| (0..inner).try_for_each(|_| round()))?;
-            // The first two compile, choose, and wake the device.
+            // The first two are warm-up: compilation, kernel selection, device wake-up.
             if r >= 2 {
                 times.push(ms / (inner * copies) as f64);
             }
@@ -100,7 +100,7 @@ mod gpu {
         times.sort_by(f64::total_cmp);
         let ms = times[times.len() / 2];
 
-        // A row sum of the last result against the host's, so that no fast wrong answer is reported.
+        // Checks a row of the last result against the host, so that no fast wrong result is reported.
         let y = cuda.download_full(&results[copies - 1], T::ZERO)?;
         let (mut found, mut want) = (0.0, 0.0);
         for (i, y) in y.iter().enumerate() {

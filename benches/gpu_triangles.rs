@@ -1,4 +1,4 @@
-//! Triangles on a GPU, the matrix there already: one JSON line a graph.
+//! Triangle counting on a GPU, with the matrix resident on the device: one JSON line per graph.
 //!
 //! `ms` is the median of events around the whole call, `wall_ms` of the clock of the host, the copy of the count
 //! included; `stages` are medians of the parts, measured in calls of their own. Arguments choose graphs by name.

@@ -1,7 +1,8 @@
-//! Small operations by name beside those by type: nanoseconds for a lookup, and for a call on matrices of 4×4.
+//! Small operations of the run-time API compared with the typed API: nanoseconds per lookup, and per call on 4×4
+//! matrices.
 //!
-//! Each figure is the least mean of many short rounds. `cargo bench --bench names`; an argument limits the rows to
-//! those that contain it.
+//! Each figure is the minimum of the means of many short rounds. `cargo bench --bench names`; an argument limits the
+//! rows to those that contain it.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,11 +15,11 @@ use sparring::backend::Backend;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, Vector};
 use sparring::{Cpu, Csr};
 
-/// Calls in a round, and rounds.
+/// Calls per round, and number of rounds.
 const CALLS: u32 = 200;
 const ROUNDS: u32 = 400;
 
-/// Nanoseconds of a call, in the best of so many rounds.
+/// Nanoseconds per call in the fastest round.
 fn nanoseconds<T>(rounds: u32, calls: u32, mut call: impl FnMut() -> T) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..rounds {
@@ -40,7 +41,7 @@ impl Table {
             println!("{name:<42} {:>9.0} ns", nanoseconds(ROUNDS, CALLS, call));
         }
     }
-    /// Of calls by many names the median and the slowest, with its name.
+    /// Median and slowest of calls by many names, with the name of the slowest.
     fn rows(&self, name: &str, calls: impl Iterator<Item = (String, Box<dyn Fn()>)>) {
         if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             return;
@@ -48,7 +49,7 @@ impl Table {
         let mut rows: Vec<_> =
             calls.map(|(name, call)| (nanoseconds(ROUNDS / 10, CALLS / 4, &call), name, call)).collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // What was slow once may have been disturbed.
+        // A slow measurement is repeated, because it may have been disturbed.
         for (time, _, call) in rows.iter_mut().rev().take(32) {
             *time = time.min(nanoseconds(ROUNDS / 4, CALLS, call));
         }
@@ -59,7 +60,7 @@ impl Table {
     }
 }
 
-/// Every semiring that has a name, over every type.
+/// Every named semiring over every type.
 fn semirings() -> impl Iterator<Item = Semiring> {
     let pairs = dynamic::MONOIDS.iter().flat_map(|add| {
         operators::BINARY.iter().chain(operators::POSITIONAL).map(move |mul| format!("{}_{}", add.name, mul.name))
@@ -67,7 +68,7 @@ fn semirings() -> impl Iterator<Item = Semiring> {
     pairs.flat_map(|name| Type::ALL.iter().filter_map(move |&ty| Semiring::new(&name, ty).ok()).collect::<Vec<_>>())
 }
 
-/// What calls cost by all names.
+/// The cost of calls by all names.
 fn by_all_names(table: &Table, m: &Machine, a: &Matrix, x: &Vector) {
     let of = |ring: &Semiring| ring.formula().mul().parameters().first().map_or(Type::F64, |p| p.1);
     let operands = |ty| (m.clone(), a.cast(ty).expect("numbers"), x.cast(ty).expect("numbers"));

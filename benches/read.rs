@@ -1,4 +1,4 @@
-//! How fast Matrix Market text becomes entries, and then compressed rows; FROSTT text a tensor.
+//! Parsing throughput: Matrix Market text to entries and to CSR, FROSTT text to a tensor.
 //!
 //! `throughput` is bytes of text per second. The files are generated: `SPARRING_READ_MB` sets their size
 //! (default 100), rayon's `RAYON_NUM_THREADS` the threads.
@@ -22,7 +22,7 @@ fn splitmix64(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// About `bytes` of text: a matrix of a million rows whose entries come row by row, as most files have them.
+/// About `bytes` of text: a matrix of a million rows with entries sorted by rows, as in most files.
 fn generated(kind: &str, bytes: usize) -> Vec<u8> {
     let (field, symmetry) = kind.split_once(' ').unwrap();
     let n = 1_000_000;
@@ -41,7 +41,7 @@ fn generated(kind: &str, bytes: usize) -> Vec<u8> {
             match field {
                 "pattern" => writeln!(body, "{i} {j}").unwrap(),
                 "integer" => writeln!(body, "{i} {j} {}", bits % 100_000).unwrap(),
-                // 17 digits are what a writer gives that wants every bit back.
+                // 17 digits, as written for an exact round trip.
                 _ => writeln!(body, "{i} {j} {:.16e}", bits as f64 / (1u64 << 53) as f64 - 0.5).unwrap(),
             }
             stored += 1;
@@ -82,7 +82,7 @@ fn read(c: &mut Criterion) {
     group.finish();
 }
 
-/// `small/…` of the generated tensors, sorted (uber, lbnl) and not, repeats looked for or kept.
+/// `small/…` of the generated tensors, sorted (uber, lbnl) and unsorted, with and without a check for duplicates.
 fn read_frostt(c: &mut Criterion) {
     let mut group = c.benchmark_group("read FROSTT");
     group.sample_size(10).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(4));

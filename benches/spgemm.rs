@@ -1,24 +1,24 @@
-//! Products A·A, phase by phase, and what compressing the columns of B saves.
+//! Products A·A, phase by phase, and the savings of compressing the columns of B.
 //!
 //! ```sh
 //! cargo bench --bench spgemm                                        # a few cases, some minutes
 //! SPARRING_BENCH=rmat14,data/cnr-2000.mtx.gz cargo bench --bench spgemm
 //! SPARRING_BENCH=all cargo bench --bench spgemm -- symbolic         # all generated cases and all files of data/
 //! ```
-//! Elements per second are floating-point operations per second: two for each product of entries, in every group,
+//! Elements per second are floating-point operations per second, two per multiplication in every group,
 //! so that phases can be compared. `RAYON_NUM_THREADS` sets the threads.
 //!
 //! | group | measures |
 //! | --- | --- |
 //! | `sorted`, `unsorted` | plan and values, as for a product used once |
 //! | `symbolic` | the plan alone, as chosen |
-//! | `symbolic, compressed`, `symbolic, uncompressed` | the same with the choice forced; CF is printed with each case |
-//! | `numeric only` | values again in a matrix that the plan has made |
-//! | `numeric only, own operators` | the same with + and × written with `op!` |
+//! | `symbolic, compressed`, `symbolic, uncompressed` | the plan with the choice forced; CF is printed for each case |
+//! | `numeric only` | values recomputed in a matrix built by the plan |
+//! | `numeric only, own operators` | `numeric only` with + and × defined by `op!` |
 //! | `kkSpGEMM, sorted` | as `sorted`, by the paper's policy |
 //!
-//! The two forced groups reproduce the comparison of Deveci, Trott, Rajamanickam 2018, §4.1: where CF is small
-//! compression pays, where it is near 1 it does not.
+//! The two forced groups reproduce the comparison of Deveci, Trott, Rajamanickam 2018, §4.1: compression pays where CF
+//! is small, and not where it is close to 1.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ fn names() -> Vec<String> {
     }
 }
 
-/// A square matrix; of another shape its product with itself does not exist.
+/// The matrix, which must be square for A·A to exist.
 fn load(name: &str) -> Option<Csr<f64>> {
     let a = if name.contains(".mtx") {
         io::read_matrix_market(name).and_then(|file| file.csr())
@@ -65,11 +65,11 @@ fn load(name: &str) -> Option<Csr<f64>> {
 }
 
 sparring::op! {
-    /// a + b, as a user would write it.
+    /// a + b, user-defined.
     Sum<T: Num> (a, b) -> T { a + b } identity T::ZERO
 }
 sparring::op! {
-    /// a · b, as a user would write it.
+    /// a · b, user-defined.
     Product<T: Num> (a, b) -> T { a * b }
 }
 

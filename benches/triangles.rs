@@ -1,4 +1,4 @@
-//! Triangles, everything counted: the check for symmetry, the order by degree, L, and the intersections.
+//! Triangle counting, total time: symmetry check, ordering by degree, construction of L, and intersections.
 //!
 //! `throughput` is entries of the matrix per second. `RAYON_NUM_THREADS` sets the threads; rivals on the same graphs
 //! are measured by benches/compare.

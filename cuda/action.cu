@@ -1,25 +1,25 @@
 // action.cu: U = M V on hexahedra of D³ values, M = Bᵀ W B with B the product of one-dimensional bases: U(i₁, i₂, i₃) =
 // Σ over q, j of B(q₁,i₁) B(q₂,i₂) B(q₃,i₃) W(q₁,q₂,q₃) B(q₁,j₁) B(q₂,j₂) B(q₃,j₃) V(j₁,j₂,j₃), one index at a time.
-// Grid: a block for ELEMENTS elements; a thread has one line at a time of an element along the index that is
-// contracted. V and U are read and written by lines along the slowest index, so that neighbouring threads meet
-// neighbours; what lies between is in shared memory. Set in front: `Ring`; D, Q; ELEMENTS, THREADS; BOUNDS, what
-// `__launch_bounds__` takes; NEAR (pitch of the slowest index of what has D × D behind it), FAR and LINE (those of what
-// has Q × D behind it); CHUNK bytes of W are copied at once, runs of W_RUN of its elements W_PITCH apart, W_ALONG read
-// at once; OLD (0: U is not read, 1: kept, 2: times β), ALPHA; `scalars` holds α and β. Source: Abdelfattah et al.
-// 2016, equation 7; sum factorisation.
+// Grid: one block per ELEMENTS elements; a thread handles one line of an element at a time, along the contracted index.
+// V and U are accessed by lines along the slowest index, so that neighboring threads access neighboring values;
+// intermediate results are in shared memory. Defined by the host: `Ring`; D, Q; ELEMENTS, THREADS; BOUNDS (arguments of
+// `__launch_bounds__`); NEAR (pitch of the slowest index of the D × D intermediate), FAR and LINE (pitches of the Q × D
+// intermediate); CHUNK (bytes of W per copy), W_RUN and W_PITCH (length and pitch of the runs of W), W_ALONG (its
+// vector width); OLD (0: U is not read, 1: retained, 2: times β), ALPHA; `scalars` holds α and β. Source: Abdelfattah
+// et al. 2016, equation 7; sum factorization.
 #include "slab.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;
-// ⊗, which is told no places here.
+// ⊗ without positions.
 __device__ inline T times(T a, T b) { return Ring::mul(a, b, 0, 0, 0); }
-// B: every thread reads the same of it, at places that are literal: an operand of an instruction, which costs nothing.
+// B: all threads read the same elements, at compile-time offsets, so a read is a free operand of an instruction.
 extern "C" {
 __constant__ T basis[Q * D];
 }
 __device__ inline T basis_at(u32 q, u32 i) { return basis[q * D + i]; }
 constexpr u32 W_APART = Q * Q * Q / W_RUN * W_PITCH;
 
-// What becomes of a value of U.
+// The updated value of U.
 __device__ inline T updated(T sum, const T* old, const T* scalars) {
 #ifdef ALPHA
   sum = times(scalars[0], sum);
@@ -32,7 +32,7 @@ __device__ inline T updated(T sum, const T* old, const T* scalars) {
   return sum;
 }
 
-// This thread's lines of a pass with COUNT lines an element: `work` is told the element and the line.
+// Calls `work(element, line)` for this thread's lines of a pass with COUNT lines per element.
 template <u32 COUNT, class Work> __device__ inline void lines(u32 elements, Work work) {
   constexpr u32 AT_ONCE = THREADS / COUNT;
   const u32 e = threadIdx.x / COUNT, line = threadIdx.x % COUNT;
@@ -42,8 +42,8 @@ template <u32 COUNT, class Work> __device__ inline void lines(u32 elements, Work
     if (e + i < elements) work(e + i, line);
 }
 
-// Σ over FROM values of a line, STEP apart, times B: to points, or with BACK from points. `store` is told each of the
-// sums.
+// Σ over the FROM values of a line, STEP apart, times B: to quadrature points, or with BACK from them. Each sum is
+// passed to `store`.
 template <u32 FROM, u32 TO, u32 STEP, bool BACK, class Store> __device__ inline void pass(const T* from, Store store) {
   T x[FROM];
 #pragma unroll
@@ -78,7 +78,7 @@ BOUNDED_KERNEL(BOUNDS, mass_action, const T* v, const T* w, T* u, u64 count, con
   });
   wait_for_copies();
   __syncthreads();
-  // There and back along the fastest index, the weights between.
+  // Forward and back along the fastest index, with the weights in between.
   lines<Q * Q>(elements, [&](u32 e, u32 line) {
     T* const at = far + e * (Q * FAR) + line / Q * FAR + line % Q * LINE;
     const T* const weights = w_here + e * W_APART + line * Q / W_RUN * W_PITCH + line * Q % W_RUN;

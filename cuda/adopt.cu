@@ -1,12 +1,11 @@
-// adopt.cu: whether arrays that came from elsewhere are compressed rows. What is wrong is told by bits of `found`,
-// which is 0 before: POINTERS, COLUMNS, UNSORTED, as in src/gpu/adopt.rs. Columns are looked at when the pointers are
-// right.
-// Grid: a thread a pointer; a warp a row.
+// adopt.cu: validates compressed rows that come from outside. Defects set bits in `found`, initially 0: POINTERS,
+// COLUMNS, UNSORTED, as in src/gpu/adopt.rs. Columns are checked only if the pointers are valid.
+// Grid: a thread per pointer; a warp per row.
 #include "index.cuh"
 
 constexpr u32 POINTERS = 1, COLUMNS = 2, UNSORTED = 4;
 
-// From 0, never descending, to nnz.
+// From 0, non-decreasing, to nnz.
 KERNEL(check_pointers, Offsets row_ptr, u64 nrows, u64 nnz, u32* found) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i > nrows) return;

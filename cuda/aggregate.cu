@@ -1,7 +1,7 @@
-// aggregate.cu: how many entries rows and columns have, and where the least or the greatest entry of a row stands. Sums
-// of integers, and the first column of the best value, are the same in any order.
-// Grid: a thread a row, a column or an entry; `best_short`: `group` threads a row; `best_long`: blocks of 256 threads,
-// each of which takes rows until none is left. With BEST `Number`, an ordered type, is set in front.
+// aggregate.cu: entry counts of rows and columns, and the column of each row's least or greatest entry. Integer sums,
+// and the first column of the best value, do not depend on the order. Grid: a thread per row, column or entry;
+// `best_short`: `group` threads per row; `best_long`: blocks of 256 threads that take rows until none is left. With
+// BEST, the host defines `Number`, an ordered type.
 #include "index.cuh"
 
 #ifndef BEST
@@ -13,11 +13,11 @@ KERNEL(count_rows, Offsets row_ptr, u64 nrows, bool* present, long long* y) {
   y[i] = (long long)count;
 }
 
-// y[j] = entries of column j; it is 0 before.
+// y[j] = entries of column j; initially 0.
 KERNEL(count_columns, const u32* col_idx, u64 nnz, u64* y) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   const u32 j = p < nnz ? col_idx[p] : NONE;
-  // One addition for all entries of a warp where they are of one column, as in a matrix of few columns.
+  // A single atomic per warp if all its entries are in one column, as in matrices of few columns.
   const u32 first = __shfl_sync(ALL, j, 0);
   if (__all_sync(ALL, j == first)) {
     if (lane_id() == 0 && j != NONE) atomicAdd(&y[j], 32ull);
@@ -30,20 +30,20 @@ KERNEL(columns_present, const u64* y, u64 ncols, bool* present) {
   if (j < ncols) present[j] = y[j] > 0;
 }
 #else
-constexpr u32 SHORT = 2048;  // most entries of a row that a group goes through
+constexpr u32 SHORT = 2048;  // most entries of a row that a group handles
 
 struct Best {
   Number value;
-  u32 column;  // NONE: there is none
+  u32 column;  // NONE if there is none
 };
-// The better of two: the least value, or the greatest, and of equal ones the one of the first column.
+// The better of two: the least value, or the greatest; the first column among equal ones.
 __device__ inline Best better(const Best& x, const Best& y, bool greatest) {
   if (x.column == NONE) return y;
   if (y.column == NONE) return x;
   const bool less = greatest ? sr::lt(y.value, x.value) : sr::lt(x.value, y.value);
   return less || (sr::eq(x.value, y.value) && x.column < y.column) ? x : y;
 }
-// The best of entries from, from + step, ... before `to`. NaN is none.
+// The best of entries from, from + step, ... before `to`. NaN is skipped.
 __device__ inline Best best_of(const u32* cols, const Number* values, u64 from, u64 to, u32 step, bool greatest) {
   Best best;
   best.value = Number();
@@ -56,7 +56,7 @@ __device__ inline Best best_of(const u32* cols, const Number* values, u64 from, 
   }
   return best;
 }
-// The best of `lanes` neighbours, in each of them; every lane of the warp calls it.
+// The best of `lanes` neighboring lanes, in each of them; every lane of the warp calls it.
 __device__ inline Best best_of_lanes(Best best, u32 lanes, bool greatest) {
   for (u32 d = lanes / 2; d > 0; d /= 2) {
     Best other;
@@ -71,7 +71,7 @@ __device__ inline void write_best(const Best& best, u64 i, bool* present, long l
   y[i] = best.column == NONE ? 0 : (long long)best.column;
 }
 
-// Short rows are done; the others are listed, in any order. *number is 0 before.
+// Short rows are finished here; the others are listed in any order. *number is initially 0.
 KERNEL(best_short, Offsets row_ptr, const u32* cols, const Number* values, u64 nrows, u32 group, u32 greatest,
                    bool* present, long long* y, u64* long_rows, u64* number) {
   const u64 i = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / group;

@@ -1,11 +1,11 @@
-// apply.cu: a function of every entry, and the entries that a function keeps, in their order. Grid: a thread an entry
-// or a row; `mark`: one block of 256 threads a tile of 1024 entries. `struct Op` is set in front; with AT, for
-// functions of a place, also `OffsetA`, and with SELECT `OffsetC` (of `before`: entries kept before an entry).
+// apply.cu: applies a function to every entry, and selects entries by a predicate, in their order. Grid: a thread per
+// entry or row; `mark`: one block of 256 threads per tile of 1024 entries. Defined by the host: `struct Op`; with AT,
+// for positional functions, also `OffsetA`; with SELECT, `OffsetC` (of `before`: selected entries before an entry).
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 
 #ifdef AT
-// The scalar lies in memory: another one needs no other program.
+// The scalar is in memory, so that one program serves all scalars.
 KERNEL(apply_at, const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz, const Op::S* s, Op::Out* c) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
@@ -20,7 +20,7 @@ KERNEL(apply_values, const Op::A* a, u64 nnz, Op::Out* c) {
 }
 #else
 
-// kept[p] = 1 if entry p is kept, else 0. The scalar lies in memory: another one needs no other program.
+// kept[p] = 1 if entry p is selected, else 0. The scalar is in memory, so that one program serves all scalars.
 KERNEL(mark, const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz, const Op::S* s, u32* kept) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);

@@ -1,13 +1,13 @@
-// assign.cu: w(i) = x where a sparse vector has an entry; an array of one value. Grid: a thread an entry; one block.
-// `Value` (plain words as large as a value) is set in front. The value is a parameter, or lies at `from`, if that is
-// not null: another one needs no other program.
+// assign.cu: w(i) = x at the pattern of a sparse vector, and arrays of one value. Grid: a thread per entry; one block.
+// The host defines `Value`, plain words of a value's size. The value is a parameter, or at `from` if that is not null,
+// so that one program serves all values.
 #include "parts.cuh"
 
-// `present` is null where every place of w has an entry.
-KERNEL(assign, const u32* places, u64 nnz, const Value* from, Value x, bool* present, Value* w) {
+// `present` is null if w is full.
+KERNEL(assign, const u32* indices, u64 nnz, const Value* from, Value x, bool* present, Value* w) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= nnz) return;
-  const u32 i = places[p];
+  const u32 i = indices[p];
   w[i] = from != nullptr ? from[0] : x;
   if (present != nullptr) present[i] = true;
 }

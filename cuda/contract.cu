@@ -1,25 +1,25 @@
 // contract.cu: C(b, m, n) = (β ⊗ C) ⊕ (α ⊗ ⊕ₖ A(b, m, k) ⊗ B(b, k, n)) for a batch of small matrices, all sizes but the
-// batch's literal. Grid: a block for each slab of SLAB members. Of A and B what a slab reads is copied to shared memory
-// as it lies, and reordered where it is read; with PREFETCH C is asked for before they have arrived; a thread folds
-// ROWS × COLS of its values in registers, from the identity of ⊕ and in the order of k. Set in front: `Ring`; M, K; TX
-// × TY threads for a member, which take ROWS rows TY apart and, TX · VEC apart, VECS times VEC neighbouring columns;
-// THREADS = GROUP · TX · TY, TURNS (SLAB = GROUP · TURNS); BOUNDS, what `__launch_bounds__` takes; OLD (0: C is not
-// read, 1: kept, 2: times β), ALPHA; `scalars` holds α and β. Of A: A_CHUNK bytes are copied at once; A_SIZE elements a
-// member, runs of A_RUN, A_PITCH and A_APART as slab.cuh has them; A_ONE: one member for all; A_GAPS; A_ALONG
-// neighbours along k are read at once; its element (m, k) is a_m(m) + a_k(k) in shared memory. Of B the same by b_k(k)
-// + b_n(n), and B_ACROSS neighbours along n. In C, (m, n) is c_m(m) + c_n(n). Source: Abdelfattah et al. 2016, Figure
-// 2: reordering in the read phase, several members a block, C prefetched. Tried on an H200: slabs asked for one to
-// three ahead by blocks that stay. Lost by 1 to 10 % for every size from 2 to 32: other blocks of the multiprocessor
-// fill the time already.
+// literal. Grid: one block per slab of SLAB members. The slab's parts of A and B are copied to shared memory unchanged
+// and reordered when read; with PREFETCH, C is requested before they arrive. A thread folds ROWS × COLS values of C in
+// registers, from the identity of ⊕ and in the order of k. Defined by the host: `Ring`; M, K; TX × TY threads per
+// member, which take ROWS rows TY apart and VECS groups, TX · VEC apart, of VEC neighboring columns; THREADS = GROUP ·
+// TX · TY, TURNS (SLAB = GROUP · TURNS); BOUNDS (arguments of `__launch_bounds__`); OLD (0: C is not read, 1: retained,
+// 2: times β), ALPHA; `scalars` holds α and β. For A: A_CHUNK, bytes per copy; A_SIZE, elements per member; A_RUN,
+// A_PITCH and A_APART as in slab.cuh; A_ONE, one member for all; A_GAPS; A_ALONG, vector width along k; element (m, k)
+// is at a_m(m) + a_k(k) in shared memory. For B the same, with element (k, n) at b_k(k) + b_n(n), and B_ACROSS, the
+// vector width along n. Element (m, n) of C is at c_m(m) + c_n(n). Source: Abdelfattah et al. 2016, Figure 2:
+// reordering in the read phase, several members per block, C prefetched. Tried on an H200: persistent blocks that
+// prefetch slabs one to three ahead. Lost by 1 to 10 % for every size from 2 to 32, because other resident blocks
+// already hide the latency.
 #include "slab.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;
-// ⊗, which is told no places here.
+// ⊗ without positions.
 __device__ inline T times(T a, T b) { return Ring::mul(a, b, 0, 0, 0); }
 constexpr u32 COLS = VEC * VECS, SLAB = GROUP * TURNS, STEP = A_ALONG > B_ALONG ? A_ALONG : B_ALONG;
 constexpr u32 A_MEMBERS = A_ONE ? 1 : SLAB, B_MEMBERS = B_ONE ? 1 : SLAB;
 
-// The rows and columns of a thread. Rows beyond the last are read as the last, and not stored.
+// The rows and columns of a thread. Out-of-range rows read the last row and are not stored.
 struct Place {
   u32 x, y, member;
   __device__ Place() : x(threadIdx.x % TX), y(threadIdx.x / TX % TY), member(threadIdx.x / (TX * TY)) {}
@@ -41,7 +41,7 @@ __device__ inline void multiply(const Place& place, const T* a, const T* b, T (&
       const u32 column = place.column(j / VEC) + j % VEC;
 #pragma unroll
       for (u32 d = 0; d < STEP; d += B_ALONG) {
-        T some[B_ALONG * B_ACROSS];  // one of them is 1
+        T some[B_ALONG * B_ACROSS];  // one of the two factors is 1
         read<B_ALONG * B_ACROSS>(b + b_n(column) + b_k(k + d), some);
 #pragma unroll
         for (u32 i = 0; i < B_ACROSS; ++i)

@@ -1,39 +1,38 @@
-// cp.cu: the steps of CP-ALS between two products: Gram matrices, the small system, rows of a factor, norms, and what
-// agrees. Everything is summed in double, in a fixed order. Nothing waits for the host: what depends on numbers is
-// decided by `Status`, which kernels read; a step that is not wanted ends at once. Set in front: `Value`, float or
-// double. Sources: Kolda, Bader 2009, §3.4; the cyclic Jacobi method: Golub, Van Loan, §8.5.
+// cp.cu: the steps of CP-ALS between two products: Gram matrices, the small linear system, factor rows, norms, and the
+// fit. All sums are in double precision, in a fixed order. The host never waits: data-dependent decisions go through
+// `Status`, which kernels read, and unneeded steps return at once. Defined by the host: `Value`, float or double.
+// Sources: Kolda, Bader 2009, §3.4; the cyclic Jacobi method: Golub, Van Loan, §8.5.
 #include "parts.cuh"
 constexpr u32 THREADS = 256, WARPS = THREADS / 32, TILE = 32;
-// where few blocks add up many parts, whose loads wait for each other
+// threads where a few blocks sum many partial results, whose loads depend on each other
 constexpr u32 MANY = 1024, MANY_WARPS = MANY / 32;
-constexpr double CUT = 1e-12;     // eigenvalues below this part of the largest count as zero
-constexpr double REGULAR = 1e-6;  // pivots that fall below this part of the largest leave the decision to eigenvalues
+constexpr double CUT = 1e-12;     // eigenvalues below this fraction of the largest count as zero
+constexpr double REGULAR = 1e-6;  // pivots below this fraction of the largest leave the decision to the eigenvalues
 constexpr u32 SWEEPS = 40, ROUNDS = 100;
 
 enum Next : u32 { DONE, CHANGE, RESTORE };
 enum Norm : u32 { MAX_AT_LEAST_ONE, TWO, ONE };
 struct Status {
-  u32 singular;  // this system
-  u32 next;      // what is still to be done to the factor
-  u32 blocks;    // that are through with a step
-  u32 failed;    // numbers left the range
+  u32 singular;  // whether this system is singular
+  u32 next;      // what remains to be done to the factor
+  u32 blocks;    // that have finished a step
+  u32 failed;    // whether values left the range
   u64 singular_so_far;
-  double limit;  // misfit of the factor before
+  double limit;  // misfit of the previous factor
 };
 
 __device__ inline bool finite(double x) { return sr::abs(x) < sr::inf<double>(); }
 
-// Which of n columns element p is in. A quotient of 64 bits takes many instructions.
+// Column of element p among n. A 64-bit division takes many instructions.
 __device__ inline u32 column_of(u64 p, u32 n) { return p >> 32 ? (u32)(p % n) : (u32)p % n; }
 
-// Sums of 256 threads' values in thread 0, always in the same order.
+// Sum over 256 threads, in thread 0, in a fixed order.
 __device__ inline double sum_of_block(double x) {
   __shared__ double room[33];
   return block_sum(x, room);
 }
 
-// parts[c] = Σ over the rows of chunk c of aᵢᵀaᵢ. Grid: a block for each chunk and pair of 32 columns, pairs side by
-// side.
+// parts[c] = Σ over the rows of chunk c of aᵢᵀaᵢ. Grid: one block per chunk and pair of 32-column tiles, pairs fastest.
 BOUNDED_KERNEL((THREADS), gram_parts, const Value* a, u64 rows, u32 rank, u64 chunk, double* parts) {
   constexpr u32 DEEP = 32;
   __shared__ double x[DEEP][TILE + 1], other[DEEP][TILE + 1], sums[TILE][TILE + 1];
@@ -43,7 +42,7 @@ BOUNDED_KERNEL((THREADS), gram_parts, const Value* a, u64 rows, u32 rank, u64 ch
   while (q >= tiles - p) q -= tiles - p++;
   q += p;
   auto& y = p == q ? x : other;
-  // Four subsets of the rows; in each a thread has 4 · 4 products.
+  // Four subsets of the rows; within each, a thread has 4 × 4 products.
   const u32 subset = threadIdx.x / 64, ty = threadIdx.x % 64 / 8, tx = threadIdx.x % 8;
   double sum[4][4] = {};
   const u64 from = c * chunk, to = from + chunk < rows ? from + chunk : rows;
@@ -84,7 +83,7 @@ BOUNDED_KERNEL((THREADS), gram_parts, const Value* a, u64 rows, u32 rank, u64 ch
   }
 }
 
-// out[i] = Σ parts[c · n + i] over c. Grid: a block for 32 of them.
+// out[i] = Σ parts[c · n + i] over c. Grid: one block per 32 outputs.
 BOUNDED_KERNEL((MANY), sum_parts, const double* parts, u32 count, u64 n, double* out) {
   __shared__ double sums[MANY_WARPS][32];
   const u64 i = (u64)blockIdx.x * 32 + lane_id();
@@ -101,8 +100,8 @@ BOUNDED_KERNEL((MANY), sum_parts, const double* parts, u32 count, u64 n, double*
   out[i] = sum;
 }
 
-// The pseudo-inverse from eigenvalues, of the symmetric matrix m, which is lost; `u` has room for as many vectors,
-// `turns` for two numbers and two columns for each pair. Whether it is singular.
+// The pseudo-inverse of the symmetric matrix m, from its eigenvalues; m is overwritten. `u` has room for the
+// eigenvectors, `turns` for two numbers and two columns per rotation pair. Returns whether m is singular.
 __device__ inline bool pseudo_inverse(double* m, double* u, double* turns, u32 n, double* inverse) {
   const u32 players = n + n % 2, pairs = players / 2;
   double *cosines = turns, *sines = turns + pairs;
@@ -171,9 +170,8 @@ __device__ inline bool pseudo_inverse(double* m, double* u, double* turns, u32 n
   return singular;
 }
 
-// system = ⊛ of the Gram matrices of all modes but one, + ρ I; inverse = its inverse, or where it is singular its
-// pseudo-inverse. Grid: one block. Shared memory: 4 columns, and where `all_shared` two matrices; else these are in
-// `scratch`.
+// system = ⊛ of the Gram matrices of all other modes, + ρ I; inverse = its inverse, or its pseudo-inverse if singular.
+// Grid: one block. Shared memory: 4 columns, and with `all_shared` two matrices; otherwise these are in `scratch`.
 BOUNDED_KERNEL((512), invert_system, const double* grams, u32 order, u32 mode, u32 n, u64 ridge, u32 all_shared, double* system,
                                      double* inverse, double* scratch, Status* status) {
   extern __shared__ double memory[];
@@ -193,8 +191,8 @@ BOUNDED_KERNEL((512), invert_system, const double* grams, u32 order, u32 mode, u
     for (u32 t = threadIdx.x; t < n * n; t += blockDim.x) inverse[t] = 0.0;
     return;
   }
-  // Gauss and Jordan in place. Pivots are the squares of Cholesky's diagonal. A step leaves row and column of the next
-  // beside the matrix, so that threads meet once a step.
+  // Gauss–Jordan in place. The pivots are the squares of the Cholesky diagonal. A step saves the next row and column
+  // beside the matrix, so that one barrier per step suffices.
   double most = 0.0, least = sr::inf<double>();
   __syncthreads();
   for (u32 t = threadIdx.x; t < n; t += blockDim.x) columns[t] = m[t], columns[2 * n + t] = m[t * n];
@@ -228,8 +226,8 @@ BOUNDED_KERNEL((512), invert_system, const double* grams, u32 order, u32 mode, u
   if (pseudo_inverse(m, u, columns, n, inverse) && threadIdx.x == 0) status->singular = 1, status->singular_so_far += 1;
 }
 
-// A = V · inverse. Where the system is singular `before` keeps A with its weights. Grid: a block for 64 rows and 32
-// columns, columns side by side.
+// A = V · inverse. If the system is singular, `before` saves A with its weights. Grid: one block per 64 rows and 32
+// columns, columns fastest.
 BOUNDED_KERNEL((THREADS), solve_rows, const Value* v, const double* inverse, const double* weights, u64 rows, u32 rank,
                                       const Status* status, Value* a, Value* before) {
   constexpr u32 ROWS = 64;
@@ -275,13 +273,13 @@ __device__ inline double times(const double* x, const double* matrix, u32 n, u32
   for (u32 s = 0; s < n; ++s) sum = sr::fma(x[s], matrix[(u64)s * n + r], sum);
   return sum;
 }
-// A lane's part of a Υ aᵀ − 2 v aᵀ for a row: what it adds to ‖X − M‖². The warp's row a is in shared memory.
+// A lane's share of a Υ aᵀ − 2 v aᵀ for a row, its contribution to ‖X − M‖². The warp's row a is in shared memory.
 __device__ inline double misfit_of(const double* a, const Value* v, const double* system, u32 n) {
   double sum = 0.0;
   for (u32 r = lane_id(); r < n; r += 32) sum += a[r] * (times(a, system, n, r) - 2.0 * (double)v[r]);
   return sum;
 }
-// Sums over all blocks, in the last of them to come here, which is told so; the same for all of its threads.
+// Sums over all blocks; returns true in the last block to arrive, in all of its threads.
 template <u32 N> __device__ inline bool sum_of_grid(double* sums, double* parts, Status* status) {
   __shared__ bool last;
 #pragma unroll
@@ -304,15 +302,15 @@ template <u32 N> __device__ inline bool sum_of_grid(double* sums, double* parts,
   return true;
 }
 
-// If the system is singular: whether the factor fits worse than before. A direction whose eigenvalue is cut may carry a
-// part of the model before. Grid, here and below: blocks of 8 warps, a row each; shared memory: a row, or two, for each
-// warp.
+// If the system is singular: decides whether the factor fits worse than the previous one. A direction whose eigenvalue
+// is cut off may carry a part of the previous model. Grid, here and below: blocks of 8 warps, one row each; shared
+// memory: one or two rows per warp.
 BOUNDED_KERNEL((THREADS), judge_rows, const Value* a, const Value* before, const Value* v, u64 rows, u32 n, const double* system,
                                       double* parts, Status* status) {
   extern __shared__ double memory[];
   if (!status->singular) return;
   double* row = memory + warp_id() * n;
-  double sums[2] = {};  // of the factor, and of the one before
+  double sums[2] = {};  // of the new factor and the previous one
   for (u64 i = (u64)blockIdx.x * WARPS + warp_id(); i < rows; i += (u64)gridDim.x * WARPS)
 #pragma unroll
     for (u32 old = 0; old < 2; ++old) {
@@ -323,11 +321,11 @@ BOUNDED_KERNEL((THREADS), judge_rows, const Value* a, const Value* before, const
     }
   if (!sum_of_grid<2>(sums, parts, status) || threadIdx.x != 0) return;
   status->limit = sums[1];
-  // Sums of rounded numbers that are equal.
+  // Rounded sums that are mathematically equal.
   status->next = sums[0] <= sums[1] + 1e-14 * sr::abs(sums[1]) ? DONE : CHANGE;
 }
 
-// If it does: the change of minimum norm from the factor before, which leaves such a direction where it is.
+// If it does: the minimum-norm update of the previous factor, which leaves such a direction unchanged.
 BOUNDED_KERNEL((THREADS), change_rows, Value* a, const Value* before, const Value* v, u64 rows, u32 n, const double* system,
                                        const double* inverse, double* parts, Status* status) {
   extern __shared__ double memory[];
@@ -351,13 +349,13 @@ BOUNDED_KERNEL((THREADS), change_rows, Value* a, const Value* before, const Valu
   if (sum_of_grid<1>(&sum, parts, status) && threadIdx.x == 0) status->next = sum > status->limit ? RESTORE : DONE;
 }
 
-// If rounding spoils that too: the factor before. Grid: any.
+// If rounding spoils that as well: restores the previous factor. Grid: any.
 KERNEL(restore_rows, Value* a, const Value* before, u64 n, const Status* status) {
   if (status->next != RESTORE) return;
   for (u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += (u64)gridDim.x * blockDim.x) a[p] = before[p];
 }
 
-// Rows a ≥ 0 that make a Υ aᵀ − 2 v aᵀ least, by coordinate descent from the row before with its weights.
+// Rows a ≥ 0 that minimize a Υ aᵀ − 2 v aᵀ, by coordinate descent from the previous row with its weights.
 BOUNDED_KERNEL((THREADS), descend_rows, Value* a, const Value* v, const double* weights, u64 rows, u32 n, const double* system) {
   extern __shared__ double memory[];
   double* row = memory + warp_id() * n;
@@ -385,8 +383,8 @@ BOUNDED_KERNEL((THREADS), descend_rows, Value* a, const Value* v, const double* 
   }
 }
 
-// parts[c] = of each column Σ a², or Σ |a|, and max |a| over the rows of chunk c. Grid: a block for each chunk and 32
-// columns, columns side by side.
+// parts[c] = Σ a² or Σ |a|, and max |a|, of each column over the rows of chunk c. Grid: one block per chunk and 32
+// columns, columns fastest.
 BOUNDED_KERNEL((THREADS), norm_parts, const Value* a, u64 rows, u32 rank, u64 chunk, u32 norm, double* parts) {
   __shared__ double squares[WARPS][32], largest[WARPS][32];
   const u32 tiles = (rank + 31) / 32, c = blockIdx.x / tiles, r = blockIdx.x % tiles * 32 + lane_id();
@@ -410,7 +408,7 @@ BOUNDED_KERNEL((THREADS), norm_parts, const Value* a, u64 rows, u32 rank, u64 ch
   parts[(u64)c * 2 * rank + r] = sum;
   parts[((u64)c * 2 + 1) * rank + r] = most;
 }
-// weights = norms of the columns. Grid: a block for 32 columns.
+// weights = norms of the columns. Grid: one block per 32 columns.
 BOUNDED_KERNEL((MANY), column_norms, u32 rank, u32 chunks, u32 norm, const double* parts, double* weights) {
   __shared__ double squares[MANY_WARPS][32], largest[MANY_WARPS][32];
   const u32 r = blockIdx.x * 32 + lane_id();
@@ -431,11 +429,11 @@ BOUNDED_KERNEL((MANY), column_norms, u32 rank, u32 chunks, u32 norm, const doubl
     sum += squares[w][lane_id()];
     most = x > most || x != x ? x : most;
   }
-  // Squares may leave the range where the values do not: any norm will do then.
+  // Squares may overflow or underflow where the values do not; any norm will do then.
   const double root = sum > 0.0 && finite(sum) ? sr::sqrt(sum) : most;
   weights[r] = (double)(Value)(norm == ONE ? sum : norm == TWO ? root : most > 1.0 || most != most ? most : 1.0);
 }
-// A divided by the norms of its columns. Grid: a thread an element.
+// Divides A by the norms of its columns. Grid: a thread per element.
 KERNEL(divide_columns, Value* a, u64 n, u32 rank, const double* weights) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= n) return;
@@ -443,7 +441,7 @@ KERNEL(divide_columns, Value* a, u64 n, u32 rank, const double* weights) {
   if (by != Value(0)) a[p] = sr::div(a[p], by);
 }
 
-// parts[c] = Σ over the rows of chunk c, and all columns, of λ a v. Grid: a block for each chunk.
+// parts[c] = Σ of λ a v over the rows of chunk c and all columns. Grid: one block per chunk.
 BOUNDED_KERNEL((THREADS), agreement_parts, const Value* a, const Value* v, const double* weights, u64 rows, u32 rank, u64 chunk, double* parts) {
   const u64 from = blockIdx.x * chunk * rank, end = (blockIdx.x + 1) * chunk * rank, to = end < rows * rank ? end : rows * rank;
   double sum = 0.0;
@@ -452,7 +450,8 @@ BOUNDED_KERNEL((THREADS), agreement_parts, const Value* a, const Value* v, const
   sum = sum_of_block(sum);
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
-// out = ⟨X, M⟩, ‖M‖², singular systems so far, whether numbers left the range. Grid: one block of 256 threads.
+// out = ⟨X, M⟩, ‖M‖², the number of singular systems so far, whether values left the range. Grid: one block of 256
+// threads.
 BOUNDED_KERNEL((THREADS), agreement, const double* parts, u32 chunks, const double* grams, u32 order, u32 n, const double* weights,
                                      const Status* status, double* out) {
   double inner = 0.0, model = 0.0;

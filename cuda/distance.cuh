@@ -1,11 +1,10 @@
-// distance.cuh: what the kernels of distances share: prepared rows, the pass over common columns, the exact sum of a
-// pair. A warp works on one row of X and one tile of rows of Y, whose sums are in shared memory. For each entry of the
-// row, in the order of columns, lanes walk the rows of Y that have its column. These rows differ, so no two lanes meet,
-// and every sum is folded in the order of columns: the same bits in every run. Set in front: `Recipe`, `Exact`, and
-// `Ring` for a ⊕ that is + or CHEBYSHEV for the largest difference, SPLIT if there is a `Split`, a part of ⊗ that reads
+// distance.cuh: shared by the distance kernels: prepared rows, the pass over common columns, the exact sum of a pair. A
+// warp handles one row of X and one tile of rows of Y, whose sums are in shared memory. For each entry of the row, in
+// column order, the lanes walk the rows of Y that contain its column. These rows are distinct, so lanes never collide,
+// and every sum is folded in column order: the same bits in every run. Defined by the host: `Recipe`, `Exact`, and
+// `Ring` if ⊕ is + or CHEBYSHEV for the largest difference; SPLIT if there is a `Split`, a part of ⊗ that depends on
 // the entry of X alone and is computed once for it; `OffsetX`, `OffsetY` and `OffsetT` (row pointers of X, of Y, of Y's
-// transpose). Source: src/distance/recipe.rs for the one pass; the order of the work is Gustavson's for X·Yᵀ, cut into
-// tiles.
+// transpose). Source: src/distance/recipe.rs for the pass; the loop order is Gustavson's for X·Yᵀ, tiled.
 #pragma once
 #include "parts.cuh"
 
@@ -23,13 +22,13 @@ __device__ inline TileOfY tile_of_y(u64 number, u64 tiles, u32 rows, u64 nrows) 
 }
 
 #ifdef CHEBYSHEV
-// The largest |a − b| over common columns, and which of the largest entries of either row are in common columns. What
-// one row has alone counts with its magnitude, so the largest entry that is not met is all that matters of it. Entries
-// know their rank by magnitude in their row; a mask holds the leading ranks that were met.
+// The largest |a − b| over common columns, and a bitmap of the largest entries of either row that are in common
+// columns. An entry in a column of its own counts with its magnitude, so only the largest such entry of each row
+// matters. Entries carry their rank by magnitude within the row; the bitmap covers the HEAD leading ranks.
 constexpr u32 HEAD = 32;
 struct Entry {
   W value;
-  u32 bit;  // of its rank; 0 behind the head
+  u32 bit;  // of its rank; 0 beyond the head
 };
 __device__ inline Entry shuffle(const Entry& e, u32 lane) {
   return {__shfl_sync(ALL, e.value, lane), __shfl_sync(ALL, e.bit, lane)};
@@ -44,14 +43,14 @@ __device__ inline Term term_of(const Entry& a, const Entry& b, u64, u64, u64) {
 }
 struct Sums {
   W* most;
-  u32 *met_x, *met_y;
-  __device__ Sums(void* room, u32 rows) : most((W*)room), met_x((u32*)(most + rows)), met_y(met_x + rows) {}
-  __device__ void* end(u32 rows) const { return met_y + rows; }
-  __device__ void clear(u32 j) { most[j] = 0, met_x[j] = 0, met_y[j] = 0; }
+  u32 *common_x, *common_y;
+  __device__ Sums(void* room, u32 rows) : most((W*)room), common_x((u32*)(most + rows)), common_y(common_x + rows) {}
+  __device__ void* end(u32 rows) const { return common_y + rows; }
+  __device__ void clear(u32 j) { most[j] = 0, common_x[j] = 0, common_y[j] = 0; }
   __device__ void fold(u32 j, const Term& t) {
     most[j] = sr::max(most[j], t.gap);
-    met_x[j] |= t.x;
-    met_y[j] |= t.y;
+    common_x[j] |= t.x;
+    common_y[j] |= t.y;
   }
 };
 template <class Offset> struct Rows {
@@ -59,30 +58,30 @@ template <class Offset> struct Rows {
   const u32* cols;
   const W* values;
   const Rank* ranks;
-  const W* heads;  // HEAD magnitudes of each row, the largest first, then zeros
+  const W* heads;  // HEAD magnitudes of each row, in decreasing order, zero-padded
   __device__ Entry entry(u64 p) const { return {values[p], bit_of(ranks[p])}; }
-  // Whether an entry of the row is not finite.
+  // Whether the row has an entry that is not finite.
   __device__ bool is_odd(u64 i) const { return heads[i * HEAD] != heads[i * HEAD]; }
-  // The largest magnitude that is not met; `beyond` if it is behind the head.
-  __device__ W alone(u64 i, u32 met, bool& beyond) const {
-    if (met != ~0u) return heads[i * HEAD + (__ffs(~met) - 1)];
+  // The largest magnitude outside the common columns; `beyond` if it is not in the head.
+  __device__ W alone(u64 i, u32 common, bool& beyond) const {
+    if (common != ~0u) return heads[i * HEAD + (__ffs(~common) - 1)];
     if (ptr[i + 1] - ptr[i] > HEAD) beyond = true;
     return 0;
   }
 };
-// The key of row i of X and row j of Y; whether it has to be computed again, over their union.
+// The key of row i of X and row j of Y; `again` if it has to be recomputed over their union.
 __device__ inline W key_of_pair(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, const Sums& s, u32 at,
                                 bool& again) {
   again = x.is_odd(i) || y.is_odd(j);
   if (again) return sr::nan<W>();
-  const W a = x.alone(i, s.met_x[at], again), b = y.alone(j, s.met_y[at], again);
+  const W a = x.alone(i, s.common_x[at], again), b = y.alone(j, s.common_y[at], again);
   return sr::max(sr::max(s.most[at], a), b);
 }
 __device__ inline W key_from_exact(const Rows<OffsetX>&, u64, const Rows<OffsetY>&, u64, W most) { return most; }
 constexpr bool READS_B = true, READS_PLACE = false, REFINES = true;
 
 #else
-// Σ of ⊗ over common columns, and their number if the recipe counts them.
+// Σ of ⊗ over common columns, and their number if the recipe needs it.
 struct Entry {
   W value;
 };
@@ -109,7 +108,7 @@ template <class Offset> struct Rows {
   const Offset* ptr;
   const u32* cols;
   const W* values;
-  const W *norm0, *norm1;  // of each row
+  const W *norm0, *norm1;  // per row
   __device__ Entry entry(u64 p) const { return {values[p]}; }
 };
 __device__ inline W key_of_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, W sum, W shared, bool& again) {
@@ -128,8 +127,8 @@ __device__ inline W key_from_exact(const Rows<OffsetX>& x, u64 i, const Rows<Off
 constexpr bool READS_B = Ring::reads_b, READS_PLACE = Ring::reads_place, REFINES = Recipe::refines;
 #endif
 
-// Y by columns: the rows that have a column, increasing, and their entries; starts[c · tiles + t] is where those of
-// tile t begin, or there are no `starts` and they are searched for.
+// Y by columns: for each, the rows that contain it, increasing, and their entries. starts[c · tiles + t] is the start
+// of tile t in column c; without `starts`, it is found by binary search.
 struct Columns {
   const OffsetT* ptr;
   const u32* rows;
@@ -145,7 +144,7 @@ struct Columns {
   }
 };
 
-// Entries of Y's transpose.
+// A range of entries of Y's transpose.
 struct Segment {
   OffsetT from;
   u32 count;
@@ -162,16 +161,16 @@ __device__ inline Segment segment_of(const Columns& y, const TileOfY& tile, u32 
   return {from, (u32)(lower_bound(y.rows, from, end, tile.first + tile.size) - from)};
 }
 
-// 32 entries of X, one a lane, for all lanes: in registers, or, where ⊗ splits, beside its part of them in shared
-// memory.
+// 32 entries of X, one per lane, readable by all lanes: in registers, or in shared memory if ⊗ splits, each beside its
+// precomputed part.
 #ifdef SPLIT
 struct __align__(2 * sizeof(W)) WithPart {
   W value, part;
 };
-typedef u32 Asked;
-struct Asks {
+typedef u32 Operand;
+struct Broadcast {
   WithPart* of;
-  __device__ Asks() {
+  __device__ Broadcast() {
     __shared__ WithPart room[32];
     of = room;
   }
@@ -180,57 +179,58 @@ struct Asks {
     of[lane_id()] = {e.value, Split::part(e.value)};
     __syncwarp();
   }
-  __device__ Asked of_lane(u32 lane) const { return lane; }
-  __device__ Term times(Asked lane, const Entry& b, u64 i, u64 k, u64 j) const {
+  __device__ Operand of_lane(u32 lane) const { return lane; }
+  __device__ Term times(Operand lane, const Entry& b, u64 i, u64 k, u64 j) const {
     const WithPart a = of[lane];
     return Split::mul(a.value, b.value, i, k, j, a.part);
   }
 };
 #else
-typedef Entry Asked;
-struct Asks {
+typedef Entry Operand;
+struct Broadcast {
   Entry of;
   __device__ void set(const Entry& e) { of = e; }
-  __device__ Asked of_lane(u32 lane) const { return shuffle(of, lane); }
-  __device__ Term times(const Asked& a, const Entry& b, u64 i, u64 k, u64 j) const { return term_of(a, b, i, k, j); }
+  __device__ Operand of_lane(u32 lane) const { return shuffle(of, lane); }
+  __device__ Term times(const Operand& a, const Entry& b, u64 i, u64 k, u64 j) const { return term_of(a, b, i, k, j); }
 };
 #endif
 
-// Steps of 32 entries whose loads are under way together.
+// Steps of 32 entries whose loads are in flight together.
 constexpr u32 DEEP = sizeof(Entry) > 8 ? 4 : 8;
 
-// Folds into `sums`, for the rows of the tile, what they share with row i of X. By all lanes.
+// Folds the common columns with row i of X into `sums`, for all rows of the tile. Called by all lanes.
 __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& y, const TileOfY& tile, Sums& sums) {
   const u32 lane = lane_id();
   for (u32 j = lane; j < tile.size; j += 32) sums.clear(j);
   __syncwarp();
   const u64 begin = x.ptr[i], length = x.ptr[i + 1] - begin;
   const u32* cols = x.cols + begin;
-  // A lane has one of 32 entries; of the next 32 the segment is on its way, of those behind them the column.
+  // Software pipeline: each lane has one of the current 32 entries; the segments of the next 32 and the columns of the
+  // 32 after those are in flight.
   u32 column, column1 = lane < length ? cols[lane] : NONE, column2 = 32 + lane < length ? cols[32 + lane] : NONE;
   Entry a1 = {}, a2 = {};
-  Asks asks;
+  Broadcast broadcast;
   if (column1 != NONE) a1 = x.entry(begin + lane);
   if (column2 != NONE) a2 = x.entry(begin + 32 + lane);
   Segment s, s1 = segment_of(y, tile, column1);
   for (u64 base = 0; base < length; base += 32) {
     column = column1, s = s1;
-    asks.set(a1);
+    broadcast.set(a1);
     column1 = column2, a1 = a2;
     s1 = segment_of(y, tile, column1);
     const u64 ahead = base + 64 + lane;
     column2 = ahead < length ? cols[ahead] : NONE;
     if (column2 != NONE) a2 = x.entry(begin + ahead);
 
-    // The segments one behind the other, in steps of up to 32 entries of one segment each.
+    // The concatenated segments, in steps of up to 32 entries of one segment each.
     const u32 steps = (s.count + 31) / 32, upto = warp_inclusive_sum(steps);
     const u32 all = __shfl_sync(ALL, upto, 31);
     const OffsetT end = s.from + s.count, origin = s.from - (OffsetT)(upto - steps) * 32;
     for (u32 step = 0; step < all; step += DEEP) {
       u32 at[DEEP], k[DEEP];
-      Asked left[DEEP];
+      Operand left[DEEP];
       Entry right[DEEP];
-      // All loads are on their way before the first is used.
+      // Issues all loads before the first use.
 #pragma unroll
       for (u32 u = 0; u < DEEP; ++u) {
         at[u] = NONE, k[u] = 0, left[u] = {}, right[u] = {};
@@ -238,9 +238,9 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
         const u32 e = __popc(__ballot_sync(ALL, upto <= step + u));
         const OffsetT p = __shfl_sync(ALL, origin, e) + (OffsetT)(step + u) * 32 + lane;
         const OffsetT stop = __shfl_sync(ALL, end, e);
-        left[u] = asks.of_lane(e);
+        left[u] = broadcast.of_lane(e);
         if (READS_PLACE) k[u] = __shfl_sync(ALL, column, e);
-        // p < stop, also where p has wrapped around.
+        // p < stop, even where p has wrapped around.
         if ((OffsetT)(stop - p - 1) < (OffsetT)0x80000000u) {
           at[u] = y.rows[p];
           right[u] = y.entry(p);
@@ -249,20 +249,20 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
       Term term[DEEP];
 #pragma unroll
       for (u32 u = 0; u < DEEP; ++u)
-        if (step + u < all) term[u] = asks.times(left[u], right[u], i, k[u], at[u]);
+        if (step + u < all) term[u] = broadcast.times(left[u], right[u], i, k[u], at[u]);
 #pragma unroll
       for (u32 u = 0; u < DEEP; ++u) {
         if (step + u >= all) continue;
         if (at[u] != NONE) sums.fold(at[u] - tile.first, term[u]);
-        // Rows of one segment differ; those of the next may be the same.
+        // The rows of one segment are distinct; those of the next may repeat them.
         __syncwarp();
       }
     }
   }
 }
 
-// Σ of the exact ⊗ over the union of row i of X and row j of Y: lanes take entries of X, each searched in Y, then those
-// of Y that X lacks; lanes' sums are added as a tree. The same value in all lanes.
+// Σ of the exact ⊗ over the union of row i of X and row j of Y. Lanes take entries of X, each looked up in Y, then the
+// entries of Y that X lacks; the sums of lanes are added as a tree. All lanes get the same value.
 __device__ inline W exact_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j) {
   const u64 xs = x.ptr[i], xn = x.ptr[i + 1] - xs, ys = y.ptr[j], yn = y.ptr[j + 1] - ys;
   const u32 *xc = x.cols + xs, *yc = y.cols + ys;
@@ -285,17 +285,17 @@ __device__ inline W exact_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>
   __syncwarp();
   for (u32 d = 16; d > 0; d /= 2) sum = Exact::add(sum, __shfl_xor_sync(ALL, sum, d));
 #ifdef CHEBYSHEV
-  // What is not a number hides from comparisons.
+  // Comparisons would drop a NaN.
   if (!__all_sync(ALL, number)) sum = sr::nan<W>();
 #endif
   return sum;
 }
 
-// Keys that a lane makes before any is used.
+// Keys that a lane computes before the first use.
 constexpr u32 EACH = 4;
 
-// Calls each(j, valid, keys) with the keys of the tile's rows, EACH times 32 at a time: those of rows j, j + 32, …
-// where valid, j increasing; by all lanes. `self` is row i's own number in Y, if it is there.
+// Calls each(j, valid, keys) with the keys of the tile's rows, EACH × 32 at a time: rows j, j + 32, … where valid, with
+// increasing j; called by all lanes. `self` is the index of row i in Y, if it is a row of Y.
 template <class F>
 __device__ inline void keys_of(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, const TileOfY& tile,
                                const Sums& sums, u64 self, F each) {
@@ -307,7 +307,7 @@ __device__ inline void keys_of(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY
       const u32 at = start + 32 * u + lane_id(), j = tile.first + at;
       key[u] = 0, again[u] = false, valid[u] = at < tile.size;
       if (valid[u]) key[u] = key_of_pair(x, i, y, j, sums, at, again[u]);
-      // A row is at 0 from itself; what is not a number stays so.
+      // A row is at distance 0 from itself; NaN is retained.
       if (Recipe::zero_self && j == self && key[u] == key[u]) key[u] = 0, again[u] = false;
     }
     const u32 first = tile.first + start + lane_id();

@@ -1,7 +1,7 @@
-// distance_block.cu: what becomes of a block of keys that lie in a dense matrix, `width` keys a row: distances, the
-// nearest neighbours, neighbours within a radius. A key is its distance.
-// A row comes in parts of `part_size` keys, so that few long rows keep the device busy as well.
-// `W` (of keys) and `T` (of results) are set in front, and PAIRS, NEAREST or RADIUS.
+// distance_block.cu: distances, nearest neighbours and neighbours within a radius, from a dense block of keys with
+// `width` keys per row. A key is its distance. A row is processed in parts of `part_size` keys, so that a few long rows
+// also keep the device busy.
+// Defined by the host: `W` (of keys), `T` (of results), and PAIRS, NEAREST or RADIUS.
 #include "neighbours.cuh"
 
 #ifdef PAIRS
@@ -12,9 +12,8 @@ KERNEL(write_pairs, const W* keys, u64 n, T* out) {
 #endif
 
 #ifdef NEAREST
-// codes and ids: of each row, for each of its parts, the k nearest, nearest first. Numbers of Y begin at first_y; with
-// exclude_self row r of the block, which is row r + shift of Y here, is left out of its own.
-// Grid: blocks of one warp, a part of a row each.
+// codes and ids: for each row and part, the k nearest, nearest first. Indices in Y begin at first_y. With exclude_self,
+// row r of the block, which is row r + shift of this Y, skips itself. Grid: blocks of one warp, one part of a row each.
 BOUNDED_KERNEL((32, 13), nearest_in_block, const W* keys, u64 width, u64 part_size, u32 parts, u64 shift, u32 first_y, u32 k,
                                            u32 exclude_self, u64* codes, u32* ids) {
   extern __shared__ __align__(16) unsigned char room[];
@@ -23,7 +22,7 @@ BOUNDED_KERNEL((32, 13), nearest_in_block, const W* keys, u64 width, u64 part_si
   List list = IN_SHARED ? List(k, (u64*)room, (u32*)((u64*)room + k)) : List(k, codes + place, ids + place);
   const W* mine = keys + row * width;
   const u64 from = part * part_size, to = from + part_size < width ? from + part_size : width;
-  constexpr u32 DEEP = 4;  // steps whose loads are under way together
+  constexpr u32 DEEP = 4;  // steps whose loads are in flight together
   for (u64 start = from; start < to; start += 32 * DEEP) {
     W key[DEEP];
 #pragma unroll
@@ -42,8 +41,8 @@ BOUNDED_KERNEL((32, 13), nearest_in_block, const W* keys, u64 width, u64 part_si
 #endif
 
 #ifdef RADIUS
-// counts[(first_row + r) · parts + part] = neighbours of row r of the block there. Grid: blocks of one warp, a part of
-// a row each.
+// counts[(first_row + r) · parts + part] = neighbours of row r of the block in that part. Grid: blocks of one warp, one
+// part of a row each.
 KERNEL(count_within, const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row, u32 exclude_self, u64 radius,
                      u32* counts) {
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
@@ -57,7 +56,7 @@ KERNEL(count_within, const W* keys, u64 width, u64 part_size, u32 parts, u64 fir
   if (lane_id() == 0) counts[i * parts + part] = count;
 }
 
-// The neighbours themselves, from offsets[i · parts + part] on. Grid: as above.
+// Writes the neighbours, from offsets[i · parts + part] on. Grid: as above.
 KERNEL(write_within, const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row, u32 exclude_self, u64 radius,
                      const OffsetC* offsets, u32* cols, T* values) {
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;

@@ -1,8 +1,8 @@
-// distance_check.cu: what must be known of a matrix before distances are computed from its rows. found[0] = first entry
-// that the metric does not take (all ones before, and if there is none), found[1] = entries of value 0, found[2] = most
-// entries in a row (both 0 before), found[3] and found[4] = the bits of the largest magnitude that is finite (0 before)
-// and of the smallest that is not 0 (all ones before). Smallest, largest and counts of integers do not depend on an
-// order. Grid: a few blocks of 256 threads. `T`, `Offset` and NON_NEGATIVE (0 or 1) are set in front.
+// distance_check.cu: validates a matrix and gathers facts before its rows are compared. found[0] = first entry outside
+// the metric's domain (initially all ones, which means none), found[1] = number of explicit zeros, found[2] = longest
+// row (both initially 0), found[3] and found[4] = bits of the largest finite magnitude (initially 0) and of the
+// smallest nonzero one (initially all ones). Integer minima, maxima and sums do not depend on the order. Grid: a few
+// blocks of 256 threads. Defined by the host: `T`, `Offset` and NON_NEGATIVE (0 or 1).
 #include "parts.cuh"
 
 KERNEL(check_entries, const Offset* row_ptr, const T* values, u64 nrows, u64 nnz, u64* found) {
@@ -13,7 +13,7 @@ KERNEL(check_entries, const Offset* row_ptr, const T* values, u64 nrows, u64 nnz
     const bool takes = sr::abs(x) < sr::inf<T>() && !(NON_NEGATIVE && x < T(0));
     if (!takes && p < bad) bad = p;
     zeros += x == T(0);
-    // Bits of numbers that are not negative are in their order.
+    // The bits of non-negative floats are ordered as the numbers are.
     const double size = (double)sr::abs(x);
     const u64 bits = (u64)__double_as_longlong(size);
     if (size < sr::inf<double>() && bits > most) most = bits;

@@ -1,17 +1,17 @@
-// distance_order.cu: the first rows in order of their norms, those of one norm in order of their numbers, without
-// sorting all: the norm of the last one is found digit by digit, then the rows before it, and as many as are wanted of
-// that norm and of the next ones. `W` (of norms) and FALLS (whether the largest norm comes first) are set in front.
+// distance_order.cu: the first rows by norm, ties by index, without a full sort. The norm of the last one is found
+// digit by digit; then the rows below it are collected, and up to `most` rows of that norm and of each of the next
+// ones. Defined by the host: `W` (of norms) and FALLS (whether the largest norm comes first).
 #include "parts.cuh"
 
-// The order of numbers as that of integers; −0 is 0.
+// Order-preserving map of numbers to integers; −0 equals 0.
 __device__ inline u64 code_of_norm(W norm) {
   u64 code = (u64)__double_as_longlong((double)norm + 0.0);
   code = code >> 63 ? ~code : code | 1ull << 63;
   return FALLS ? ~code : code;
 }
 
-// counts[d] += rows whose code begins with the digits of `prefix` above `shift`, 8 bits each, and goes on with d;
-// odd[0] is set where a norm is not finite. Grid: any, blocks of 256 threads.
+// counts[d] += rows whose code starts with the digits of `prefix` above `shift`, 8 bits each, followed by digit d;
+// odd[0] is set if a norm is not finite. Grid: any, blocks of 256 threads.
 KERNEL(count_digits, const W* norms, u64 n, u64 prefix, u32 shift, u32* counts, u32* odd) {
   __shared__ u32 found[256];
   found[threadIdx.x] = 0;
@@ -40,7 +40,7 @@ KERNEL(least_above, const W* norms, u64 n, u64 last, u64* next) {
   if (lane_id() == 0 && least != ~0ull) atomicMin(next, least);
 }
 
-// count[0] += rows whose code is that at `at`. Grid: any.
+// count[0] += rows with the code stored at `at`. Grid: any.
 KERNEL(count_at, const W* norms, u64 n, const u64* at, u64* count) {
   const u64 last = at[0];
   u64 found = 0;
@@ -51,7 +51,7 @@ KERNEL(count_at, const W* norms, u64 n, const u64* at, u64* count) {
   if (lane_id() == 0 && found > 0) atomicAdd(count, found);
 }
 
-// Rows whose code is from `first` to `last`, in any order, and their codes; used[0] is their number. Grid: any.
+// Rows with codes from `first` to `last`, in any order, and their codes; used[0] is their number. Grid: any.
 KERNEL(rows_between, const W* norms, u64 n, u64 first, u64 last, u32* rows, u64* codes, u32* used) {
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (u64)gridDim.x * blockDim.x) {
     const u64 code = code_of_norm(norms[i]);
@@ -61,7 +61,7 @@ KERNEL(rows_between, const W* norms, u64 n, u64 first, u64 last, u32* rows, u64*
   }
 }
 
-// The first `most` rows whose code is `last`, in order; there are as many. Grid: one block of 1024 threads.
+// The first `most` rows with code `last`, in order; at least that many exist. Grid: one block of 1024 threads.
 KERNEL(rows_at, const W* norms, u64 n, u64 last, u32 most, u32* rows) {
   __shared__ u32 room[33];
   u32 have = 0;

@@ -1,12 +1,12 @@
-// distance_pairs.cu: distances of all pairs, nearest neighbours, neighbours within a radius, in one pass over common
-// columns. Grid: blocks of one warp; a block takes a row of X and a tile of Y, or for neighbours a row of X and several
-// tiles. Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most. `T`
-// (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST or RADIUS
-// with what neighbours.cuh needs.
+// distance_pairs.cu: all distances, nearest neighbours, and neighbours within a radius, in one pass over common
+// columns. Grid: blocks of one warp; a block handles a row of X and one tile of Y, or for nearest neighbours several
+// tiles. Dynamic shared memory: the sums of a tile, then neighbour lists; 13 blocks fit at most. Defined by the host,
+// in addition to the names in distance.cuh: `T` (of results), and PAIRS, NEAREST or RADIUS with the names in
+// neighbours.cuh.
 #include "distance.cuh"
 #include "neighbours.cuh"
 
-// Blocks that run at a time on a multiprocessor; a formula, which is long, may want fewer with more registers each.
+// Resident blocks per multiprocessor; a long formula may need fewer, with more registers each.
 #ifndef BLOCKS
 #define BLOCKS 13
 #endif
@@ -27,10 +27,10 @@ typedef W Beside;
   const Columns columns = {t_ptr, t_rows, t_values, t_ranks, starts};   \
   extern __shared__ __align__(16) unsigned char room[];                 \
   Sums sums(room, tile_rows)
-#define SELF (same ? i + shift : ~0ull)  // row i's own number in Y, if it is there
+#define SELF (same ? i + shift : ~0ull)  // row i's index in Y, if it is a row of Y
 
 #ifdef PAIRS
-// out[(i - first_row) · nrows_y + j] = d(i, j). With `half`, of the pairs with j <= i alone: the others are mirrored.
+// out[(i - first_row) · nrows_y + j] = d(i, j). With `half`, only pairs with j <= i; the others are mirrored.
 BOUNDED_KERNEL((32, 13), all_pairs, SIDES, u32 half, T* out) {
   OPEN_SIDES;
   const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
@@ -45,7 +45,7 @@ BOUNDED_KERNEL((32, 13), all_pairs, SIDES, u32 half, T* out) {
   });
 }
 
-// out[j · n + i] = out[i · n + j] for j < i. Grid: a block of 256 threads for each 32 × 32 places.
+// out[j · n + i] = out[i · n + j] for j < i. Grid: one block of 256 threads per 32 × 32 elements.
 KERNEL(mirror, u64 n, u64 side, T* out) {
   __shared__ T room[32][33];
   const u64 bi = blockIdx.x / side, bj = blockIdx.x - bi * side;
@@ -66,29 +66,29 @@ KERNEL(mirror, u64 n, u64 side, T* out) {
 #ifdef NEAREST
 constexpr W ROUNDED = sizeof(W) == 8 ? W(1e-13) : W(1e-5);
 
-// codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles,
-// nearest first; numbers of Y begin at first_y.
+// codes (of distances) and ids: for each row and part, the k nearest among the part's tiles, nearest first. Indices in
+// Y begin at first_y.
 BOUNDED_KERNEL((32, BLOCKS), nearest, SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes,
                                       u32* ids) {
   OPEN_SIDES;
-  // Blocks that run together have the same part: they go through the same tiles at about the same time.
+  // Concurrent blocks have the same part, so they traverse the same tiles at about the same time.
   const u64 part = blockIdx.x / nrows, row = blockIdx.x - part * nrows, i = first_row + row;
   const u64 place = (row * parts + part) * k;
   u64* room_of_codes = (u64*)sums.end(tile_rows);
   List list = IN_SHARED ? List(k, room_of_codes, (u32*)(room_of_codes + k)) : List(k, codes + place, ids + place);
-  // A key whose distance was refused: that of no larger one is taken.
+  // A key whose distance was rejected; no larger key can be accepted.
   W refused = sr::nan<W>();
   const u64 last = (part + 1) * tiles_per_part < tiles ? (part + 1) * tiles_per_part : tiles;
   for (u64 number = part * tiles_per_part; number < last; ++number) {
     const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
     sum_common(x, i, columns, tile, sums);
     keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
-      // Most are refused, all at a time.
+      // Most keys are rejected, all at once.
       bool any = false;
 #pragma unroll
       for (u32 u = 0; u < EACH; ++u) any |= valid[u] && !(key[u] >= refused);
       if (!__any_sync(ALL, any)) return;
-      // What finishes a key is long: it is there once.
+      // Finishing a key takes much code, so it is instantiated once.
 #pragma unroll 1
       for (u32 u = 0; u < EACH; ++u, j += 32) {
         W mine = key[0];
@@ -99,7 +99,7 @@ BOUNDED_KERNEL((32, BLOCKS), nearest, SIDES, u32 first_y, u32 k, u32 parts, u32 
         looked = looked && !(mine >= refused) && !(exclude_self && j == SELF);
         const u64 code = looked ? code_of_distance((T)Recipe::finish(mine)) : FARTHEST;
         offer(list, looked, code, first_y + j);
-        // What finishes a key rounds, and so may give a larger one a distance that is a bit smaller.
+        // Finishing rounds, so a slightly larger key may give a slightly smaller distance.
         if (looked && code >= list.worst && mine == mine) refused = mine + sr::abs(mine) * ROUNDED;
       }
       for (u32 d = 16; d > 0; d /= 2) {
@@ -129,7 +129,7 @@ BOUNDED_KERNEL((32, 13), count_within, SIDES, u64 radius, u32 exclude_self, u32*
   if (lane_id() == 0) counts[i * tiles + number] = count;
 }
 
-// The neighbours themselves, from offsets[i · tiles + t] on.
+// Writes the neighbours, from offsets[i · tiles + t] on.
 BOUNDED_KERNEL((32, 13), write_within, SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* cols, T* values) {
   OPEN_SIDES;
   const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);

@@ -1,7 +1,7 @@
-// distance_ranks.cu: ranks of the entries of a row by magnitude, the largest first, of equal ones the first; for
-// Chebyshev. ranks[p] = rank of entry p in its row, 255 behind the first 32; heads[32 i ..] = these magnitudes, then
-// zeros; the first is no number where an entry of the row is not finite. Grid: a warp a row, 8 in a block. `W`,
-// `Offset` and K_IN_REGISTERS (1) are set in front.
+// distance_ranks.cu: for Chebyshev, the rank of each entry by magnitude within its row, the largest first, ties in
+// order. ranks[p] = rank of entry p in its row, 255 beyond the first 32; heads[32 i ..] = the 32 leading magnitudes,
+// zero-padded; the first one is NaN if the row has an entry that is not finite. Grid: a warp per row, 8 per block.
+// Defined by the host: `W`, `Offset` and K_IN_REGISTERS (1).
 #include "nearest.cuh"
 
 KERNEL(rank_entries, const Offset* row_ptr, const W* values, u64 nrows, unsigned char* ranks, W* heads) {

@@ -1,7 +1,7 @@
-// distance_rows.cu: rows prepared by a recipe: sums of a row, then its norms and its entries. A warp takes a row of up
-// to LONG entries, a block of 256 threads a longer one. A thread sums the entries of its number, its number + 32 (or
-// 256), ...; these sums are added as a tree: the order depends on the row's length alone. `T` (of values), `Offset` and
-// `Recipe` are set in front, and SIDE: _x or _y.
+// distance_rows.cu: prepares rows by a recipe: sums of a row, then its norms and its entries. A warp handles a row of
+// up to LONG entries, a block of 256 threads a longer one. A thread sums the entries at its index, its index + 32 (or
+// 256), ...; these sums are added as a tree. The order depends only on the row's length. Defined by the host: `T` (of
+// values), `Offset`, `Recipe`, and SIDE: _x or _y.
 #include "parts.cuh"
 typedef Recipe::W W;
 #define JOIN_(a, b) a##b
@@ -12,7 +12,7 @@ typedef Recipe::W W;
 #define NORM1 Recipe::JOIN(JOIN(norm, SIDE), _1)
 constexpr u64 LONG = 1024;
 
-// Sum over a warp, or over a block, in every thread; `room` holds 9 values in shared memory.
+// Sum over a warp or a block, in every thread; `room` holds 9 values in shared memory.
 template <u32 GROUP> __device__ inline W group_sum(W x, W* room) {
   for (u32 d = 16; d > 0; d /= 2) x = sr::add(x, __shfl_xor_sync(ALL, x, d));
   if (GROUP == 32) return x;
@@ -41,14 +41,14 @@ __device__ inline void prepare(const Offset* row_ptr, const T* values, u64 i, u6
   norm1[i] = NORM1(first, second, nnz, columns);
 }
 
-// Grid: a warp a row, 8 in a block.
+// Grid: a warp per row, 8 per block.
 KERNEL(prepare_rows, const Offset* row_ptr, const T* values, u64 nrows, u64 ncols, W* entries, W* norm0, W* norm1) {
   const u64 i = (u64)blockIdx.x * 8 + warp_id();
   if (i >= nrows || row_ptr[i + 1] - row_ptr[i] > LONG) return;
   prepare<32>(row_ptr, values, i, ncols, entries, norm0, norm1, nullptr);
 }
 
-// Grid: a block of 256 threads a row; short rows are done.
+// Grid: a block of 256 threads per row; short rows are skipped.
 KERNEL(prepare_long_rows, const Offset* row_ptr, const T* values, u64 nrows, u64 ncols, W* entries, W* norm0, W* norm1) {
   __shared__ W room[9];
   const u64 i = blockIdx.x;

@@ -1,18 +1,18 @@
-// entries.cuh: how the entries of a tensor lie on the device, and how they are handed out. A record is an entry in
-// STRIDE words: its ORDER indices, its value (VALUE_WORDS words). An order of entries is cut into blocks, and a block
-// into runs: entries of one row. A run's target is that row, or, where other blocks have runs of the row as well, SPLIT
-// and a slot. Set in front: `ORDER`, `VALUE_WORDS`, `STRIDE`.
+// entries.cuh: layout of tensor entries on the device, and their work distribution. A record is an entry in STRIDE
+// words: its ORDER indices and its value (VALUE_WORDS words). An order of entries is divided into blocks, and a block
+// into runs, which are entries of one row. A run's target is that row, or, if other blocks also have runs of the row,
+// SPLIT and a slot. Defined by the host: `ORDER`, `VALUE_WORDS`, `STRIDE`.
 #pragma once
 #include "parts.cuh"
 constexpr u32 SPLIT = 0x80000000u;
-constexpr u32 VALUE_AT = ORDER, WORDS = ORDER + VALUE_WORDS;  // of a record, where its value is and all that it has
-constexpr u32 ALIGNED = STRIDE % 4 == 0 ? 4 : STRIDE % 2 == 0 ? 2 : 1;  // words that every record is a multiple of
+constexpr u32 VALUE_AT = ORDER, WORDS = ORDER + VALUE_WORDS;  // position of a record's value, and its used words
+constexpr u32 ALIGNED = STRIDE % 4 == 0 ? 4 : STRIDE % 2 == 0 ? 2 : 1;  // word alignment of every record
 
-// Slot of the j-th run of a row whose first run is number `first` among those of split rows: of two runs in a block,
-// one begins and one ends there, so that they have two slots.
+// Slot of the j-th run of a row whose first run has index `first` among those of split rows. A block may have two such
+// runs, one that ends a row and one that begins a row; they get different slots.
 __device__ inline u32 slot_of(u32 first, u32 j) { return j == 0 ? 2 * first + 1 : 2 * (first + j); }
 
-// Reads the first COUNT words at p, which lies at a multiple of ALIGNED words.
+// Reads the first COUNT words at p, which is aligned to ALIGNED words.
 template <u32 COUNT> __device__ inline void read_words(const u32* p, u32* to) {
   u32 i = 0;
   if constexpr (ALIGNED == 4) {
@@ -48,7 +48,7 @@ __device__ inline void write_record(u32* p, const u32* from) {
   }
 }
 
-// A value as words, the last one filled up.
+// A value as words, the last one padded.
 template <class T> union Packed {
   T value;
   u32 words[VALUE_WORDS];

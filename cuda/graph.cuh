@@ -1,15 +1,15 @@
-// graph.cuh: teams of blocks that stay on the device for a whole search, and how they share the edges of a frontier.
-// A kernel whose teams have more than one block is started so that all its blocks run at the same time. What threads
-// of a team write before `sync` is seen by all of them after it; nothing that changes is read through `__ldg` or a
-// `const __restrict__` pointer. Set in front: `Offset`, the type of row pointers.
+// graph.cuh: teams of blocks that stay resident for a whole search, and their distribution of a frontier's edges. A
+// kernel whose teams have several blocks is launched cooperatively. What threads of a team write before `sync` is
+// visible to all of them after it. Mutable data is never read through `__ldg` or a `const __restrict__` pointer.
+// Defined by the host: `Offset`, the type of row pointers.
 #pragma once
 #include "parts.cuh"
 
 constexpr u32 UNREACHED = 0xffffffffu;
-constexpr u32 LARGE = 256;   // a list of more edges is cut into pieces for whole blocks
-constexpr u32 PIECE = 8192;  // edges of a piece
+constexpr u32 LARGE = 256;   // longer lists are split into pieces for whole blocks
+constexpr u32 PIECE = 8192;  // edges per piece
 
-// Lists of edges: list v is ptr[v]..ptr[v + 1].
+// Adjacency lists: list v is ptr[v]..ptr[v + 1].
 struct Lists {
   const Offset* ptr;
   const u32* ends;
@@ -19,11 +19,12 @@ struct Lists {
   __device__ u32 end(u64 e) const { return __ldg(ends + e); }
 };
 
-// Blocks `block` of `blocks`, which meet at `barrier`, a number that only grows.
+// Block `block` of `blocks`, which synchronize on `barrier`, a monotonic counter.
 struct Team {
   u64* barrier;
   u32 block, blocks;
-  // Teams of equally many consecutive blocks; `teams` divides the grid. The number of one's own in `team`.
+  // Divides the grid into teams of equally many consecutive blocks; `teams` divides the grid size. The own team's index
+  // goes to `team`.
   __device__ static Team of(u64* barriers, u32 teams, u32& team) {
     const u32 each = gridDim.x / teams;
     team = blockIdx.x / each;
@@ -46,14 +47,14 @@ struct Team {
   }
 };
 
-// What is read although other threads of the team may be writing it.
+// A read that other threads of the team may race with.
 template <class T> __device__ inline T now(const T* at) { return *(const volatile T*)at; }
 
 // A list that the threads of a team append to.
 struct Queue {
   u32* items;
   u32* count;
-  // Appends the items of the lanes that have one; all lanes of a warp call it.
+  // Appends the items of the lanes with `has`; all lanes of a warp call it.
   __device__ void push(bool has, u32 item) const {
     const u32 lanes = __ballot_sync(ALL, has);
     if (lanes == 0) return;
@@ -65,8 +66,8 @@ struct Queue {
   }
 };
 
-// Lists of more than LARGE edges that a team has met: a vertex and the number of a piece of its list. There is room
-// for a piece for every LARGE edges of the graph.
+// Lists of more than LARGE edges that a team has found: a vertex and the index of a piece of its list. There is room
+// for one piece per LARGE edges of the graph.
 struct Pieces {
   u64* items;
   u32* count;
@@ -76,8 +77,8 @@ struct Pieces {
   }
 };
 
-// each(has, v) for the vertices v in queue[0..count), in any order; all lanes of a warp call it, those that have a
-// vertex with `has`. A warp takes up to 32 of them at a time, fewer if others would have none.
+// Calls each(has, v) for the vertices v in queue[0..count), in any order; all lanes of a warp call `each`, with `has`
+// in those that have a vertex. A warp takes up to 32 vertices at a time, fewer if other warps would idle.
 template <class Each>
 __device__ inline void for_vertices(const Team& team, const u32* queue, u32 count, Each each) {
   const u32 share = count / team.warps(), chunk = share < 1 ? 1 : share > 32 ? 32 : share;
@@ -87,9 +88,9 @@ __device__ inline void for_vertices(const Team& team, const u32* queue, u32 coun
   }
 }
 
-// each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call it, with an
-// edge or, where they have none, with `false` behind it. The edges of the vertices of a warp are dealt out to its
-// lanes; `begin(u)` comes before. Longer lists go to `pieces`, for `expand_rest` or `expand_pieces`.
+// Calls each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call `each`,
+// with a flag that is false in lanes without an edge. The edges of a warp's vertices are distributed over its lanes;
+// `begin(u)` is called first. Longer lists go to `pieces`, for `expand_rest` or `expand_pieces`.
 template <class Begin, class Each>
 __device__ inline void expand(const Team& team, const Lists& lists, const u32* queue, u32 count, const Pieces& pieces,
                               Begin begin, Each each) {
@@ -103,7 +104,7 @@ __device__ inline void expand(const Team& team, const Lists& lists, const u32* q
     const u32 upto = warp_inclusive_sum(mine), all = __shfl_sync(ALL, upto, 31);
     for (u32 first = 0; first < all; first += 32) {
       const u32 k = first + lane_id();
-      // The first lane whose sum is beyond k.
+      // The first lane whose sum exceeds k.
       u32 owner = 0;
       for (u32 d = 16; d > 0; d /= 2)
         if (__shfl_sync(ALL, upto, owner + d - 1) <= k) owner += d;
@@ -114,7 +115,7 @@ __device__ inline void expand(const Team& team, const Lists& lists, const u32* q
     }
   });
 }
-// The same for the pieces that `expand` has left, `count` of them, after a sync.
+// The same for the `count` pieces that `expand` left, after a sync.
 template <class Each>
 __device__ inline void expand_pieces(const Team& team, const Lists& lists, const u64* pieces, u32 count, Each each) {
   for (u32 i = team.block; i < count; i += team.blocks) {
@@ -126,7 +127,7 @@ __device__ inline void expand_pieces(const Team& team, const Lists& lists, const
   }
 }
 
-// The same for what `expand` has left, with a sync before and, if there is anything, another after it.
+// The same for the pieces that `expand` left, with a sync before, and one after if there are any.
 template <class Each>
 __device__ inline void expand_rest(const Team& team, const Lists& lists, const Pieces& pieces, Each each) {
   team.sync();
@@ -137,9 +138,9 @@ __device__ inline void expand_rest(const Team& team, const Lists& lists, const P
   if (team.thread() == 0) *pieces.count = 0;
 }
 
-// Σ of(e) over the edges e of each vertex v in queue[0..count), to done(v, sum); sums of one shape for each length of
-// a list, so that they are the same in every run. Up to SHORT edges a thread adds up, up to LONG a warp; vertices of
-// more are pushed to `longer`, for `fold_longer` after the next sync.
+// Calls done(v, sum) with Σ of(e) over the edges e of each vertex v in queue[0..count). The shape of a sum depends only
+// on the length of its list, so every run gives the same bits. A thread adds up to SHORT edges, a warp up to LONG;
+// vertices with more are pushed to `longer`, for `fold_longer` after the next sync.
 constexpr u32 SHORT = 16, LONG = 2048;
 template <class Of, class Done>
 __device__ inline void fold(const Team& team, const Lists& lists, const u32* queue, u32 count, const Queue& longer,
@@ -162,7 +163,7 @@ __device__ inline void fold(const Team& team, const Lists& lists, const u32* que
     }
   });
 }
-// The same for the lists that `fold` has left. `room` holds 33 doubles in shared memory.
+// The same for the lists that `fold` left. `room` holds 33 doubles in shared memory.
 template <class Of, class Done>
 __device__ inline void fold_longer(const Team& team, const Lists& lists, const u32* queue, u32 count, double* room,
                                    Of of, Done done) {

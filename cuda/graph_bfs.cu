@@ -1,27 +1,29 @@
-// graph_bfs.cu: levels of a breadth-first search in one kernel, a barrier of the whole device for each level. Small
-// frontiers follow the edges that leave them; of large ones, vertices not reached look for one that is in it (Beamer,
-// Asanović, Patterson 2012), 32 vertices to a warp and to a word of the frontier. Set in front: `Offset`.
+// graph_bfs.cu: breadth-first search levels in one kernel, with one device-wide barrier per level. Small frontiers
+// expand their outgoing edges (top-down); for large ones, unvisited vertices look for a predecessor in the frontier
+// (bottom-up; Beamer, Asanović, Patterson 2012), 32 vertices per warp and per word of the frontier bitmap. Defined by
+// the host: `Offset`.
 //
-// Floor. 4 bytes an edge looked at and a sector of 32 bytes for the level of its end, from L2 where levels fit in it:
-// R-MAT of scale 20 (31 M entries, some 6 M looked at) 60 µs; a level on a road graph is a barrier (1.5 µs) and four
-// reads one after the other (2 µs).
+// Lower bound: 4 bytes per inspected edge and a sector of 32 bytes for the level of its end, from L2 where the levels
+// fit. R-MAT of scale 20 (31 M entries, some 6 M inspected): 60 µs; a level on a road graph is a barrier (1.5 µs) and
+// four dependent reads (2 µs).
 #include "graph.cuh"
-constexpr u32 ALPHA = 14;  // top-down until the frontier has more than 1/ALPHA of the edges not looked at
+constexpr u32 ALPHA = 14;  // top-down until the frontier has more than 1/ALPHA of the edges not inspected
 constexpr u32 BETA = 24;   // bottom-up while it has more than 1/BETA of the vertices
-constexpr u32 FIRST = 8;   // edges that a thread looks at before its warp helps
+constexpr u32 FIRST = 8;   // edges that a thread inspects before its warp helps
 
-// What a level leaves for the next.
+// What a level passes to the next.
 struct Level {
   u32 count;   // its vertices
-  u32 pieces;  // long lists of theirs that are left
-  u64 edges;   // edges that leave them
+  u32 pieces;  // pieces of its long lists
+  u64 edges;   // edges that leave it
 };
 
-// levels[v] = edges from the source to v, UNREACHED if there is no path. Room: queues for 2n, bits for two sets of the
-// vertices, pieces for nnz/LARGE; state for 3 levels and the barrier are 0. told[0] levels, told[1] of them bottom-up.
+// levels[v] = number of edges from the source to v, UNREACHED if there is no path. Sizes: queues 2n, bits two vertex
+// bitmaps, pieces nnz/LARGE; state for 3 levels and the barrier are initially 0. stats[0] = levels, stats[1] =
+// bottom-up levels.
 BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, const Offset* in_ptr,
                const u32* in_ends, u64 n, u64 nnz, u32 source, u32* levels, u32* queues, u32* bits, u64* pieces, Level* state,
-               u64* barrier, u32* told) {
+               u64* barrier, u32* stats) {
   __shared__ u64 edges_found;
   __shared__ u32 found;
   u32 number;
@@ -56,7 +58,7 @@ BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, 
       team.sync();
     }
     if (!up && was_up) {
-      // The number of the frontier's vertices is known; its order does not matter.
+      // The frontier's size is known; its order does not matter.
       const Queue to{queue, &state[level % 3].pieces};
       for (u64 w = team.warp(); w < words; w += team.warps()) {
         const u32 word = front[w];
@@ -86,7 +88,7 @@ BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, 
           const u32 u = in.end(from);
           hit = front[u / 32] >> u % 32 & 1;
         }
-        // Whole blocks go through the longest lists.
+        // Whole blocks scan the longest lists.
         const bool is_long = !hit && end - from > LARGE;
         if (is_long) longer.push((u32)v, end - in.from((u32)v));
         for (u32 lanes = __ballot_sync(ALL, !hit && !is_long && from < end); lanes; lanes &= lanes - 1) {
@@ -144,11 +146,11 @@ BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, 
     side ^= 1;
     ++level;
   }
-  if (team.thread() == 0) told[0] = level, told[1] = pulled;
+  if (team.thread() == 0) stats[0] = level, stats[1] = pulled;
 }
 
-// parents[v] = the least u with an edge to v and a level less, the source its own, UNREACHED where levels are.
-// Grid: a warp for 32 vertices.
+// parents[v] = the least u with an edge to v and the preceding level; the source is its own parent; UNREACHED where the
+// level is. Grid: a warp per 32 vertices.
 BOUNDED_KERNEL((256), graph_parents, const Offset* in_ptr, const u32* in_ends, u64 n, const u32* __restrict__ levels,
                u32* parents) {
   const Lists in{in_ptr, in_ends};

@@ -1,9 +1,9 @@
-// graph_brandes.cu: dependencies on each vertex of shortest paths from many sources (Brandes 2001), a team of blocks
-// for each source at a time. Forward, the vertices of a level add up the numbers of paths of those before them, while
-// the level after is found; backward, they add up (1 + δ) / σ of those behind. Sums go along the lists of vertices, not
-// by atomics, so that they are the same in every run. Set in front: `Offset`.
+// graph_brandes.cu: dependencies of many sources on each vertex (Brandes 2001), one team of blocks per source at a
+// time. Forward, the vertices of a level add up the path counts of their predecessors, while the next level is
+// discovered; backward, they add up (1 + δ) / σ of their successors. Sums run along adjacency lists instead of using
+// atomics, so every run gives the same bits. Defined by the host: `Offset`.
 //
-// Floor. Each source reads every edge three times, 4 bytes, a level and for those that count a number of paths.
+// Lower bound: each source reads every edge three times: 4 bytes, a level and, for those that count, a path count.
 #include "graph.cuh"
 
 struct Level {
@@ -12,9 +12,9 @@ struct Level {
   u32 longer;  // long lists to fold
 };
 
-// levels are UNREACHED and sums 0 before. Room for each team: levels, paths, order and sums for n, starts for n + 2,
-// pieces and longer for `long_lists`, state for 3, a barrier. beyond[s] is 1 where a number of paths from source s is
-// beyond a double: nothing is added then.
+// levels are initially UNREACHED, and sums 0. Sizes per team: levels, paths, order and sums n, starts n + 2, pieces and
+// longer `long_lists`, state 3, one barrier. beyond[s] is 1 if a path count from source s overflows a double: nothing
+// is added then.
 BOUNDED_KERNEL((512, 2), graph_brandes, const Offset* out_ptr, const u32* out_ends, const Offset* in_ptr,
                const u32* in_ends, u64 n, const u32* sources, u64 count, u32 teams, u64 long_lists, u32* levels,
                double* paths, u32* order, u32* starts, u64* pieces, u32* longer, Level* state, double* sums,
@@ -108,7 +108,7 @@ BOUNDED_KERNEL((512, 2), graph_brandes, const Offset* out_ptr, const u32* out_en
   }
 }
 
-// total = the sums of all teams, in their order. Grid: a thread a vertex.
+// total = the sums of all teams, in team order. Grid: a thread per vertex.
 KERNEL(brandes_total, u64 n, u32 teams, const double* sums, double* total) {
   const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;

@@ -1,17 +1,16 @@
-// graph_components.cu: connected components by trees that are hooked onto each other, edge by edge. A parent is
-// smaller than its child, so the root of a component is its least vertex (Jaiganesh, Burtscher 2018). Set in front:
-// `Offset`.
+// graph_components.cu: connected components by hooking trees onto each other, edge by edge. A parent is smaller than
+// its child, so the root of a component is its least vertex (Jaiganesh, Burtscher 2018). Defined by the host: `Offset`.
 //
-// Floor. 4 bytes an edge and a parent (a sector of 32 bytes) at either end, from L2 where parents fit in it.
+// Lower bound: 4 bytes per edge and a parent (a sector of 32 bytes) at either end, from L2 where the parents fit.
 #include "graph.cuh"
-constexpr u32 EDGES = 2048;  // of a block
+constexpr u32 EDGES = 2048;  // per block
 
 __device__ inline u32 root(u32* parents, u32 v) {
   u32 at = now(&parents[v]);
   if (at == v) return v;
   u32 before = v, above;
   while (at > (above = now(&parents[at]))) {
-    // Halves the path: a vertex below a root never becomes one.
+    // Path halving: a vertex below a root never becomes one.
     parents[before] = above;
     before = at;
     at = above;
@@ -19,7 +18,7 @@ __device__ inline u32 root(u32* parents, u32 v) {
   return at;
 }
 
-// The first neighbor, if it is smaller: lists are sorted. Grid: a thread a vertex.
+// The first neighbor, if it is smaller: lists are sorted. Grid: a thread per vertex.
 KERNEL(components_begin, const Offset* ptr, const u32* ends, u64 n, u32* parents) {
   const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
@@ -27,7 +26,7 @@ KERNEL(components_begin, const Offset* ptr, const u32* ends, u64 n, u32* parents
   const u32 first = lists.degree((u32)v) > 0 ? lists.end(lists.from((u32)v)) : (u32)v;
   parents[v] = first < v ? first : (u32)v;
 }
-// Grid: a block for EDGES edges. If each edge stands in both lists, `both`, that of its larger end is taken.
+// Grid: a block per EDGES edges. With `both`, each edge is in two lists, and only that of its larger end is used.
 BOUNDED_KERNEL((256), components_link, const Offset* ptr, const u32* ends, u64 n, u64 nnz, u32 both, u32* parents) {
   __shared__ u64 room[2];
   const Tile tile = tile_of(ptr, n, nnz, EDGES, room);
@@ -44,7 +43,7 @@ BOUNDED_KERNEL((256), components_link, const Offset* ptr, const u32* ends, u64 n
     }
   }
 }
-// Paths are not halved here: what a thread writes for another vertex may be no root. Grid: a thread a vertex.
+// No path halving here: what a thread writes for another vertex may not be a root. Grid: a thread per vertex.
 KERNEL(components_end, u64 n, u32* parents) {
   const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;

@@ -1,25 +1,25 @@
-// graph_sssp.cu: lengths of shortest paths in one kernel. Vertices that came nearer wait in `near` if they are before
-// the end of the current bucket, else in `far`, which is looked through when `near` is empty (near-far, Davidson et al.
-// 2014: Δ-stepping with one bucket at a time). Lengths are doubles that are not negative, ordered as their bits are;
-// each is the least sum over all paths, rounded edge by edge, so that the order of the work does not matter. Set in
-// front: `Offset`.
+// graph_sssp.cu: lengths of shortest paths in one kernel. Vertices with a shortened path wait in `near` if they are
+// before the end of the current bucket, else in `far`, which is scanned when `near` is empty (near-far, Davidson et al.
+// 2014: Δ-stepping with one bucket at a time). Lengths are non-negative doubles, ordered as their bits are; each is the
+// minimum over all paths of the sum rounded edge by edge, so the order of the work does not matter. Defined by the
+// host: `Offset`.
 //
-// Floor. An edge costs 12 bytes, a length (a sector of 32 bytes) at its end, and an atomic where it comes nearer.
+// Lower bound: an edge costs 12 bytes, a length (a sector of 32 bytes) at its end, and an atomic if it shortens a path.
 #include "graph.cuh"
-constexpr u32 NEAR = 1, FAR = 2;  // where a vertex waits
+constexpr u32 NEAR = 1, FAR = 2;  // the queue that a vertex waits in
 constexpr u64 INFINITE = 0x7ff0000000000000ull;
 
 struct Round {
-  u32 count;   // vertices that wait
-  u32 pieces;  // long lists of theirs that are left
+  u32 count;   // waiting vertices
+  u32 pieces;  // pieces of their long lists
 };
 
-// lengths[v] = the length of a shortest path to v, INFINITE if there is none. Room: near and far for 2n, waits for n,
-// pieces for nnz/LARGE, least for 3; state for 3 rounds, far_count for 2 and the barrier are 0. told[0] rounds, told[1]
-// buckets.
+// lengths[v] = the length of a shortest path to v, INFINITE if there is none. Sizes: near and far 2n, waits n, pieces
+// nnz/LARGE, least 3; state for 3 rounds, far_count for 2 and the barrier are initially 0. stats[0] = rounds, stats[1]
+// = buckets.
 BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const double* weights, u64 n, u32 source,
                double delta, u64* lengths, u32* near, u32* far, u32* waits, u64* pieces, Round* state, u32* far_count, u64* least,
-               u64* barrier, u32* told) {
+               u64* barrier, u32* stats) {
   u32 number;
   const Team team = Team::of(barrier, 1, number);
   const Lists out{ptr, ends};
@@ -39,14 +39,14 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
     const u32 count = now(&state[round % 3].count);
     u32* queue = near + (round % 2) * n;
     if (count == 0) {
-      // The bucket is done: the next one begins at the least length in `far`.
+      // The bucket is finished: the next one begins at the least length in `far`.
       const u32* from = far + (bucket % 2) * n;
       const u32 waiting = now(&far_count[bucket % 2]);
       if (waiting == 0) break;
       u64 mine = INFINITE;
       for (u32 i = team.thread(); i < waiting; i += team.threads()) {
         const u64 d = lengths[from[i]];
-        // Those before the end came nearer and are done.
+        // Vertices before the end were shortened later and are finished.
         if (__longlong_as_double(d) >= end && d < mine) mine = d;
       }
       mine = warp_min(mine);
@@ -55,7 +55,7 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
       const u64 first = now(&least[bucket % 3]);
       if (first == INFINITE) break;
       const double last = end;
-      // At least one length is before the end, however small Δ is beside it.
+      // At least one length is before the end, even if Δ is negligible beside it.
       end = __longlong_as_double(first) + delta;
       if (!(__longlong_as_double(first) < end)) end = __longlong_as_double(first + 1);
       if (team.thread() == 0) least[(bucket + 1) % 3] = INFINITE;
@@ -80,7 +80,8 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
       after->count = after->pieces = 0;
     }
     const Queue to_near{near + (round + 1) % 2 * n, &next->count}, to_far{far + bucket % 2 * n, &far_count[bucket % 2]};
-    // Whoever shortens a path after this sees that the vertex no longer waits, or is seen by those who read its length.
+    // A thread that shortens a path after this sees that the vertex no longer waits; an earlier update is visible to
+    // the reads of the length.
     const auto begin = [&](u32 u) {
       atomicAnd(&waits[u], ~NEAR);
       __threadfence();
@@ -109,5 +110,5 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
     team.sync();
     ++round;
   }
-  if (team.thread() == 0) told[0] = round, told[1] = bucket + 1;
+  if (team.thread() == 0) stats[0] = round, stats[1] = bucket + 1;
 }

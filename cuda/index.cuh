@@ -1,10 +1,10 @@
-// index.cuh: row pointers of either width, index lists, and marked entries: what kernels that move entries from rows to
-// rows read. The structs are parameters of kernels, made by src/gpu/index.rs.
+// index.cuh: row pointers of either width, index lists, and entry bitmaps, for kernels that copy entries between rows.
+// The structs are kernel parameters, built by src/gpu/index.rs.
 #pragma once
 #include "parts.cuh"
 constexpr u64 ABSENT = ~0ull;
 
-// Row pointers, 32 or 64 bits wide. The width is a number of the call, so that it needs no program of its own.
+// Row pointers, 32 or 64 bits wide. The width is a run-time parameter, so that one program serves both.
 struct Offsets {
   void* at;
   u64 large;
@@ -16,8 +16,8 @@ struct Offsets {
   }
 };
 
-// An index list I: `list`, or start, start + step, ... where that is null. `map`, if it is not null, is the inverse of
-// `list`: the position of each index, or NONE. Without it `list` increases.
+// An index list I: `list`, or start, start + step, ... if that is null. `map`, if not null, is the inverse of `list`:
+// the position of each index, or NONE. Without it, `list` increases.
 struct List {
   const u32* list;
   const u32* map;
@@ -26,7 +26,7 @@ struct List {
   u64 len;
   // I(p).
   __device__ u64 at(u64 p) const { return list != nullptr ? list[p] : start + p * (u64)step; }
-  // The p with I(p) = i; ABSENT if there is none.
+  // The p with I(p) = i; ABSENT if none exists.
   __device__ u64 find(u64 i) const {
     if (map != nullptr) {
       const u32 p = map[i];
@@ -36,7 +36,7 @@ struct List {
       const u64 p = lower_bound(list, (u64)0, len, (u32)i);
       return p < len && list[p] == i ? p : ABSENT;
     }
-    // What lies on the other side of the start wraps to a distance beyond every list.
+    // Indices on the other side of the start wrap to a distance beyond every list.
     const u64 distance = step < 0 ? start - i : i - start, stride = step < 0 ? 0 - (u64)step : (u64)step;
     if (stride == 1) return distance < len ? distance : ABSENT;
     if (stride == 0) return len > 0 && distance == 0 ? 0 : ABSENT;
@@ -44,19 +44,19 @@ struct List {
   }
 };
 
-// Which entries are marked, a bit each; before[w] = marked ones before word w.
+// A bitmap of entries; before[w] = set bits before word w.
 struct Marks {
   const u32* words;
   Offsets before;
   __device__ bool has(u64 v) const { return words[v >> 5] >> (v & 31) & 1; }
-  // Marked entries before entry v, which may be one past the last.
+  // Set bits before entry v, which may be one past the last.
   __device__ u64 rank(u64 v) const {
     const u32 bit = v & 31;
     return before[v >> 5] + (bit == 0 ? 0 : __popc(words[v >> 5] & ((1u << bit) - 1)));
   }
 };
 
-// Entry (i, j) of a matrix with sorted rows; ABSENT if there is none.
+// Position of entry (i, j) of a matrix with sorted rows; ABSENT if it is not stored.
 __device__ inline u64 entry_of(const Offsets& row_ptr, const u32* col_idx, u64 i, u64 j) {
   const u64 end = row_ptr[i + 1], p = lower_bound(col_idx, row_ptr[i], end, (u32)j);
   return p < end && col_idx[p] == j ? p : ABSENT;

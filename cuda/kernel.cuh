@@ -1,5 +1,5 @@
-// kernel.cuh: how a kernel begins. Beside each there is NAME_parameters, an array as long as the kernel has parameters:
-// the host asks the driver for its length (src/gpu/driver/module.rs), and nothing ever reads it.
+// kernel.cuh: kernel declarations. Each kernel comes with NAME_parameters, an array whose length is the number of its
+// parameters. The host queries that length from the driver (src/gpu/driver/module.rs); the array itself is never read.
 #pragma once
 namespace sr {
 template <class Function> struct Parameters;
@@ -13,5 +13,5 @@ template <class... P> struct Parameters<void(P...)> { static constexpr unsigned 
   extern "C" __global__ void
 
 #define KERNEL(NAME, ...) DECLARED_KERNEL(NAME, __VA_ARGS__) NAME(__VA_ARGS__)
-// With launch bounds, in brackets: (threads, blocks at a time).
+// With launch bounds, in parentheses: (threads, resident blocks).
 #define BOUNDED_KERNEL(BOUNDS, NAME, ...) DECLARED_KERNEL(NAME, __VA_ARGS__) __launch_bounds__ BOUNDS NAME(__VA_ARGS__)

@@ -1,13 +1,13 @@
-// kk.cuh: what the kernels of kkSpGEMM share: its memory pool, its hash map of linked lists, Thread-Sequential
-// partitioning. Set in front: LANES. Source: Deveci, Trott, Rajamanickam 2018, §3.1. A "thread" there is LANES lanes of
-// a warp here, a "team" a block.
+// kk.cuh: shared by the kernels of kkSpGEMM: memory pool, hash map of linked lists, Thread-Sequential partitioning.
+// Defined by the host: LANES. Source: Deveci, Trott, Rajamanickam 2018, §3.1. A "thread" of the paper is LANES lanes of
+// a warp here, a "team" is a block.
 #pragma once
 #include "parts.cuh"
 
-// ---- Memory pool, many2many: a chunk belongs to whom its lock was free for. One lane asks, for a warp or a block that
-// holds no other chunk: who waits here waits for others that go on, never for itself.
+// ---- Memory pool, many2many: whoever takes its lock owns a chunk. One lane takes it, for a warp or a block that holds
+// no other chunk: a waiter only waits for owners that make progress, never for itself.
 
-// Number of a chunk that was free, the first from `start` on; waits until there is one.
+// Index of a free chunk, the first from `start` on; waits until there is one.
 __device__ inline u32 take_chunk(u32* locks, u32 chunks, u32 start) {
   u32 c = start % chunks, tried = 0;
   while (atomicCAS(&locks[c], 0u, 1u) != 0u) {
@@ -17,17 +17,17 @@ __device__ inline u32 take_chunk(u32* locks, u32 chunks, u32 start) {
       __nanosleep(200);
     }
   }
-  __threadfence();  // what the last owner wrote is seen
+  __threadfence();  // makes the last owner's writes visible
   return c;
 }
 __device__ inline void give_chunk(u32* locks, u32 chunk) {
-  __threadfence();  // what was written is seen by the next owner
+  __threadfence();  // makes our writes visible to the next owner
   atomicExch(&locks[chunk], 0u);
 }
 
 // ---- LL: begins[key AND mask] is the slot of the first key with that hash, nexts[slot] that of the next, NONE the
 // end. The paper draws slots from an atomic counter. Here lanes count themselves by a vote, which gives the same slots
-// in every run; keys are looked for by all lanes before any is put in, so that no list is read while it changes.
+// in every run. All lanes look up their keys before any is inserted, so that no list is read while it changes.
 
 struct Lists {
   u32 *begins, *nexts, *ids;
@@ -35,21 +35,21 @@ struct Lists {
 };
 __device__ inline Lists lists_at(u32* begins, u32 hashes, u32* rest, u32 room) { return Lists{begins, rest, rest + room, hashes - 1, room}; }
 
-// Slot of a key, NONE if it is not there.
+// Slot of a key; NONE if it is absent.
 __device__ inline u32 find(const Lists& t, u32 key) {
   u32 s = t.begins[key & t.mask];
   while (s != NONE && t.ids[s] != key) s = t.nexts[s];
   return s;
 }
 
-// Slot of each lane's key, found or given; NONE where it is not wanted or the map is full. Lanes of a group (`group`,
-// one bit a lane) have different keys, and `used` slots of its map are taken. Called by the whole warp, which
-// synchronizes before the next call.
+// Slot of each lane's key, found or inserted; NONE if not wanted or the map is full. Lanes of a group (`group`, one bit
+// per lane) have distinct keys, and `used` slots of its map are taken. Called by the whole warp, which synchronizes
+// before the next call.
 __device__ inline u32 place(const Lists& t, u32 key, bool wanted, u32 group, u32& used, bool& fresh) {
   u32 s = wanted ? find(t, key) : NONE;
   const bool missing = wanted && s == NONE;
   const u32 all = __ballot_sync(ALL, missing) & group;
-  __syncwarp();  // a vote orders no memory
+  __syncwarp();  // a vote is no memory fence
   const u32 at = __popc(all & ((1u << lane_id()) - 1));
   fresh = missing && at < t.room - used;
   if (fresh) {
@@ -62,12 +62,12 @@ __device__ inline u32 place(const Lists& t, u32 key, bool wanted, u32 group, u32
   return s;
 }
 
-// Empties `begins` of the keys that are there.
+// Resets `begins` of the stored keys.
 __device__ inline void reset(const Lists& t, u32 used) {
   for (u32 s = threadIdx.x % LANES; s < used; s += LANES) t.begins[t.ids[s] & t.mask] = NONE;
 }
 
-// The lanes of one's group, one bit a lane.
+// The lanes of the own group, one bit per lane.
 __device__ inline u32 group_of() {
   return LANES == 32 ? ALL : ((1u << (LANES & 31)) - 1) << (lane_id() & ~(LANES - 1));
 }
@@ -76,10 +76,10 @@ template <class T> __device__ inline T group_sum(T x) {
   return x;
 }
 
-// ---- Thread-Sequential: LANES lanes a row of A, one row of B after the other, lanes side by side on its entries.
+// ---- Thread-Sequential: LANES lanes per row of A, one row of B at a time, lanes in parallel over its entries.
 
-// Calls f(some, p, e, k) for every entry p of row k of B, for every entry e of A in [begin, end). All groups of a warp
-// go in step, and lanes without an entry come along with some = false: f may vote and synchronize.
+// Calls f(some, p, e, k) for every entry p of row k of B, for every entry e of A in [begin, end). The groups of a warp
+// run in lockstep, and lanes without an entry take part with some = false, so f may vote and synchronize.
 template <class PA, class PB, class F> __device__ inline void thread_sequential(const u32* a_col, PA begin, PA end, const PB* b_ptr, F f) {
   const u32 lane = threadIdx.x % LANES, leader = lane_id() & ~(LANES - 1);
   const u64 mine = end - begin, longest = warp_max(mine);

@@ -1,10 +1,10 @@
-// kk_compress.cu: B with 32 columns to a word: csi = column / 32, cs = bits of the columns. Counted first, filled if
-// that saves enough. Source: Deveci, Trott, Rajamanickam 2018, §3.2. Grid: LANES lanes a row. Where rows are sorted,
-// words follow each other; else every row has a hash table of twice its length in global memory, from 2·b_ptr[row] on.
-// Set in front: OffsetB, OffsetC (row pointers of words), LANES.
+// kk_compress.cu: B with 32 columns per word: csi = column / 32, cs = bitmap of the columns. Words are counted first,
+// and filled if that saves enough. Source: Deveci, Trott, Rajamanickam 2018, §3.2. Grid: LANES lanes per row. In sorted
+// rows, equal words are adjacent; otherwise every row has a hash table of twice its length in global memory, from
+// 2·b_ptr[row] on. Defined by the host: OffsetB, OffsetC (row pointers of words), LANES.
 #include "kk.cuh"
 
-// The row of one's group: empty beyond the last, so that the warp stays whole.
+// The row of the own group; empty beyond the last, so that the warp stays complete.
 struct Row {
   u64 row;
   OffsetB begin, end;
@@ -16,7 +16,7 @@ __device__ inline Row row_of_group(u32 nrows, const OffsetB* b_ptr) {
   return Row{row, b_ptr[row], b_ptr[row + 1], threadIdx.x % LANES};
 }
 
-// ---- Sorted rows: a word begins where column / 32 is another than before.
+// ---- Sorted rows: a word begins where column / 32 differs from the previous entry's.
 
 __device__ inline bool heads(const u32* b_col, OffsetB begin, OffsetB e) { return e == begin || b_col[e] / 32 != b_col[e - 1] / 32; }
 
@@ -49,11 +49,11 @@ KERNEL(fill_words, u32 nrows, const OffsetB* b_ptr, const u32* b_col, const Offs
   }
 }
 
-// ---- Rows in any order: hash tables.
+// ---- Unsorted rows: hash tables.
 
 __device__ inline u64 place_of(u32 word, u64 slots) { return ((u64)(word * 2654435761u) * slots) >> 32; }
 
-// tables holds NONE everywhere; afterwards the words of each row, which `hash_fill` reads.
+// tables is initially NONE; afterwards it holds the words of each row, which `hash_fill` reads.
 KERNEL(hash_count, u32 nrows, const OffsetB* b_ptr, const u32* b_col, u32* tables, u32* counts) {
   const Row x = row_of_group(nrows, b_ptr);
   u32* table = tables + 2 * (u64)x.begin;
@@ -70,7 +70,7 @@ KERNEL(hash_count, u32 nrows, const OffsetB* b_ptr, const u32* b_col, u32* table
   count = group_sum(count);
   if (x.row < nrows && x.lane == 0) counts[x.row] = count;
 }
-// bits holds 0 everywhere. The words of a row come out in the order of its table, which nothing depends on.
+// bits is initially 0. The words of a row are in table order, which nothing depends on.
 KERNEL(hash_fill, u32 nrows, const OffsetB* b_ptr, const u32* b_col, const u32* tables, u32* bits, const OffsetC* w_ptr, u32* csi,
                   u32* cs) {
   const Row x = row_of_group(nrows, b_ptr);

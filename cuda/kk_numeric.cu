@@ -1,15 +1,15 @@
-// kk_numeric.cu: columns and values of C = A ⊕.⊗ B, by kkSpGEMM; or the values alone, where the columns are known.
+// kk_numeric.cu: columns and values of C = A ⊕.⊗ B, by kkSpGEMM; or only the values, if the columns are known.
 //
 // kk_linked_lists (kkmem): LL in two levels, Thread-Sequential. kk_linear_probe (kklp): LP in two levels,
-// Thread-Flat-Parallel: a block a row, its products side by side on the threads. The first level lies in shared memory,
-// the second in a chunk of the pool. Every value is folded from zero() in the order in which A's row is stored, as on
-// the CPU. Set in front: struct Ring, OffsetA, OffsetB, OffsetC, LANES (kkmem), THREADS (kklp). Source: Deveci, Trott,
+// Thread-Flat-Parallel: a block per row, its products in parallel on the threads. The first level is in shared memory,
+// the second in a chunk of the pool. Every value is folded from zero() in the stored order of A's row, as on the CPU.
+// Defined by the host: struct Ring, OffsetA, OffsetB, OffsetC, LANES (kkmem), THREADS (kklp). Source: Deveci, Trott,
 // Rajamanickam 2018, Algorithm 3, §3.1, §3.3.
 #include "kk.cuh"
 using Left = Ring::A;
 using Right = Ring::B;
 using Value = Ring::Out;
-// Threads of a multiprocessor that registers are shared out for; without it the compiler saves some and spills.
+// Resident threads that registers are divided among; without this bound, the compiler saves registers and spills.
 constexpr u32 AT_A_TIME = sizeof(Value) <= 16 ? 1024 : 512;
 
 #define OPERANDS const OffsetA* a_ptr, const u32* a_col, const Left* a_val, const OffsetB* b_ptr, const u32* b_col, const Right* b_val, const OffsetC* c_ptr, u32* c_col, Value* c_val
@@ -22,14 +22,14 @@ __device__ inline Value multiply(const Left* a_val, OffsetA e, const Right* b_va
   return Ring::mul(left, right, row, k, j);
 }
 
-// ---- kkmem. Grid: LANES lanes a row, blocks of 256. Shared memory: `room` values of each group, then its begins,
-// nexts, ids. Columns come out in the order in which they were met, those of the first level first; a row of B has each
-// column once, so that its lanes write different values.
+// ---- kkmem. Grid: LANES lanes per row, blocks of 256. Shared memory: `room` values of each group, then its begins,
+// nexts, ids. Columns are in order of first touch, those of the first level first. A row of B has each column once, so
+// its lanes write distinct values.
 
 BOUNDED_KERNEL((256, AT_A_TIME / 256), kk_linked_lists, u32 nrows, OPERANDS, u32 known, u32 hashes, u32 room, u32 hashes2,
     u32 room2, u32 chunks, u32* locks, u32* begins2, u32* lists2, Value* values2) {
   extern __shared__ __align__(16) unsigned char shared[];
-  constexpr u32 GROUPS = 32 / LANES;  // of a warp
+  constexpr u32 GROUPS = 32 / LANES;  // per warp
   const u32 group = group_of(), lane = threadIdx.x % LANES, in_block = threadIdx.x / LANES, in_warp = lane_id() / LANES;
   Value* values = (Value*)shared + in_block * room;
   u32* mine = (u32*)(shared + (sizeof(Value) * room * (blockDim.x / LANES) + 15) / 16 * 16) + in_block * (hashes + 2 * room);
@@ -59,7 +59,7 @@ BOUNDED_KERNEL((256, AT_A_TIME / 256), kk_linked_lists, u32 nrows, OPERANDS, u32
     if (__any_sync(ALL, refused)) {
       if (chunk == NONE) {
         if (lane_id() == 0) chunk = take_chunk(locks, chunks, blockIdx.x * (blockDim.x / 32) + warp_id());
-        __syncwarp();  // all lanes see what the last owner wrote
+        __syncwarp();  // makes the last owner's writes visible to all lanes
         chunk = __shfl_sync(ALL, chunk, 0);
         const u64 table = (u64)chunk * GROUPS + in_warp;
         second = lists_at(begins2 + table * hashes2, hashes2, lists2 + table * 2 * room2, room2);
@@ -101,20 +101,20 @@ BOUNDED_KERNEL((256, AT_A_TIME / 256), kk_linked_lists, u32 nrows, OPERANDS, u32
   }
 }
 
-// ---- kklp. Grid: a block of THREADS a row. Shared memory: values, keys, claims of `slots` slots; the chunk's sums and
-// starts. Columns come out in the order of the tables.
+// ---- kklp. Grid: a block of THREADS per row. Shared memory: values, keys, claims of `slots` slots; the chunk's sums
+// and starts. Columns are in table order.
 
-// A table by linear probing; NONE is an empty slot. claims[slot] is the first thread that waits to add there.
+// A linear-probing table; NONE is an empty slot. claims[slot] is the first thread that waits to add there.
 struct Table {
   u32 *keys, *claims;
   Value* values;
   u32 slots;
 };
 
-// First place for a key; slots are a power of two, at least 2.
+// First slot for a key; the number of slots is a power of two, at least 2.
 __device__ inline u32 slot_of(u32 j, u32 slots) { return (j * 2654435761u) >> (32 - (31 - __clz(slots))); }
 
-// Slot of a key, NONE if it is not there. Between two barriers a table is either probed or changed.
+// Slot of a key; NONE if it is absent. Between two barriers a table is either probed or changed.
 __device__ inline u32 probe(const Table& t, u32 j) {
   u32 h = slot_of(j, t.slots);
   while (true) {
@@ -125,13 +125,13 @@ __device__ inline u32 probe(const Table& t, u32 j) {
   }
 }
 
-// Slot of a key, found or taken; NONE if `limit` keys are there, or on their way: then it may be asked for again.
+// Slot of a key, found or inserted; NONE if `limit` keys are stored or being inserted: the caller may then retry.
 __device__ inline u32 insert(const Table& t, u32 limit, u32* count, u32 j) {
   u32 h = slot_of(j, t.slots);
   while (true) {
-    u32 there = atomicOr(&t.keys[h], 0u);  // others put keys in meanwhile
+    u32 there = atomicOr(&t.keys[h], 0u);  // other threads insert concurrently
     if (there == NONE) {
-      // Room is asked for before the slot is taken: the table never holds more than `limit` keys.
+      // Room is reserved before the slot is taken, so the table never holds more than `limit` keys.
       if (atomicAdd(count, 1u) >= limit) {
         atomicSub(count, 1u);
         return NONE;
@@ -147,7 +147,7 @@ __device__ inline u32 insert(const Table& t, u32 limit, u32* count, u32 j) {
     h = (h + 1) & (t.slots - 1);
   }
 }
-// The same where there is room for every key.
+// The same if there is room for every key.
 __device__ inline u32 insert(const Table& t, u32 j) {
   u32 h = slot_of(j, t.slots);
   while (true) {
@@ -158,7 +158,7 @@ __device__ inline u32 insert(const Table& t, u32 j) {
   }
 }
 
-// Writes what a table holds to free places of C's row, and empties it if asked to. The whole block calls it.
+// Writes a table's contents to free positions of C's row, and clears it if requested. Called by the whole block.
 __device__ inline void emit(const Table& t, bool empty, u32* written, u32* c_col, Value* c_val) {
   for (u32 base = 0; base < t.slots; base += THREADS) {
     const u32 h = base + threadIdx.x;
@@ -186,15 +186,15 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 kn
 
   u32* keys = (u32*)(shared + (sizeof(Value) * slots + 15) / 16 * 16);
   const Table first{keys, keys + slots, (Value*)shared, slots};
-  // THREADS + 4: products of the chunk before each of its rows of B
+  // THREADS + 4: prefix sums of the products of the chunk's rows of B
   u32* before = keys + 2 * slots;
   OffsetB* starts = (OffsetB*)(before + THREADS + 4);  // where each of them begins
   for (u32 s = threadIdx.x; s < 2 * slots; s += THREADS) keys[s] = NONE;
   if (threadIdx.x == 0) count = written = 0;
   __syncthreads();
 
-  // What follows is the same in all threads of the block.
-  bool closed = false;  // the first level has all the keys that it will have
+  // The following variables are the same in all threads of the block.
+  bool closed = false;  // whether the first level accepts no more keys
   u32 chunk = NONE;
   Table second{};
   const OffsetA begin = a_ptr[row], end = a_ptr[row + 1];
@@ -208,7 +208,7 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 kn
       start = b_ptr[k];
       len = (u32)(b_ptr[k + 1] - start);
     }
-    // So long rows of B that their sum might not fit go one at a time.
+    // Rows of B so long that their sum might overflow are processed one at a time.
     if (__syncthreads_or(len > 0xffffffffu / THREADS)) {
       take = 1;
       if (threadIdx.x > 0) len = 0;
@@ -234,8 +234,8 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 kn
         product = multiply(a_val, from + t, b_val, at, row, k, j);
       }
 
-      // A slot of the first level. Who is refused asks again, as long as there is room: those before may have met in
-      // one column. Once it is closed no key comes in, so that none is ever in both levels.
+      // A slot of the first level. A rejected thread retries while there is room: the reservations before it may have
+      // been for the same column. Once the level is closed, no key is inserted, so that none is ever in both levels.
       u32 slot = NONE;
       bool pending = some;
       while (!closed) {
@@ -269,12 +269,13 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 kn
         }
       }
 
-      // Of the products that meet in a column the first goes first, and no two threads write one value.
+      // Of several products in one column, the first goes first, and no two threads write one value.
       pending = some;
       do {
         if (pending) atomicMin(&claim[slot], threadIdx.x);
         __syncthreads();
-        // The first takes its claim back while the others look: atomic, and nobody else's succeeds.
+        // The first thread releases its claim while the others check: the exchange is atomic, and only the owner's
+        // succeeds.
         if (pending && atomicCAS(&claim[slot], threadIdx.x, NONE) == threadIdx.x) {
           value[slot] = Ring::add(value[slot], product);
           pending = false;

@@ -1,10 +1,10 @@
 // kk_symbolic.cu: the length of every row of C = A·B, by kkSpGEMM: linked lists in two levels, Thread-Sequential.
 //
-// Keys are columns of B, or words of 32 columns with their bits (COMPRESSED). The first level of each group lies in
+// Keys are columns of B, or words of 32 columns with their bitmaps (COMPRESSED). The first level of each group is in
 // shared memory; a warp whose rows do not fit takes a chunk of the pool, which has a second level for each of its
-// groups. Grid: LANES lanes a row of A, blocks of 256. Shared memory: per group `hashes` begins, then nexts, ids and
-// words of `room` slots. Set in front: OffsetA, OffsetB, LANES, COMPRESSED. Source: Deveci, Trott, Rajamanickam 2018,
-// Algorithm 3, §3.1.
+// groups. Grid: LANES lanes per row of A, blocks of 256. Shared memory per group: `hashes` begins, then nexts, ids and
+// words of `room` slots. Defined by the host: OffsetA, OffsetB, LANES, COMPRESSED. Source: Deveci, Trott, Rajamanickam
+// 2018, Algorithm 3, §3.1.
 #include "kk.cuh"
 constexpr u32 ARRAYS = COMPRESSED ? 3 : 2;
 
@@ -12,7 +12,7 @@ BOUNDED_KERNEL((256, 4), kk_lengths, u32 nrows, const OffsetA* a_ptr, const u32*
                                      const u32* b_bits, u32 hashes, u32 room, u32 hashes2, u32 room2, u32 chunks, u32* locks,
                                      u32* begins2, u32* lists2, u32* lengths) {
   extern __shared__ __align__(16) u32 shared[];
-  constexpr u32 GROUPS = 32 / LANES;  // of a warp
+  constexpr u32 GROUPS = 32 / LANES;  // per warp
   const u32 group = group_of(), lane = threadIdx.x % LANES, in_warp = lane_id() / LANES;
   u32* mine = shared + (u64)(threadIdx.x / LANES) * (hashes + ARRAYS * room);
   const Lists first = lists_at(mine, hashes, mine + hashes, room);
@@ -36,7 +36,7 @@ BOUNDED_KERNEL((256, 4), kk_lengths, u32 nrows, const OffsetA* a_ptr, const u32*
     if (__any_sync(ALL, refused)) {
       if (chunk == NONE) {
         if (lane_id() == 0) chunk = take_chunk(locks, chunks, blockIdx.x * (blockDim.x / 32) + warp_id());
-        __syncwarp();  // all lanes see what the last owner wrote
+        __syncwarp();  // makes the last owner's writes visible to all lanes
         chunk = __shfl_sync(ALL, chunk, 0);
         const u64 table = (u64)chunk * GROUPS + in_warp;
         u32* lists = lists2 + table * ARRAYS * room2;

@@ -1,8 +1,8 @@
-// kronecker.cu: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of A and each of B. Grid: a thread a row
-// pointer of C, or a thread an entry of C. `struct Op`, `OffsetA`, `OffsetB` and `OffsetC` are set in front.
+// kronecker.cu: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of A and each of B. Grid: a thread per row
+// pointer or per entry of C. Defined by the host: `struct Op`, `OffsetA`, `OffsetB` and `OffsetC`.
 #include "parts.cuh"
 
-// Row (i, k) begins behind all rows of A before i, each times all of B, and row i times the rows of B before k.
+// Row (i, k) starts after all rows of A before i, each times all of B, and after row i times the rows of B before k.
 __device__ inline u64 row_start(const OffsetA* a_ptr, const OffsetB* b_ptr, u64 b_nnz, u64 i, u64 k) {
   return (u64)a_ptr[i] * b_nnz + ((u64)a_ptr[i + 1] - a_ptr[i]) * b_ptr[k];
 }
@@ -13,7 +13,7 @@ KERNEL(kronecker_rows, const OffsetA* a_ptr, const OffsetB* b_ptr, u64 b_rows, u
   if (r == nrows) c_ptr[r] = nnz;
 }
 
-// Entry q of B is the fastest index: a warp reads neighbours of B and mostly writes neighbours of C.
+// Entry q of B is the fastest index: a warp reads neighboring entries of B and mostly writes neighboring entries of C.
 KERNEL(kronecker_fill, const OffsetA* a_ptr, const u32* a_rows, const u32* a_cols, const Op::A* a,
        const OffsetB* b_ptr, const u32* b_rows, const u32* b_cols, const Op::B* b, u64 b_nnz, u64 b_ncols, u64 nnz,
        u32* c_cols, Op::Out* c) {

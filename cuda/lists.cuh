@@ -1,4 +1,4 @@
-// lists.cuh: products of the longer rows of C as lists, made by spgemm_lists.cu, read by values_listed.cu.
+// lists.cuh: product lists of C's longer rows, written by spgemm_lists.cu, read by values_listed.cu.
 #pragma once
 #include "parts.cuh"
 
@@ -6,15 +6,15 @@
 struct Part {
   u32 row, first, length;
 };
-// The products of one entry of A: that of word w is B's entry b + w (modulo 2³²), times A's entry a.
+// The products of one entry of A: the one at word w is B's entry b + w (modulo 2³²), times A's entry a.
 struct __align__(8) Record {
   u32 b, a;
 };
-constexpr u32 MOST_ENTRIES = 1024;  // of a part
+constexpr u32 MOST_ENTRIES = 1024;  // per part
 constexpr u32 ENTRY = MOST_ENTRIES - 1, HEAD = 1024, BREAK = 2048;
 
-// Entries of a part of a row that many entries of A make: fewer where they are many, for a warp goes through all that
-// falls to a part; at most `pairs` pairs of either.
+// Entries per part of a row: fewer if many entries of A contribute to it, because a warp traverses all of a part's
+// products; at most `pairs` pairs of an entry of A and an entry of the part.
 __device__ inline u32 entries_of_part(u64 entries_of_a, u32 pairs) {
   const u32 least = pairs <= 1u << 15 ? 32 : 64;
   u32 entries = MOST_ENTRIES;

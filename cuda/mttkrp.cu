@@ -1,12 +1,12 @@
 // mttkrp.cu: V(i, r) = ⊕ over the entries of row i of one mode: x ⊗ A(i_a, r) ⊗ B(i_b, r) …, the other modes in
-// increasing order. A block takes a block of entries, cut into equal shares for its groups of LANES threads; a thread
-// folds EACH columns of a row in registers. A run that lies in several shares is finished by the group that begins it,
-// a row of several blocks by a second kernel, both in the order of the entries: no atomics, the same bits in every run.
-// Set in front: `Ring`, what entries.cuh wants, LANES, EACH, VEC (columns of one load), THREADS, DEEP (entries under
-// way), and COPIES (a column of indices for each other mode), PERMUTED (records, and their order) or REMAPPED (records,
-// which are moved on to the order of the next mode; a block is a partition, which it takes by tiles). With ACCUMULATE,
-// V ⊕= instead of V =. Sources: Phipps, Kolda 2019, MTTKRP-C and Table 4; Wijeratne, Kannan, Prasanna 2024, Algorithms
-// 2 to 5.
+// increasing order. A block takes a block of entries, divided into equal shares for its groups of LANES threads; a
+// thread folds EACH columns of a row in registers. A run that spans several shares is finished by the group that begins
+// it, a row of several blocks by a second kernel, both in the order of the entries: no atomics, the same bits in every
+// run. Defined by the host: `Ring`, the names in entries.cuh, LANES, EACH, VEC (columns per load), THREADS, DEEP
+// (entries in flight), and COPIES (an index column per other mode), PERMUTED (records and a permutation) or REMAPPED
+// (records, which are remapped to the order of the next mode; a block is a partition, processed in tiles). With
+// ACCUMULATE, V ⊕= instead of V =. Sources: Phipps, Kolda 2019, MTTKRP-C and Table 4; Wijeratne, Kannan, Prasanna 2024,
+// Algorithms 2 to 5.
 #include "entries.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;
@@ -17,8 +17,7 @@ constexpr u32 FACTORS = ORDER - 1, SOME = FACTORS ? FACTORS : 1, GROUPS = THREAD
 struct Factors {
   const B* of[SOME];
 };
-// Entries blocks[b]..blocks[b + 1] are block b's, runs first[b]..first[b + 1] lie in it; run k starts at entry
-// starts[k].
+// Block b has entries blocks[b]..blocks[b + 1] and runs first[b]..first[b + 1]; run k starts at entry starts[k].
 struct Runs {
   const u32 *blocks, *first, *starts, *targets;
 };
@@ -35,7 +34,7 @@ template <u32 N, class T> __device__ inline void read(const T* p, T* to) {
   for (u32 i = 0; i < N; ++i) to[i] = v.of[i];
 }
 
-// The first `count` > 0 of N neighbours; those beyond are copies of the first.
+// The first `count` > 0 of N neighbors; the rest are copies of the first.
 template <u32 N, class T> __device__ inline void read_some(const T* p, T* to, u32 count) {
   if (count >= N) {
     read<N>(p, to);
@@ -46,10 +45,10 @@ template <u32 N, class T> __device__ inline void read_some(const T* p, T* to, u3
   for (u32 i = 1; i < N; ++i) to[i] = i < count ? p[i] : to[0];
 }
 
-// The columns of a thread: VECTORS pieces of VEC neighbours, those of neighbouring threads side by side.
+// The columns of a thread: VECTORS pieces of VEC neighbors, interleaved with those of neighboring threads.
 __device__ inline u32 column_of(u32 v) { return ((threadIdx.x % LANES) + v * LANES) * VEC; }
 
-// The thread's columns of a row, of those from `column` on that are below `rank`; the others are left as they are.
+// The thread's columns of a row, from `column` on and below `rank`; the others are unchanged.
 template <class T> __device__ inline void read_row(const T* row, u32 column, u32 rank, T* to) {
 #pragma unroll
   for (u32 v = 0; v < VECTORS; ++v)
@@ -82,7 +81,7 @@ __device__ inline void load_columns(const Out* row, Out* sum) {
 #pragma unroll
   for (u32 c = 0; c < EACH; ++c) sum[c] = row[column_of(c / VEC) + c % VEC];
 }
-// The row of a result is done.
+// Finishes a row of the result.
 __device__ inline void finish(Out* row, u32 column, u32 rank, Out* sum) {
 #ifdef ACCUMULATE
   Out before[EACH];
@@ -94,7 +93,7 @@ __device__ inline void finish(Out* row, u32 column, u32 rank, Out* sum) {
   write_row(row, column, rank, sum);
 #endif
 }
-// A run is done: its row, if all of it lies here, or a slot.
+// Finishes a run: writes its row if all of it is in this block, else its slot.
 __device__ inline void finish_run(u32 target, Out* out, Out* slots, u32 column, u32 rank, Out* sum) {
   if (target & SPLIT)
     write_row(slots + (u64)(target & ~SPLIT) * rank, column, rank, sum);
@@ -102,7 +101,7 @@ __device__ inline void finish_run(u32 target, Out* out, Out* slots, u32 column, 
     finish(out + (u64)target * rank, column, rank, sum);
 }
 
-// Few modes are unrolled, and a record of theirs is read at once.
+// Loops over few modes are unrolled, and a record of few modes is read at once.
 constexpr u32 UNROLLED = FACTORS <= 8 ? SOME : 1;
 
 #if defined(COPIES)
@@ -110,8 +109,8 @@ struct Entries {
   const u32* index[SOME];
   const A* values;
 };
-// Entries e..e + count; e is a multiple of DEEP. 16 bytes at a time are read, the last of which may reach past the
-// entries: arrays go on with zeros.
+// Entries e..e + count; e is a multiple of DEEP. Reads are 16 bytes wide and may extend past the entries: arrays are
+// zero-padded.
 struct Batch {
   const Entries& entries;
   u32 e, count;
@@ -122,7 +121,7 @@ struct Batch {
     for (u32 d = 0; d < DEEP; d += AT_ONCE)
       if (d < count) read<AT_ONCE>(entries.values + e + d, x + d);
   }
-  // Indices in the m-th of the other modes. Entries beyond get one that exists.
+  // Indices in the m-th of the other modes. Entries beyond the end get a valid index.
   __device__ void indices(u32 m, u32* index) const {
     read<DEEP>(entries.index[m] + e, index);
     if (count < DEEP)
@@ -180,8 +179,7 @@ struct Batch {
 };
 #endif
 #ifdef REMAPPED
-// Records e..e + count go where they stand in the order of the next mode, each thread of the group takes 16 bytes at a
-// time.
+// Copies records e..e + count to their positions in the order of the next mode, 16 bytes per thread of the group.
 __device__ inline void move_on(const Entries& entries, u32 e, u32 count) {
   constexpr u32 PIECES = STRIDE / 4;
 #pragma unroll
@@ -197,14 +195,14 @@ __device__ inline void move_on(const Entries& entries, u32 e, u32 count) {
 #ifdef REMAPPED
 constexpr u32 TILE = 2048;
 #else
-constexpr u32 TILE = SPLIT;  // a block of entries is one
+constexpr u32 TILE = SPLIT;  // a block of entries is one tile
 #endif
 
-// Grid: column_blocks blocks for each block of entries, side by side.
+// Grid: column_blocks blocks per block of entries, adjacent.
 BOUNDED_KERNEL((THREADS, AT_A_TIME), mttkrp, Entries entries, u32 mode, Factors factors, Runs runs, u32 rank, u32 column_blocks, Out* out,
                                              Out* slots) {
   __shared__ Out heads[GROUPS][BLOCK];  // of a share's first entries, if their run began before it
-  // of the run that goes on in the next tile: from the tile before, and to the next
+  // of the run that continues in the next tile: from the previous tile, and to the next
   __shared__ Out carry[2][BLOCK];
   const u32 block = column_blocks == 1 ? blockIdx.x : blockIdx.x / column_blocks;
   const u32 column = (blockIdx.x - block * column_blocks) * BLOCK;
@@ -230,7 +228,7 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME), mttkrp, Entries entries, u32 mode, Factors 
     }
 
     const auto tile_of = [&](u32 e) { return (e - runs.blocks[block]) / TILE % 2; };
-    // What the tile before has of the run comes first; many terms are not added to it one by one.
+    // The previous tile's part of the run comes first; the new terms are summed before they are added to it.
     const auto add_carried = [&] {
 #ifdef REMAPPED
       if (!carried) return;
@@ -295,7 +293,7 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME), mttkrp, Entries entries, u32 mode, Factors 
     if (head) store_columns(heads[group], sum);
     __syncthreads();
     if (run_end != 0 && !head) {
-      // The run that this share began, or that came from the tile before, and that others have more of.
+      // The run that this share began, or that continues from the previous tile, and that further shares extend.
       for (u32 g = group + 1; from + g * share < (run_end < to ? run_end : to); ++g) {
         Out more[EACH];
         load_columns(heads[g], more);
@@ -315,9 +313,9 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME), mttkrp, Entries entries, u32 mode, Factors 
   }
 }
 
-// Rows of several runs, from their slots. Row t: rows[t], its first run firsts[t], its number of runs counts[t]. Grid:
-// blocks for `small` rows of few runs, a group each, then one for each other; for each of them column_blocks, side by
-// side.
+// Merges the slots of rows with several runs. Row t: rows[t], its first run firsts[t], its number of runs counts[t].
+// Grid: the first blocks handle the `small` rows of few runs, one group each; every other row gets a block; each of
+// these is column_blocks adjacent blocks.
 BOUNDED_KERNEL((THREADS), merge_runs, const u32* rows, const u32* firsts, const u32* counts, u32 small, u32 rank, u32 column_blocks,
                                       const Out* slots, Out* out) {
   __shared__ Out sums[GROUPS][BLOCK];
@@ -340,7 +338,7 @@ BOUNDED_KERNEL((THREADS), merge_runs, const u32* rows, const u32* firsts, const 
     add_to(sum, more);
   }
   if (!alone) {
-    // Neighbours first, so that the order stays that of the entries.
+    // Adjacent groups first, so that the order of the entries is maintained.
     for (u32 step = 1; step < GROUPS; step *= 2) {
       store_columns(sums[group], sum);
       __syncthreads();
@@ -356,7 +354,7 @@ BOUNDED_KERNEL((THREADS), merge_runs, const u32* rows, const u32* firsts, const 
   finish(out + (u64)rows[t] * rank, column, rank, sum);
 }
 
-// Every value the identity. Grid: a thread a value.
+// Fills the result with the identity. Grid: a thread per value.
 KERNEL(clear_result, Out* out, u64 n) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < n) out[p] = Ring::zero();

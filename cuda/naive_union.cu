@@ -1,6 +1,6 @@
-// naive_union.cu: C(i,j) = ⊕_k A(i,k) ⊗ B(j,k) over the union of two sorted rows, in the two ways that the paper found
-// wanting: what union.cu is measured against. Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse
-// Neighborhood Methods, §3.2.1 and §3.2.2. Set in front: `Ring`, `OffsetA`, `OffsetB`.
+// naive_union.cu: C(i,j) = ⊕_k A(i,k) ⊗ B(j,k) over the union of two sorted rows, by the two algorithms that the paper
+// found wanting: the baselines for union.cu. Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood
+// Methods, §3.2.1 and §3.2.2. Defined by the host: `Ring`, `OffsetA`, `OffsetB`.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;
@@ -8,7 +8,7 @@ typedef Ring::B B;
 typedef Ring::Out Out;
 constexpr u32 THREADS = 256;
 
-// Iterate sorted nonzeros: one pair of rows per thread, merged. Grid: any number of threads, each takes every so many
+// Iterate sorted nonzeros: one pair of rows per thread, merged. Grid: any number of threads, grid-stride over the
 // pairs.
 BOUNDED_KERNEL((THREADS), naive_iterate, const OffsetA* a_ptr, const u32* a_columns, const A* a_values, const OffsetB* b_ptr,
                                          const u32* b_columns, const B* b_values, u64 pairs, u64 width, Out* out) {
@@ -27,9 +27,9 @@ BOUNDED_KERNEL((THREADS), naive_iterate, const OffsetA* a_ptr, const u32* a_colu
   }
 }
 
-// Expand, sort, contract: one pair of rows per block. A key has the column, the side, and the place in its row. `size`
-// keys, a power of two, then `a_room` bytes for values of A and those of B in dynamic shared memory.
-// Grid: any number of blocks, each takes every so many pairs.
+// Expand, sort, contract: one pair of rows per block. A key holds the column, the side, and the position in its row.
+// Dynamic shared memory: `size` keys, a power of two, then `a_room` bytes for values of A and those of B.
+// Grid: any number of blocks, grid-stride over the pairs.
 BOUNDED_KERNEL((THREADS), naive_expand_sort_contract, const OffsetA* a_ptr, const u32* a_columns, const A* a_values,
     const OffsetB* b_ptr, const u32* b_columns, const B* b_values, u64 pairs, u64 width, u32 size, u32 a_room, Out* out) {
   extern __shared__ __align__(16) unsigned char room[];
@@ -54,7 +54,7 @@ BOUNDED_KERNEL((THREADS), naive_expand_sort_contract, const OffsetA* a_ptr, cons
         keys[t] = ~0ull;
       }
     }
-    // A bitonic sort.
+    // Bitonic sort.
     for (u32 run = 2; run <= used; run *= 2) {
       for (u32 d = run / 2; d > 0; d /= 2) {
         __syncthreads();

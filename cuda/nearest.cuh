@@ -1,15 +1,14 @@
-// nearest.cuh: the k nearest so far, kept by a warp, nearest first.
-// Of equal keys that with the smaller number comes first: candidates come with increasing numbers, or in any order
-// where IN_ANY_ORDER is set. Keys are kept as integers that are ordered as the keys are, NaN behind all numbers.
-// `K_IN_REGISTERS` (k is at most 32) is set in front.
+// nearest.cuh: a warp's list of the k nearest neighbours so far, nearest first. Ties go to the smaller index:
+// candidates arrive with increasing indices, or in any order if IN_ANY_ORDER is set. Keys are encoded as
+// order-preserving integers, NaN after all numbers. The host defines `K_IN_REGISTERS` (k is at most 32).
 #pragma once
 #include "parts.cuh"
 
 #ifndef IN_ANY_ORDER
 #define IN_ANY_ORDER false
 #endif
-constexpr u64 FARTHEST = ~0ull;  // no neighbour: behind all keys
-// Whether neighbour a stays before b, which comes later.
+constexpr u64 FARTHEST = ~0ull;  // empty slot: after all keys
+// Whether neighbour a stays ahead of the later candidate b.
 __device__ inline bool stays(u64 code_a, u32 id_a, u64 code_b, u32 id_b) {
   return IN_ANY_ORDER && code_a == code_b ? id_a < id_b : code_a <= code_b;
 }
@@ -24,12 +23,12 @@ __device__ inline double key_of(u64 code) {
   return __longlong_as_double((long long)(code >> 63 ? code & ~(1ull << 63) : ~code));
 }
 
-// A neighbour in each of the first k lanes.
+// One neighbour in each of the first k lanes.
 struct ListInRegisters {
   u64 code, worst;
   u32 id, worst_id, k;
   __device__ ListInRegisters(u32 k, u64*, u32*) : code(FARTHEST), worst(FARTHEST), id(NONE), worst_id(NONE), k(k) {}
-  // By all lanes, with the same arguments, of a neighbour nearer than the worst.
+  // Inserts a neighbour nearer than the worst. Called by all lanes, with the same arguments.
   __device__ void insert(u64 new_code, u32 new_id) {
     const u32 lane = lane_id(), place = __popc(__ballot_sync(ALL, stays(code, id, new_code, new_id)));
     const u64 code_before = __shfl_up_sync(ALL, code, 1);
@@ -44,7 +43,7 @@ struct ListInRegisters {
   }
 };
 
-// Neighbours in shared or in global memory.
+// Neighbours in shared or global memory.
 struct ListInMemory {
   u64 worst;
   u64* codes;
@@ -56,12 +55,12 @@ struct ListInMemory {
     __syncwarp();
   }
   __device__ void insert(u64 new_code, u32 new_id) {
-    u32 place = 0;  // neighbours that are not farther
+    u32 place = 0;  // number of neighbours that are not farther
     for (u32 to = length; place < to;) {
       const u32 middle = place + (to - place) / 2;
       if (stays(codes[middle], ids[middle], new_code, new_id)) place = middle + 1; else to = middle;
     }
-    // Those behind it move by one, the last ones first.
+    // Shifts the later ones by one, from the end.
     const u32 last = length < k ? length : k - 1;
     for (u32 high = last; high > place;) {
       const u32 n = high - lane_id();
@@ -93,11 +92,11 @@ typedef ListInRegisters List;
 typedef ListInMemory List;
 #endif
 
-// Whether a list takes a neighbour.
+// Whether a list accepts a neighbour.
 template <class L> __device__ inline bool takes(const L& list, u64 code, u32 id) {
   return code < list.worst || IN_ANY_ORDER && code == list.worst && id < list.worst_id;
 }
-// Takes the lanes' candidates into the list, in the order of lanes; by all lanes.
+// Inserts the lanes' candidates into the list, in lane order; called by all lanes.
 template <class L> __device__ inline void offer(L& list, bool valid, u64 code, u32 id) {
   for (u32 left = __ballot_sync(ALL, valid && takes(list, code, id)); left; left &= left - 1) {
     const u32 lane = __ffs(left) - 1;

@@ -1,16 +1,16 @@
-// neighbours.cuh: how every search for neighbours ends: lists of parts are joined, neighbours within a radius counted.
-// Set in front: `T` (of results) and NEAREST, with K_IN_REGISTERS, IN_SHARED and LARGEST (whether the largest come
-// first), or RADIUS, with SIMILARITY and OffsetC.
+// neighbours.cuh: the final steps of every neighbour search: merging lists of parts, and counting neighbours within a
+// radius. Defined by the host: `T` (of results) and NEAREST, with K_IN_REGISTERS, IN_SHARED and LARGEST (whether the
+// largest come first), or RADIUS, with SIMILARITY and OffsetC.
 #pragma once
 #include "parts.cuh"
 
 #ifdef NEAREST
 #include "nearest.cuh"
 
-// What neighbours are ordered by: the distance as it is returned, the other way round where the largest come first.
+// The sort key of neighbours: the distance as it is returned, negated if the largest come first.
 __device__ inline u64 code_of_distance(T distance) { return code_of(LARGEST ? 0.0 - (double)distance : (double)distance); }
 
-// Takes a list of up to k neighbours, nearest first, into another one. By all lanes.
+// Merges a list of up to k neighbours, nearest first, into another one. Called by all lanes.
 __device__ inline void offer_list(List& list, u32 k, const u64* codes, const u32* ids) {
   for (u32 start = 0; start < k; start += 32) {
     const u32 n = start + lane_id();
@@ -19,7 +19,7 @@ __device__ inline void offer_list(List& list, u32 k, const u64* codes, const u32
   }
 }
 
-// The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each; room for a list in shared
+// Merges the lists of a row's parts into the k nearest. Grid: blocks of one warp, one row each; a list in shared
 // memory.
 BOUNDED_KERNEL((32, 13), nearest_of_parts, u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes,
                                            u32* merged_ids) {
@@ -31,7 +31,7 @@ BOUNDED_KERNEL((32, 13), nearest_of_parts, u64 nrows, u32 k, u32 parts, const u6
   list.write(merged_codes + to, merged_ids + to);
 }
 
-// The k nearest of a row from two lists of k; all numbers in the second are above those in the first. Grid: as above.
+// Merges two lists of k; all indices in the second exceed those in the first. Grid: as above.
 BOUNDED_KERNEL((32, 13), join_lists, u64 nrows, u32 k, const u64* codes_a, const u32* ids_a, const u64* codes_b, const u32* ids_b,
                                      u64* codes, u32* ids) {
   extern __shared__ __align__(16) unsigned char room[];
@@ -43,7 +43,7 @@ BOUNDED_KERNEL((32, 13), join_lists, u64 nrows, u32 k, const u64* codes_a, const
   list.write(codes + at, ids + at);
 }
 
-// Distances of neighbours from their codes. Grid: a thread a neighbour.
+// Decodes codes into distances. Grid: a thread per neighbour.
 KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < n) distances[p] = (T)(LARGEST ? 0.0 - key_of(codes[p]) : key_of(codes[p]));
@@ -51,13 +51,13 @@ KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
 #endif
 
 #ifdef RADIUS
-// Whether a distance is within the radius; for a similarity, not below it. NaN never is.
+// Whether a distance is at most the radius; for a similarity, at least. False for NaN.
 __device__ inline bool within(double distance, u64 radius) {
   const double r = __longlong_as_double((long long)radius);
   return SIMILARITY ? distance >= r : distance <= r;
 }
 
-// row_ptr[i] = offsets[i · parts]. Grid: a thread a row, and one more.
+// row_ptr[i] = offsets[i · parts]. Grid: a thread per row, and one more.
 KERNEL(rows_within, const OffsetC* offsets, u64 nrows, u64 parts, OffsetC* row_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) row_ptr[i] = offsets[i * parts];

@@ -1,17 +1,15 @@
-// part.cu: rows and columns of a matrix by index lists: A(I, J), the matrix whose part (I, J) is A, the entries in
-// (I, J), and C with that part replaced. Row r of a result comes from a row of A, its source: I(r), or with `inverse`
-// the p with I(p) = r. Where whole rows or a range of their columns are taken, each entry of the result finds its own;
-// else entries are marked, a bit each, and the marked ones are moved in their order. A huge row is as parallel as many
-// short ones.
-// Grid: one block of 256 threads a tile of 1024 entries, or a thread an item. `Value` (plain words as large as a value)
-// is set in front.
+// part.cu: extract and assign by index lists: A(I, J), the matrix whose part (I, J) is A, the entries in (I, J), and C
+// with that part replaced. Row r of a result comes from a source row of A: I(r), or with `inverse` the p with I(p) = r.
+// For whole rows or a range of their columns, each entry of the result locates its source. Otherwise a bitmap marks the
+// entries, and the marked ones are compacted in order. A huge row is as parallel as many short ones. Grid: one block of
+// 256 threads per tile of 1024 entries, or a thread per item. The host defines `Value`, plain words of a value's size.
 #include "index.cuh"
 constexpr u32 TILE = 1024, EACH = TILE / 256;
 
 __device__ inline u64 source_of(const List& rows, u32 inverse, u64 r) { return inverse ? rows.find(r) : rows.at(r); }
 
-// counts[r] = entries of row r: those of its source with a column in [from, to), behind skipped[r] others. Without
-// `skipped` all of them.
+// counts[r] = entries of the source of row r with a column in [from, to), after skipped[r] others. Without `skipped`,
+// all its entries.
 KERNEL(part_counts, Offsets a_ptr, const u32* a_cols, List rows, u32 inverse, u64 nrows, u32 from, u32 to, u32* skipped,
                     u32* counts) {
   const u64 r = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -30,7 +28,7 @@ KERNEL(part_counts, Offsets a_ptr, const u32* a_cols, List rows, u32 inverse, u6
   counts[r] = (u32)count;
 }
 
-// The entries that were counted; column j becomes cols.at(j).
+// Copies the counted entries; column j becomes cols.at(j).
 KERNEL(part_fill, Offsets a_ptr, const u32* a_cols, const Value* a, List rows, u32 inverse, const u32* skipped, List cols,
                   Offsets c_ptr, u64 nrows, u64 nnz, u32* c_cols, Value* c) {
   __shared__ u64 room[2];
@@ -44,7 +42,7 @@ KERNEL(part_fill, Offsets a_ptr, const u32* a_cols, const Value* a, List rows, u
   }
 }
 
-// Sets the bits of a warp's 32 entries, and how many there are; every lane calls it.
+// Writes the bitmap word of a warp's 32 entries and its population count; every lane calls it.
 __device__ inline void mark(bool marked, u64 v, u64 nnz, u32* words, u32* counts) {
   const u32 word = __ballot_sync(ALL, marked);
   if (lane_id() == 0 && v < nnz) {
@@ -53,7 +51,7 @@ __device__ inline void mark(bool marked, u64 v, u64 nnz, u32* words, u32* counts
   }
 }
 
-// Entries of the rows of A(I, :), which begin at v_ptr, whose column is in J.
+// Marks the entries of A(I, :), whose row pointers are v_ptr, with a column in J.
 KERNEL(part_marks, Offsets a_ptr, const u32* a_cols, List rows, Offsets v_ptr, u64 nrows, u64 nnz, List cols, u32* words,
                    u32* counts) {
   __shared__ u64 room[2];
@@ -69,8 +67,8 @@ KERNEL(part_marks, Offsets a_ptr, const u32* a_cols, List rows, Offsets v_ptr, u
   }
 }
 
-// Entries of A in (I, J), or with `outside` those that are not in it. Where there is a mask, whose rows are sorted, in
-// it means at the mask's places too, or with `complement` at others.
+// Marks the entries of A in (I, J), or with `outside` the others. With a mask, whose rows are sorted, (I, J) is
+// restricted to the mask's pattern, or with `complement` to the rest.
 KERNEL(within_marks, Offsets a_ptr, const u32* a_cols, u64 nrows, u64 nnz, List rows, List cols, u32 outside,
                      Offsets m_ptr, const u32* m_cols, u32 complement, u32* words, u32* counts) {
   __shared__ u64 room[2];
@@ -87,13 +85,13 @@ KERNEL(within_marks, Offsets a_ptr, const u32* a_cols, u64 nrows, u64 nnz, List 
   }
 }
 
-// Row pointers of the marked entries, those of T among them if it has rows of the same numbers.
+// Row pointers of the marked entries, plus those of T if it is given.
 KERNEL(marked_rows, Offsets v_ptr, Marks marks, Offsets t_ptr, u64 nrows, Offsets c_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) c_ptr.set(i, marks.rank(v_ptr[i]) + (t_ptr.at != nullptr ? t_ptr[i] : 0));
 }
 
-// The marked entries of A(I, :); with `inverse` column j becomes the q with J(q) = j.
+// Copies the marked entries of A(I, :); with `inverse`, column j becomes the q with J(q) = j.
 KERNEL(marked_fill, Offsets a_ptr, const u32* a_cols, const Value* a, List rows, Offsets v_ptr, u64 nrows, u64 nnz,
                     List cols, u32 inverse, Marks marks, u32* c_cols, Value* c) {
   __shared__ u64 room[2];
@@ -108,7 +106,7 @@ KERNEL(marked_fill, Offsets a_ptr, const u32* a_cols, const Value* a, List rows,
   }
 }
 
-// Entries that C keeps, beside those of T, which stand elsewhere: each row has both in order.
+// Merges the retained entries of C with those of T, whose positions are disjoint; rows stay sorted.
 KERNEL(merge_kept, Offsets c_ptr, const u32* c_cols, const Value* c, u64 nrows, u64 nnz, Marks kept, Offsets t_ptr,
                    const u32* t_cols, u32* z_cols, Value* z) {
   __shared__ u64 room[2];
@@ -135,7 +133,8 @@ KERNEL(merge_placed, Offsets t_ptr, const u32* t_cols, const Value* t, u64 nrows
   }
 }
 
-// An entry of A for each time that J has its column. `keys` is J in order, stably; positions[p] is where keys[p] stood.
+// Counts each entry of A once per occurrence of its column in J. `keys` is J, stably sorted; positions[p] is the
+// original position of keys[p].
 KERNEL(repeat_counts, const u32* a_cols, u64 nnz, const u32* keys, u64 len, u32* counts) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= nnz) return;
@@ -146,7 +145,7 @@ KERNEL(repeat_rows, Offsets a_ptr, u64 nrows, Offsets before, Offsets c_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) c_ptr.set(i, before[a_ptr[i]]);
 }
-// Each entry of the result finds the entry of A that it repeats.
+// Each entry of the result locates the entry of A that it repeats.
 KERNEL(repeat_fill, const u32* a_cols, const Value* a, u64 a_nnz, const u32* keys, u64 len, Offsets positions,
                     Offsets before, u64 nnz, u32* c_cols, Value* c) {
   __shared__ u64 room[2];
@@ -158,7 +157,7 @@ KERNEL(repeat_fill, const u32* a_cols, const Value* a, u64 a_nnz, const u32* key
   }
 }
 
-// A value at every place of a matrix of `ncols` columns.
+// A full matrix of `ncols` columns.
 KERNEL(full_rows, u64 nrows, u64 ncols, Offsets row_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) row_ptr.set(i, i * ncols);

@@ -1,5 +1,5 @@
-// parts.cuh: what kernels are put together from: sums and scans over a warp or a block, searches in sorted arrays.
-// Every function is called by all threads of its warp or block.
+// parts.cuh: building blocks of kernels: sums and scans over a warp or a block, searches in sorted arrays. Every
+// function is called by all threads of its warp or block.
 #pragma once
 
 typedef unsigned int u32;
@@ -10,7 +10,7 @@ constexpr u32 NONE = 0xffffffffu;  // never a column
 __device__ inline u32 lane_id() { return threadIdx.x & 31; }
 __device__ inline u32 warp_id() { return threadIdx.x >> 5; }
 
-// Sum of x over the lanes up to and including one's own.
+// Sum of x over the lanes up to and including the own one.
 template <class T> __device__ inline T warp_inclusive_sum(T x) {
   for (u32 d = 1; d < 32; d *= 2) {
     const T y = __shfl_up_sync(ALL, x, d);
@@ -50,8 +50,8 @@ template <class T> __device__ inline T shuffle(u32 lanes, const T& x, u32 source
   return y;
 }
 
-// Sum of x over the threads before one's own, and over all of them in `total`. `room` holds 33 values of T in shared
-// memory and may be used again after the call.
+// Sum of x over the preceding threads, and over all threads in `total`. `room` holds 33 values of T in shared memory
+// and may be reused after the call.
 template <class T> __device__ inline T block_exclusive_sum(T x, T* room, T& total) {
   const T inclusive = warp_inclusive_sum(x);
   if (lane_id() == 31) room[warp_id()] = inclusive;
@@ -75,7 +75,7 @@ template <class T> __device__ inline T block_sum(T x, T* room) {
   return total;
 }
 
-// First position in [from, to) of the increasing array `keys` whose key is not below `key`; `to` if there is none.
+// First position in [from, to) of the increasing array `keys` whose key is not below `key`; `to` if none is.
 template <class P> __device__ inline P lower_bound(const u32* keys, P from, P to, u32 key) {
   while (from < to) {
     const P middle = from + (to - from) / 2;
@@ -84,8 +84,8 @@ template <class P> __device__ inline P lower_bound(const u32* keys, P from, P to
   return from;
 }
 
-// The last i in [from, to] with starts[i] <= p, for starts that never decrease and starts[from] <= p: the row that
-// holds entry p, if they are row pointers. P is a pointer, or anything else with an operator [].
+// The last i in [from, to] with starts[i] <= p, for non-decreasing starts and starts[from] <= p. With row pointers, it
+// is the row that contains entry p. P is a pointer, or any type with an operator [].
 template <class P> __device__ inline u64 row_of(P starts, u64 from, u64 to, u64 p) {
   while (from < to) {
     const u64 middle = to - (to - from) / 2;
@@ -94,8 +94,8 @@ template <class P> __device__ inline u64 row_of(P starts, u64 from, u64 to, u64 
   return from;
 }
 
-// A block's share of the entries of a matrix, [start, end), not empty, with the rows of its first and its last entry:
-// what `row_of` needs to search few rows. `room` holds 2 values in shared memory, the block's for its whole life.
+// A block's nonempty share of a matrix's entries, [start, end), with the rows of its first and last entry, which narrow
+// the search of `row_of`. `room` holds 2 values in shared memory, reserved for the block's lifetime.
 struct Tile {
   u64 start, end, first_row, last_row;
 };

@@ -1,6 +1,6 @@
 // prelude.cuh: the scalar functions of src/algebra/formula/function.rs, one line and one meaning each.
-// Integers wrap, so they are computed in the unsigned type W<T>, at least 32 bits wide: signed overflow has no
-// meaning in C++, and small types would be promoted to int. bool goes the same way: + is or, * is and, - is xor.
+// Integers wrap, so they are computed in the unsigned type W<T>, at least 32 bits wide: signed overflow is undefined in
+// C++, and small types would be promoted to int. bool works the same way: + is or, * is and, - is xor.
 // Floats are rounded after each operation (the _rn functions are never contracted into a fused one).
 // min and max are comparisons, not fmin and fmax. Division of integers is total. Casts are those of Rust's `as`.
 #pragma once
@@ -84,7 +84,7 @@ __device__ inline double x_ln_x(double a) { return a == 0.0 ? 0.0 : __dmul_rn(a,
 __device__ inline float pow(float a, float b) { return ::powf(a, b); }
 __device__ inline double pow(double a, double b) { return ::pow(a, b); }
 
-// Complex numbers: the formulas of the textbook, in num-complex's order, each operation rounded.
+// Complex numbers: the textbook formulas, in num-complex's order, each operation rounded.
 template <class T> struct complex { T re, im; };
 template <class T> __device__ bool eq(complex<T> a, complex<T> b) { return a.re == b.re && a.im == b.im; }
 template <class T> __device__ bool ne(complex<T> a, complex<T> b) { return !sr::eq(a, b); }
@@ -95,8 +95,8 @@ template <class T> __device__ T norm_squared(complex<T> a) { return sr::add(sr::
 template <class T> __device__ complex<T> div(complex<T> a, complex<T> b) { return {sr::div(sr::add(sr::mul(a.re, b.re), sr::mul(a.im, b.im)), sr::norm_squared(b)), sr::div(sr::sub(sr::mul(a.im, b.re), sr::mul(a.re, b.im)), sr::norm_squared(b))}; }
 template <class T> __device__ complex<T> neg(complex<T> a) { return {-a.re, -a.im}; }
 
-// Casts: integers wrap, floats saturate, NaN becomes 0, anything but 0 is true. highest<U>() as a float may round
-// up to a power of two that U does not hold; the comparison is >=, so that such a value saturates as well.
+// Casts: integers wrap, floats saturate, NaN becomes 0, everything except 0 is true. highest<U>() as a float may round
+// up to a power of two beyond the range of U; the comparison is >=, so such a value saturates as well.
 template <class U, bool saturate> struct Caster { template <class T> static __device__ U of(T a) { return (U)a; } };
 template <class U> struct Caster<U, true> { template <class T> static __device__ U of(T a) { return a != a ? U(0) : a <= (T)lowest<U>() ? lowest<U>() : a >= (T)highest<U>() ? highest<U>() : (U)a; } };
 template <> struct Caster<bool, true> { template <class T> static __device__ bool of(T a) { return a != T(0); } };

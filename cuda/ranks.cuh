@@ -1,13 +1,13 @@
-// ranks.cuh: which entry of a row of C a column is: a hash table in shared memory, from columns to their ranks.
+// ranks.cuh: the rank of a column within its row of C: a hash table in shared memory.
 #pragma once
 #include "parts.cuh"
 
-// The byte for a product that no entry of C takes; ranks of mapped rows are below 128.
+// The byte of a product without an entry of C; ranks of mapped rows are below 128.
 constexpr unsigned char ABSENT = 0xff;
 
 __device__ inline u32 slot_of(u32 j, u32 slots) { return (j * 2654435761u) >> (32 - (31 - __clz(slots))); }
 
-// Rank of column j among C's columns, by the table; NONE if C has no such column.
+// Rank of column j among C's columns, by the table; NONE if C lacks the column.
 template <class Rank> __device__ inline u32 rank_of(const u32* keys, const Rank* ranks, u32 slots, u32 j) {
   u32 h = slot_of(j, slots);
   while (true) {

@@ -1,9 +1,9 @@
-// reduce.cu: values folded by a monoid, the values of each row or all of a matrix. A row of at most SHORT entries is
-// folded by one thread in stored order. A longer one is cut into chunks of CHUNK entries, from its start; a block folds
-// a chunk: thread t takes entries t, t + 256, ... from the identity, then the threads' results are folded by halves, t
-// with t + 128, t + 64, ...; the chunks are folded in order. The order depends on the row's length alone. No part is
-// empty, so an identity never stands for one. Grid: a thread a row, or one block of 256 threads a chunk.
-// `struct Monoid`, `OffsetA` (row pointers) and `OffsetChunk` are set in front.
+// reduce.cu: folds values by a monoid, per row or over all of a matrix. A row of at most SHORT entries is folded by one
+// thread in stored order. A longer one is divided into chunks of CHUNK entries; a block folds a chunk: thread t folds
+// entries t, t + 256, ... from the identity, then the threads' results are folded by halves, t with t + 128, t + 64,
+// ...; the chunks are folded in order. The order depends only on the row's length. No part is empty, so an identity
+// never stands for a value. Grid: a thread per row, or one block of 256 threads per chunk. Defined by the host: `struct
+// Monoid`, `OffsetA` (row pointers) and `OffsetChunk`.
 #include "parts.cuh"
 using Out = Monoid::Out;
 constexpr u32 THREADS = 256, SHORT = 128, CHUNK = 4096;
@@ -19,7 +19,7 @@ __device__ inline Out fold_chunk(const Out* values, u64 from, u64 to, Out* room)
     if (threadIdx.x < half && threadIdx.x + half < active)
       room[threadIdx.x] = Monoid::add(room[threadIdx.x], room[threadIdx.x + half]);
   }
-  return room[threadIdx.x];  // nobody writes there but one's own thread
+  return room[threadIdx.x];  // only the own thread writes there
 }
 
 // folds[c] = fold of the c-th chunk of `n` values.
@@ -30,7 +30,7 @@ KERNEL(fold_chunks, const Out* values, u64 n, Out* folds) {
   if (threadIdx.x == 0) folds[blockIdx.x] = fold;
 }
 
-// Short rows are done; chunks[i] = chunks of row i, 0 for a short one.
+// Short rows are finished here; chunks[i] = chunks of row i, 0 for a short one.
 KERNEL(fold_short_rows, const OffsetA* row_ptr, const Out* values, u64 nrows, Out* folds, u32* chunks) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nrows) return;
@@ -43,7 +43,7 @@ KERNEL(fold_short_rows, const OffsetA* row_ptr, const Out* values, u64 nrows, Ou
   folds[i] = fold;
 }
 
-// Block c: the c-th of the long rows' chunks; first_chunk[i] = chunks of the rows before i.
+// Block c folds the c-th chunk of the long rows; first_chunk[i] = chunks of the rows before i.
 KERNEL(fold_row_chunks, const OffsetA* row_ptr, const Out* values, u64 nrows, const OffsetChunk* first_chunk, Out* chunk_folds) {
   __shared__ Out room[THREADS];
   __shared__ u64 row;

@@ -1,11 +1,12 @@
-// restrict.cu: entries of a matrix that are marked, in their order; and those at the places of a mask, or at others.
-// Grid: `marks_at`: one block of 256 threads a tile of 1024 entries; else a thread an entry or a row. `OffsetA`,
-// `OffsetM` (of the mask), `OffsetC` (of the result and of `before`: marks before an entry) and `Value` (plain words as
-// large as a value) are set in front.
+// restrict.cu: compacts marked entries of a matrix, in order, and marks those that a mask allows. Grid: `marks_at`: one
+// block of 256 threads per tile of 1024 entries; otherwise a thread per entry or row. Defined by the host: `OffsetA`,
+// `OffsetM` (of the mask), `OffsetC` (of the result and of `before`: marks before an entry) and `Value`, plain words of
+// a value's size.
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 
-// marks[p] = 1 if the mask, whose rows are sorted, has entry p's place, or with `complement` if it lacks it.
+// marks[p] = 1 if the mask, whose rows are sorted, has an entry at the position of entry p, or with `complement` if it
+// does not.
 KERNEL(marks_at, const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64 nnz, const OffsetM* m_ptr, const u32* m_cols,
                  u32 complement, u32* marks) {
   __shared__ u64 room[2];
@@ -24,7 +25,7 @@ KERNEL(marked_rows, const OffsetA* row_ptr, u64 nrows, const OffsetC* before, Of
   if (i <= nrows) c_ptr[i] = before[row_ptr[i]];
 }
 
-// Without `c` the columns alone.
+// Without `c`, only the columns.
 KERNEL(marked_entries, const u32* col_idx, const Value* a, u64 nnz, const OffsetC* before, u32* c_cols, Value* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= nnz) return;

@@ -1,9 +1,9 @@
 // scan.cu: offsets[i] = sum of counts before i, for i = 0..n, in three passes: sums of tiles, their scan, tiles again.
-// Grid: one block of 256 threads a tile of 2048 counts; one block for the middle pass. `Offset` is set in front.
+// Grid: one block of 256 threads per tile of 2048 counts; one block for the middle pass. The host defines `Offset`.
 #include "parts.cuh"
 constexpr u32 EACH = 8, TILE = 256 * EACH;
 
-// The same in one pass, of one block, where there are few counts: *total is the sum of all.
+// The same for few counts, in one pass of one block: *total is the sum of all.
 BOUNDED_KERNEL((1024), scan_few, const u32* counts, u64 n, u64* total, Offset* offsets) {
   __shared__ u64 room[33];
   u64 before = 0;

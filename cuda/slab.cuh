@@ -1,5 +1,5 @@
-// slab.cuh: members of a batch of small tensors on their way to shared memory, as they lie, several bytes at once.
-// Set in front: THREADS. Source: PTX ISA, cp.async.
+// slab.cuh: copies members of a batch of small tensors to shared memory, unchanged, in vectors. The host defines
+// THREADS. Source: PTX ISA, cp.async.
 #pragma once
 #include "parts.cuh"
 
@@ -9,14 +9,14 @@ template <class T, u32 N> struct alignas(sizeof(T) * N) Vec {
 template <class T> struct Vec<T, 1> {
   T of[1];
 };
-// N values at once, from where vectors of N lie.
+// Reads N values as one vector, from an address aligned for it.
 template <u32 N, class T> __device__ inline void read(const T* p, T* to) {
   const Vec<T, N> v = *reinterpret_cast<const Vec<T, N>*>(p);
 #pragma unroll
   for (u32 i = 0; i < N; ++i) to[i] = v.of[i];
 }
 
-// BYTES bytes on their way, of which `valid` are read.
+// Starts an asynchronous copy of BYTES bytes, of which `valid` are read.
 template <u32 BYTES, class T> __device__ inline void copy_async(T* to, const T* from, u32 valid) {
   const u32 at = (u32)__cvta_generic_to_shared(to);
   if constexpr (BYTES == 16)
@@ -24,13 +24,14 @@ template <u32 BYTES, class T> __device__ inline void copy_async(T* to, const T* 
   else if constexpr (BYTES == 4 || BYTES == 8)
     asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(at), "l"(from), "r"(valid), "n"(BYTES) : "memory");
   else
-    *to = *from;  // one value
+    *to = *from;  // a single value
 }
-// This thread's copies are there; others' are behind the next barrier.
+// Waits for this thread's copies; those of others are complete after the next barrier.
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// Members of SIZE elements, CHUNK bytes at once. In shared memory they are APART apart, and runs of RUN elements PITCH;
-// in the array they follow each other, or with GAPS they are `stride` apart. MOST: as many as there can be.
+// Starts copies of members of SIZE elements, CHUNK bytes each. In shared memory, members are APART apart, and runs of
+// RUN elements PITCH apart; in the array, members are consecutive, or with GAPS `stride` apart. MOST: upper bound on
+// `members`.
 template <u32 CHUNK, u32 MOST, u32 SIZE, u32 RUN, u32 PITCH, u32 APART, bool GAPS, class T>
 __device__ inline void fetch(T* to, const T* from, u64 stride, u32 members) {
   constexpr u32 EACH = CHUNK / sizeof(T);

@@ -1,26 +1,26 @@
-// spgemm_columns.cu: the columns of C = A·B, row by row, in order. Patterns only: no values, no semiring.
+// spgemm_columns.cu: the sorted columns of C = A·B, row by row. Patterns only: no values, no semiring.
 //
-// Rows are put into bins by their multiplications, and each bin has its kernel. Up to 64 are sorted in the registers of
-// a warp, once, and kept until C's row pointers are known. Longer rows are collected as words, 32 columns to a word: up
-// to 768 words in a hash table of a warp in shared memory, more in a window of bits, one block a row; twice, to count
-// and to write. Where B packs well (PACKED), its words and masks are read instead of its columns. With COMPLEMENT,
-// columns that the mask has are passed over. Set in front: OffsetA, OffsetB, OffsetC, OffsetM, OffsetK (row pointers of
-// A, B, C, the mask, and what is kept), GROUP (lanes that share a row of B), COMPLEMENT, PACKED, MAPPED (short rows
-// give the rank of every product, for the values).
+// Rows are binned by their multiplications, with a kernel per bin. Rows of up to 64 are sorted once in the registers of
+// a warp and stored until C's row pointers are known. Longer rows are collected as words of 32 columns: up to 768 words
+// in a warp's hash table in shared memory, more in a bitmap window, one block per row. Both run twice, to count and to
+// write. If B packs well (PACKED), its words and bitmaps are read instead of its columns. With COMPLEMENT, columns of
+// the mask are skipped. Defined by the host: OffsetA, OffsetB, OffsetC, OffsetM, OffsetK (row pointers of A, B, C, the
+// mask, and the stored columns), GROUP (lanes that share a row of B), COMPLEMENT, PACKED, MAPPED (short rows also
+// return the rank of every product, for the values).
 #include "parts.cuh"
 
-// Where A, B and the mask have entries.
+// Patterns of A, B and the mask.
 struct Operands {
   const OffsetA* a_ptr; const u32* a_col;
   const OffsetB* b_ptr; const u32* b_col;
   const OffsetM* m_ptr; const u32* m_col;
-  // B again: words and masks if PACKED, else its columns.
+  // B again: words and bitmaps if PACKED, else its columns.
   const OffsetB* w_ptr; const u32* w_word; const u32* w_mask;
 };
 #define OPERANDS const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col, const OffsetM* m_ptr, const u32* m_col, const OffsetB* w_ptr, const u32* w_word, const u32* w_mask
 #define TOGETHER Operands{a_ptr, a_col, b_ptr, b_col, m_ptr, m_col, w_ptr, w_word, w_mask}
 
-// Whether C may have column j in this row.
+// Whether the mask allows column j in this row of C.
 __device__ inline bool kept(const Operands& x, u32 row, u32 j) {
   if (!COMPLEMENT) return true;
   const OffsetM end = x.m_ptr[row + 1];
@@ -30,7 +30,7 @@ __device__ inline bool kept(const Operands& x, u32 row, u32 j) {
 
 // ---- Up to 32·R multiplications: sorted in registers. Value e of the row is x[e / 32] of lane e % 32.
 
-// With MAPPED a value carries the number of its product below its column: column · 32R + product. It must fit 32 bits.
+// With MAPPED, a value carries its product's index below its column: column · 32R + product. It must fit 32 bits.
 template <u32 R> constexpr u32 SHIFT = MAPPED ? (R == 1 ? 5 : 6) : 0;
 
 template <u32 R> __device__ inline void gather(const Operands& x, u32 row, u32 (&cols)[R]) {
@@ -90,7 +90,7 @@ template <u32 R> __device__ inline void sort(u32 (&x)[R]) {
   }
 }
 
-// Writes the distinct columns in order, and with MAPPED the rank of every product; gives their number.
+// Writes the distinct columns in order, and with MAPPED the rank of every product; returns their number.
 template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out, unsigned char* map) {
   const u32 lane = lane_id();
   u32 count = 0;
@@ -111,7 +111,7 @@ template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out, uns
   return count;
 }
 
-// Columns of the rows, written from `ptr` on, their number, and the map of their products.
+// Writes the columns of the rows from `ptr` on, their number, and the map of their products.
 template <u32 R, class Offset> __device__ inline void sorted_rows(u32 nrows, const u32* rows, const Operands& x, u32* lengths, const Offset* ptr, u32* out, unsigned char* map) {
   const u64 at = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (at >= nrows) return;
@@ -123,11 +123,11 @@ template <u32 R, class Offset> __device__ inline void sorted_rows(u32 nrows, con
   if (lengths && lane_id() == 0) lengths[row] = count;
 }
 
-// ---- Up to 768 words: a hash table of a warp, from words to masks.
+// ---- Up to 768 words: a warp's hash table from words to bitmaps.
 
 __device__ inline u32 slot_of(u32 key, u32 slots) { return (key * 2654435761u) >> (32 - (31 - __clz(slots))); }
 
-// One row of B as the warp knows it.
+// A row of B, as read by the warp.
 struct Row {
   OffsetB start;
   u32 length;
@@ -136,7 +136,7 @@ __device__ inline Row row_of_b(const Operands& x, u32 k) {
   const OffsetB* ptr = PACKED ? x.w_ptr : x.b_ptr;
   return Row{ptr[k], (u32)(ptr[k + 1] - ptr[k])};
 }
-// An entry of B as it is read: a word and its mask, or a column.
+// An entry of B as read: a word and its bitmap, or a column.
 struct Entry {
   u32 word, mask;
 };
@@ -150,8 +150,8 @@ template <class F> __device__ inline void word_of(const Operands& x, u32 row, co
   else if (kept(x, row, e.word)) f(e.word / 32, 1u << (e.word % 32));
 }
 
-// Calls f(word, mask) for the rows of B that entries from..to of A's row meet, GROUP lanes a row of B and DEEP rows at
-// a time; for rows of more than `most` entries calls late(row of B) in one lane instead.
+// Calls f(word, mask) for the rows of B that entries from..to of A's row select, GROUP lanes per row of B and DEEP rows
+// at a time; for rows of more than `most` entries, calls late(row of B) in one lane instead.
 template <u32 DEEP, class F, class L>
 __device__ inline void for_words(const Operands& x, u32 row, OffsetA from, OffsetA to, u32 most, F f, L late) {
   constexpr u32 ROWS = 32 / GROUP;
@@ -209,7 +209,7 @@ template <u32 SLOTS> struct Table {
     while (words[h] != word) h = (h + 1) & (SLOTS - 1);
     return masks[h];
   }
-  // The words of the row, gathered by the warp.
+  // Collects the words of the row; called by the warp.
   __device__ void gather(const Operands& x, u32 row) {
     clear();
     for_words<2>(x, row, x.a_ptr[row], x.a_ptr[row + 1], NONE, [&](u32 word, u32 mask) { add(word, mask); }, [](Row) { return false; });
@@ -238,7 +238,7 @@ template <u32 SLOTS> __device__ inline void hash_count(u32 nrows, const u32* row
   }
 }
 
-// Columns of words in order, 32·R of them at a time.
+// Writes the columns of sorted words, 32·R words at a time.
 template <u32 R, u32 SLOTS> __device__ inline void write_sorted(const Table<SLOTS>& table, const u32* list, u32 packed, u32* out) {
   u32 words[R];
   for (u32 r = 0; r < R; ++r) words[r] = r * 32 + lane_id() < packed ? list[r * 32 + lane_id()] : NONE;
@@ -278,12 +278,12 @@ __device__ inline void hash_fill(u32 nrows, const u32* rows, const Operands& x, 
   else write_sorted<4>(table, list, packed, out);
 }
 
-// ---- More: bits of a window of columns, one block a row.
+// ---- More: a bitmap window of columns, one block per row.
 
-// Steps over rows of B whose loads are under way together. Short groups read several rows side by side already; with B
-// as it is, a block of 1024 threads has no registers for more.
+// Steps over rows of B whose loads are in flight together. Short groups already read several rows in parallel; without
+// PACKED, a block of 1024 threads has no registers for more.
 constexpr u32 BITS_DEEP = PACKED && GROUP >= 16 ? 2 : 1;
-// Rows of B that the whole block reads together.
+// Long rows of B, which the whole block reads together.
 constexpr u32 LATE = 512, LONG_ROW = 512;
 
 template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Operands& x, u32 ncols, bool b_sorted, u32 window, u32* lengths, u32* all_words, const OffsetC* c_ptr, u32* c_col) {
@@ -294,7 +294,7 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
   const u32 warps = blockDim.x / 32, warp = warp_id(), lane = lane_id();
   const OffsetA begin = x.a_ptr[row], end = x.a_ptr[row + 1];
 
-  // The words between the first and the last column.
+  // The range of words between the first and the last column.
   if (threadIdx.x == 0) {
     low = b_sorted ? NONE : 0;
     high = b_sorted ? 0 : ncols - 1;
@@ -312,7 +312,7 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
   __syncthreads();
   const u32 first_word = low / 32, end_word = high / 32 + 1;
 
-  // Each warp takes as many entries of A at a time as gives every warp some twice, at most 32.
+  // Each warp takes as many entries of A at a time as give every warp some twice, at most 32.
   const OffsetA share = (end - begin + 2 * warps - 1) / (2 * warps);
   const OffsetA take = share < 32 ? share : 32;
   u64 written = 0;
@@ -375,7 +375,7 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
   }
 }
 
-// ---- Entries: rows is the list of a bin.
+// ---- Entry points: rows is the list of a bin.
 
 #define LIST u32 nrows, const u32* rows
 BOUNDED_KERNEL((256), count_32, LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept,

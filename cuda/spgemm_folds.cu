@@ -1,6 +1,6 @@
-// spgemm_folds.cu: for a plan of a small product that is used again: which products are folded into each entry of C,
-// and in what order. Every product gets the number of its entry here, in the order of A's entries; a stable sort
-// (transpose.cu) does the rest. Set in front: OffsetA, OffsetB, OffsetC.
+// spgemm_folds.cu: for a reused plan of a small product: the products folded into each entry of C, and their order.
+// Every product gets the index of its entry here, in the order of A's entries; a stable sort (transpose.cu) does the
+// rest. Defined by the host: OffsetA, OffsetB, OffsetC.
 #include "parts.cuh"
 
 // lengths[e] = products of A's entry e.
@@ -9,8 +9,8 @@ KERNEL(fold_lengths, u32 n, const u32* a_col, const OffsetB* b_ptr, u32* lengths
   if (e < n) lengths[e] = (u32)(b_ptr[a_col[e] + 1] - b_ptr[a_col[e]]);
 }
 
-// Of every product: the entry of C that it falls to, nnz where C has none, and the entries of A and of B that it is
-// made of. The products of A's entry e begin at place[e]; a warp for each e.
+// For every product: its entry of C, nnz if C lacks it, and its entries of A and B. The products of A's entry e begin
+// at place[e]; a warp per e.
 KERNEL(fold_products, u32 nrows, u32 n, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col, const OffsetC* c_ptr,
                       const u32* c_col, u32 nnz, const u32* place, u32* entries, u32* left, u32* right) {
   const u32 e = (u32)(((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -28,8 +28,8 @@ KERNEL(fold_products, u32 nrows, u32 n, const OffsetA* a_ptr, const u32* a_col, 
   }
 }
 
-// first[t] = the first entry of C whose products begin at t · tile or later, and where they do; first[tiles] is behind
-// the last. The products of entry e begin at at[e].
+// first[t] = the first entry of C whose products begin at t · tile or later, and where they begin; first[tiles] is one
+// past the last. The products of entry e begin at at[e].
 KERNEL(fold_tiles, u32 nnz, const u32* at, u32 tile, u32 tiles, uint2* first) {
   const u32 t = blockIdx.x * blockDim.x + threadIdx.x;
   if (t > tiles) return;

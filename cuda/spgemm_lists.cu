@@ -1,11 +1,11 @@
-// spgemm_lists.cu: for a plan that is used again: the products of C's longer rows as lists, in the order in which
-// values are folded.
+// spgemm_lists.cu: for a reused plan: the products of C's longer rows as lists, in fold order.
 //
-// A row is cut into parts. A part's list has a word for each product that falls to it: the entry of the part (ENTRY),
-// HEAD where another entry of A begins, BREAK where the entry was met since the last break among the 32 words that a
-// warp takes at a time. And a record for each entry of A that has a product there: where in B the product of word 0
-// would be, and which entry of A it is. C has all columns of the product, and rows of B are sorted. Grid: a thread a
-// row of the list, or a warp a part. Set in front: OffsetA, OffsetB, OffsetC, OffsetP (where a part's words begin).
+// A row is divided into parts. A part's list has a word for each of its products: the entry of the part (ENTRY), HEAD
+// where another entry of A begins, BREAK where the entry has occurred since the last break among the 32 words that a
+// warp takes at a time. It also has a record for each entry of A with a product in the part: the position in B that
+// word 0 would correspond to, and the entry of A. C has all columns of the product, and rows of B are sorted. Grid: a
+// thread per listed row, or a warp per part. Defined by the host: OffsetA, OffsetB, OffsetC, OffsetP (where a part's
+// words begin).
 #include "lists.cuh"
 
 // counts[t] = parts of row rows[t].
@@ -15,7 +15,8 @@ KERNEL(list_parts_count, u32 n, const u32* rows, const OffsetA* a_ptr, const Off
   const u32 entries = entries_of_part(a_ptr[rows[t] + 1] - a_ptr[rows[t]], pairs);
   counts[t] = (u32)((c_ptr[rows[t] + 1] - c_ptr[rows[t]] + entries - 1) / entries);
 }
-// The parts. Small ones, which are those of heavy rows, from the front: what takes long should begin early.
+// The parts. Small ones, which belong to heavy rows, are stored from the front, because long-running parts should start
+// early.
 KERNEL(list_parts_fill, u32 n, const u32* rows, const OffsetA* a_ptr, const OffsetC* c_ptr, u32 pairs, u32 total, u32* ends, Part* parts) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
@@ -28,7 +29,7 @@ KERNEL(list_parts_fill, u32 n, const u32* rows, const OffsetA* a_ptr, const Offs
   }
 }
 
-// Calls each(e, start, length) for 32 entries e of A's row at a time: the stretch of B's row that falls to the part.
+// Calls each(e, start, length) for 32 entries e of A's row at a time: the range of B's row that falls into the part.
 template <class F>
 __device__ inline void for_stretches(const Part& part, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col,
                                      u32 low, u32 high, F each) {
@@ -47,20 +48,20 @@ __device__ inline void for_stretches(const Part& part, const OffsetA* a_ptr, con
 
 #define PATTERNS const OffsetA *a_ptr, const u32 *a_col, const OffsetB *b_ptr, const u32 *b_col, const OffsetC *c_ptr, const u32 *c_col
 
-// Words and records of each part.
+// Counts the words and records of each part.
 BOUNDED_KERNEL((256), list_count, u32 n, const Part* parts, PATTERNS, u32* words, u32* records) {
   const u64 t = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (t >= n) return;
   const Part part = parts[t];
   const OffsetC out = c_ptr[part.row] + part.first;
-  u32 products = 0, met = 0;
+  u32 products = 0, sources = 0;
   for_stretches(part, a_ptr, a_col, b_ptr, b_col, c_col[out], c_col[out + part.length - 1], [&](OffsetA, OffsetB, u32 length) {
     products += length;
-    met += length > 0;
+    sources += length > 0;
   });
   products = warp_sum(products);
-  met = warp_sum(met);
-  if (lane_id() == 0) words[t] = products, records[t] = met;
+  sources = warp_sum(sources);
+  if (lane_id() == 0) words[t] = products, records[t] = sources;
 }
 
 constexpr u32 LIST_WARPS = 4;
@@ -101,7 +102,7 @@ BOUNDED_KERNEL((32 * LIST_WARPS), list_fill, u32 n, const Part* parts, PATTERNS,
   for (u32 base = 0; base < done; base += 32) {
     const u32 p = base + lane;
     const u32 word = p < done ? to[p] : 0;
-    // What is met a second time must wait for what was met before it.
+    // A repeated entry must wait for its earlier occurrences.
     const u32 same = __match_any_sync(ALL, p < done ? word & ENTRY : MOST_ENTRIES + lane);
     const u32 earlier = same & ((1u << lane) - 1);
     const int previous = earlier ? 31 - __clz(earlier) : -1;

@@ -1,11 +1,11 @@
-// spgemm_map.cu: for a plan that is used again: the rank, within its row of C, of every product of C's short rows, in
-// the order in which values are folded. A byte a product; ABSENT where C has no such column. Set in front: OffsetA,
-// OffsetB, OffsetC, OffsetP (where a row's products begin), GROUP.
+// spgemm_map.cu: for a reused plan: the rank of every product of C's short rows within its row of C, in fold order. One
+// byte per product; ABSENT if C lacks the column. Defined by the host: OffsetA, OffsetB, OffsetC, OffsetP (where a
+// row's products begin), GROUP.
 #include "parts.cuh"
 #include "ranks.cuh"
 
-// few[i] = multiplications of row i if it has a place in the map, else 0: rows of at most 128 entries whose map did not
-// come with their columns.
+// few[i] = multiplications of row i if it needs a map, else 0: rows of at most 128 entries whose map was not produced
+// with their columns.
 KERNEL(mapped_work, u32 nrows, const u32* work, const u32* length, u32* few) {
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (row < nrows) few[row] = length[row] <= 128 && (work[row] > 64 || length[row] > 64) ? work[row] : 0;
@@ -19,7 +19,7 @@ template <u32 SLOTS> __device__ inline void map_rows(u32 nrows, const u32* rows,
   u32* keys = all_keys[group];
   unsigned char* ranks = all_ranks[group];
   const u64 at = (u64)blockIdx.x * GROUPS + group;
-  // Groups without a row stay, with nothing to do: the warp goes through the loops as one.
+  // Groups without a row stay idle in the loops, so that the warp stays complete.
   const bool some = at < nrows;
   const u32 row = some ? rows[at] : 0;
   const OffsetA begin = some ? a_ptr[row] : 0, end = some ? a_ptr[row + 1] : 0;

@@ -1,15 +1,15 @@
-// spgemm_parts.cu: what stands between the phases of a product: parts of long rows, what a mask leaves, equal patterns.
-// Set in front: OffsetC, and OffsetK of what is kept.
+// spgemm_parts.cu: steps between the phases of a product: parts of long rows, entries that a mask allows, equality of
+// patterns. Defined by the host: OffsetC, and OffsetK of the selected entries.
 #include "parts.cuh"
 
-// Parts of rows: for each its row and its number within the row.
+// Parts of rows: for each its row and its index within the row.
 struct Parts {
   u32 *rows, *numbers;
 };
-// Parts of the rows in the list: of its first `few` rows parts of `entries` entries, which warps take; of the others,
-// up to row n, parts of 4 · entries, which blocks take: those whose columns lie within `near` words from the front of
-// `longs`, the rest from the back of its `room` places. ends[0], ends[1] and ends[2] count them. Their order is that of
-// the threads, which nothing depends on.
+// The parts of the listed rows. The first `few` rows get parts of `entries` entries, which warps take; the others, up
+// to row n, get parts of 4 · entries, which blocks take. Block parts whose columns lie within `near` words are stored
+// from the front of `longs`, the rest from the back of its `room` slots. ends[0], ends[1] and ends[2] count the three
+// kinds. Their order is that of the threads, which nothing depends on.
 KERNEL(parts_fill, u32 few, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, u32 room, u32* ends,
                    Parts shorts, Parts longs) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,7 +33,7 @@ KERNEL(row_lengths, u32 nrows, const OffsetC* ptr, u32* lengths) {
   if (row < nrows) lengths[row] = (u32)(ptr[row + 1] - ptr[row]);
 }
 
-// Entries of each row whose flag is set; a warp a row.
+// Counts each row's entries whose flag is set; a warp per row.
 KERNEL(keep_count, u32 nrows, const OffsetC* ptr, const bool* flags, u32* counts) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
@@ -42,7 +42,7 @@ KERNEL(keep_count, u32 nrows, const OffsetC* ptr, const bool* flags, u32* counts
   count = warp_sum(count);
   if (lane_id() == 0) counts[row] = count;
 }
-// Their columns, in order, from kept_ptr on.
+// Copies their columns, in order, from kept_ptr on.
 KERNEL(keep_fill, u32 nrows, const OffsetC* ptr, const u32* col, const bool* flags, const OffsetK* kept_ptr, u32* kept_col) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
@@ -56,7 +56,7 @@ KERNEL(keep_fill, u32 nrows, const OffsetC* ptr, const u32* col, const bool* fla
   }
 }
 
-// Sets *differ if two arrays of n words are not the same.
+// Sets *differ if two arrays of n words differ.
 KERNEL(compare, u64 n, const u32* x, const u32* y, u32* differ) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && x[i] != y[i]) *differ = 1;

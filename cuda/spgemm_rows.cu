@@ -1,19 +1,19 @@
-// spgemm_rows.cu: what is known of the rows of C = A·B before its columns: their work, the bins of rows for the kernels
-// that find columns (spgemm_columns.cu) and values (values.cuh), and B with 32 columns to a word. Set in front:
-// OffsetA, OffsetB, OffsetC, OffsetK (row pointers of A, B, C, and what is kept).
+// spgemm_rows.cu: facts about the rows of C = A·B before its columns: their work, the bins of rows for the kernels that
+// compute columns (spgemm_columns.cu) and values (values.cuh), and B with 32 columns per word. Defined by the host:
+// OffsetA, OffsetB, OffsetC, OffsetK (row pointers of A, B, C, and the stored columns).
 #include "parts.cuh"
 
 // ---- Work of each row, and bins.
 
-// Multiplications above which a block takes a row to write its columns, also where a warp has room for it; for its
-// values the host says how many (`heavy`). And entries of A's row above which it is cut into parts if its rows of B are
-// short.
+// HEAVY_TO_FILL: multiplications above which a block writes a row's columns, even if a warp could hold it; for values,
+// the host passes the bound (`heavy`). MANY: entries of A's row above which it is divided into parts if its rows of B
+// are short.
 constexpr u32 HEAVY_TO_FILL = 2048, MANY = 32;
 
-// Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of
-// C after (stage 1). Stage 2, for values, goes by C's lengths: bins 1 and 2 are the rows that are sorted in registers,
-// those of more than 128 entries are cut into parts, and so are those of many short rows of B, which are slow one after
-// the other.
+// Bin of a row with `work` multiplications and `words` words: those of its products before counting (stage 0), those of
+// C after (stage 1). Stage 2, for values, uses C's lengths: bins 1 and 2 are the rows sorted in registers. Rows of more
+// than 128 entries are divided into parts, and so are rows that combine many short rows of B, which are slow in
+// sequence.
 __device__ inline u32 bin_of(u32 stage, u32 heavy, u32 work, u32 words, u64 entries_of_a) {
   if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
   if (stage == 2) {
@@ -27,16 +27,16 @@ __device__ inline u32 bin_of(u32 stage, u32 heavy, u32 work, u32 words, u64 entr
 }
 constexpr u32 BINS = 8;
 
-// Sums over all rows: multiplications, the most of a row, those of rows that are sorted in registers, rows of each bin
-// before counting.
+// Totals over all rows: multiplications, the maximum of a row, those of rows sorted in registers, and the size of each
+// bin before counting.
 struct Totals {
   u64 work, most, few, bins[BINS];
 };
 
-// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; few[i] = work[i] where the row is sorted in
-// registers, else 0. lengths[i] and words[i], of C, become 0. Where `products` are given, B has words, these are the
-// multiplications of each row, and nothing but work[i] is written. Eight lanes a row, the warp where it is longer, the
-// block where it is much longer; each warp takes rows in turn, so that a block adds to the totals once.
+// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; few[i] = work[i] if the row is sorted in
+// registers, else 0. lengths[i] and words[i], of C, are set to 0. If `products` is given, B is packed, `products` holds
+// the multiplications of each row, and only work[i] is written. Eight lanes per row, the warp for longer rows, the
+// block for much longer ones. Each warp takes several rows, so that a block updates the totals once.
 BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* products,
                                    u32* work, u32* few, u32* lengths, u32* words, Totals* totals) {
   constexpr u32 LATE = 64;
@@ -51,8 +51,8 @@ BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a
     return (u64)(b_ptr[k + 1] - b_ptr[k]);
   };
   u64 all = 0, most = 0, short_work = 0;
-  u32 in_bin = 0;  // rows of the bin that has the lane's number
-  // By eight lanes, or by the first of them.
+  u32 in_bin = 0;  // rows of the bin with the lane's index
+  // Called by eight lanes; the first of them counts.
   const auto take = [&](u32 row, u64 sum, bool first) {
     const u32 mine = sum < NONE ? (u32)sum : NONE;
     const u32 bin = bin_of(0, 0, products ? products[row] : mine, mine, 0);
@@ -116,7 +116,7 @@ BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a
   }
 }
 
-// Rows of each bin, in the stages from `stage` to `last`: by `words` in stage 1, by `lengths` in stage 2.
+// Sizes of the bins, in the stages from `stage` to `last`: by `words` in stage 1, by `lengths` in stage 2.
 KERNEL(bin_count, u32 stage, u32 last, u32 heavy, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths, u64* counters) {
   __shared__ u32 found[2 * BINS];
   if (threadIdx.x < 2 * BINS) found[threadIdx.x] = 0;
@@ -133,13 +133,13 @@ KERNEL(bin_count, u32 stage, u32 last, u32 heavy, u32 nrows, const OffsetA* a_pt
   __syncthreads();
   if (threadIdx.x < 2 * BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], (u64)found[threadIdx.x]);
 }
-// Where bins begin, those of a stage and those of the next.
+// Starts of the bins, of a stage and of the next.
 struct Starts {
   u64 of[2 * BINS];
 };
-// Rows of bin b from starts.of[b] on, in STAGES stages from `stage` on, a list of nrows places each; cursors are 0
-// before. The order within a bin is that of the blocks, which nothing depends on. Blocks are large because each of them
-// counts on the same cursors.
+// Lists the rows of bin b from starts.of[b] on, in STAGES stages from `stage` on, nrows slots per stage; cursors are
+// initially 0. The order within a bin is that of the blocks, which nothing depends on. Blocks are large because they
+// all contend for the same cursors.
 template <u32 STAGES>
 __device__ inline void place_rows(u32 stage, u32 heavy, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths,
                                   const Starts& starts, u64* cursors, u32* rows) {
@@ -159,7 +159,7 @@ __device__ inline void place_rows(u32 stage, u32 heavy, u32 nrows, const OffsetA
     at[s] = __shfl_sync(ALL, at[s], leader) + __popc(same & ((1u << lane_id()) - 1));
   }
   __syncthreads();
-  // Each start by a number that the compiler knows: by t, all of them would be copied to the stack of every thread.
+  // Selects each start by a compile-time index: indexing by t would copy all of them to the stack of every thread.
   u64 from = 0;
 #pragma unroll
   for (u32 b = 0; b < STAGES * BINS; ++b)
@@ -174,9 +174,9 @@ __device__ inline void place_rows(u32 stage, u32 heavy, u32 nrows, const OffsetA
 BOUNDED_KERNEL((1024), bin_place, PLACED) { place_rows<1>(stage, heavy, nrows, a_ptr, work, words, lengths, starts, cursors, rows); }
 BOUNDED_KERNEL((1024), bin_place_both, PLACED) { place_rows<2>(stage, heavy, nrows, a_ptr, work, words, lengths, starts, cursors, rows); }
 
-// ---- B with 32 columns to a word; its rows are sorted. A warp a row.
+// ---- B with 32 columns per word; its rows are sorted. A warp per row.
 
-// Words of each row.
+// Words per row.
 KERNEL(pack_count, u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
@@ -186,8 +186,8 @@ KERNEL(pack_count, u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
   count = warp_sum(count);
   if (lane_id() == 0) counts[row] = count;
 }
-// The words and the bits of each: lanes that hold columns of one word give them to the first of them. LINES lines of
-// columns are read at a time, so that a long row does not wait for each.
+// The words and their bitmaps: lanes with columns of the same word combine them in the first of these lanes. LINES
+// lines of columns are read at a time, so that a long row does not wait for each.
 KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* w_ptr, u32* w_word, u32* w_mask) {
   constexpr u32 LINES = 4;
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
@@ -195,7 +195,7 @@ KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* 
   const u32 lane = lane_id();
   const OffsetB begin = ptr[row], end = ptr[row + 1];
   OffsetB out = w_ptr[row];
-  u32 last = NONE;  // the word of the line before
+  u32 last = NONE;  // the word at the end of the previous line
   for (OffsetB base = begin; base < end; base += 32 * LINES) {
     u32 line[LINES];
 #pragma unroll
@@ -211,7 +211,7 @@ KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* 
       const u32 before = __shfl_up_sync(ALL, word, 1);
       const bool head = word != NONE && word != (lane == 0 ? last : before);
       const u32 heads = __ballot_sync(ALL, head);
-      // A word that goes on from the line before has its first bits already.
+      // A word continued from the previous line already has its first bits.
       if (lane == 0 && !head && word != NONE) w_mask[out - 1] |= mask;
       if (head) {
         const OffsetB at = out + __popc(heads & ((1u << lane) - 1));
@@ -225,10 +225,10 @@ KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* 
   }
 }
 
-// ---- Short rows, whose columns were found while counting.
+// ---- Short rows, whose columns were computed while counting.
 
-// The kept columns of the rows at their place in C; a warp takes 4 · rounds rows, at most 32, eight lanes a row at a
-// time.
+// Copies the stored columns of the rows to their positions in C; a warp takes 4 · rounds rows, at most 32, eight lanes
+// per row at a time.
 BOUNDED_KERNEL((256), move_kept, u32 nrows, u32 rounds, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr,
                                  u32* c_col) {
   const u64 at = ((u64)blockIdx.x * (blockDim.x / 32) + warp_id()) * 4 * rounds + lane_id();

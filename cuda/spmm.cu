@@ -1,21 +1,21 @@
-// spmm.cu: Y(i,j) = ⊕_k A(i,k) ⊗ X(k,j), A in rows, X and Y dense, row after row.
-// A group of LANES threads takes a row of A and LANES · PACKS · VEC columns of X, of which a thread has PACKS times VEC
-// neighbours, that is one load; it folds its columns in the order of k. Rows of more than SPLIT entries are cut into
-// parts of so many, each folded by a group of its own; `spmm_join` folds the parts of a row in their order. So the bits
-// depend on a row's entries alone. Set in front: `Ring`, `Offset`, `SPLIT`, `LANES`, `VEC`, `PACKS`, `DEEP`.
+// spmm.cu: Y(i,j) = ⊕_k A(i,k) ⊗ X(k,j), A in CSR, X and Y dense and row-major. A group of LANES threads handles a row
+// of A and LANES · PACKS · VEC columns of X; a thread has PACKS packs of VEC neighboring columns, each one load, and
+// folds its columns in the order of k. Rows of more than SPLIT entries are divided into parts of SPLIT, each folded by
+// a group; `spmm_join` folds the parts of a row in order. The bits therefore depend only on a row's entries. Defined by
+// the host: `Ring`, `Offset`, `SPLIT`, `LANES`, `VEC`, `PACKS`, `DEEP`.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;
 typedef Ring::B B;
 typedef Ring::Out Out;
 
-// Columns from one pack of a thread to its next.
+// Distance in columns between consecutive packs of a thread.
 constexpr u32 STEP = LANES * VEC;
 template <class T> struct alignas(VEC == 1 ? alignof(T) : sizeof(T) * VEC) Pack { T of[VEC]; };
 
-// Grid: one group for each (part, or row that is not cut; chunk of columns), chunks side by side; blocks of 256.
-// Groups of parts come first: they have the most to do. part_row[t], part_start[t] = the row of part t and its first
-// entry; its sums go to row t of `scratch`.
+// Grid: one group per (part, or undivided row; chunk of columns), chunks fastest; blocks of 256. Groups of parts come
+// first, because they have the most work. part_row[t], part_start[t] = the row of part t and its first entry; its sums
+// go to row t of `scratch`.
 BOUNDED_KERNEL((256), spmm_rows, const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
                                  const A* __restrict__ values, u64 nrows, const B* __restrict__ x, u64 columns, u64 chunks,
                                  u64 parts, const u64* __restrict__ part_row, const u64* __restrict__ part_start,
@@ -72,8 +72,8 @@ BOUNDED_KERNEL((256), spmm_rows, const Offset* __restrict__ row_ptr, const u32* 
     }
 }
 
-// Long row r is row long_row[r], whose parts are rows long_first[r], … of `scratch`.
-// Grid: one thread for each long row and column, columns of a row side by side.
+// Long row r is row long_row[r], whose parts are rows long_first[r], … of `scratch`. Grid: one thread per long row and
+// column, columns fastest.
 BOUNDED_KERNEL((256), spmm_join, const Offset* __restrict__ row_ptr, u64 rows, const u64* __restrict__ long_row,
                                  const u64* __restrict__ long_first, const Out* __restrict__ scratch, u64 columns,
                                  Out* __restrict__ y) {

@@ -1,8 +1,8 @@
-// spmm_plan.cu: the parts of rows of more than SPLIT entries, for spmm.cu. `Offset` and `SPLIT` are set in front.
+// spmm_plan.cu: the parts of rows of more than SPLIT entries, for spmm.cu. Defined by the host: `Offset` and `SPLIT`.
 #include "parts.cuh"
 
-// totals[0] = parts, totals[1] = rows that are cut, both 0 before. Rows come in any order, parts of a row in its own.
-// Grid: one thread for each row.
+// totals[0] = number of parts, totals[1] = number of divided rows, both initially 0. The rows are in any order, the
+// parts of a row in order. Grid: one thread per row.
 KERNEL(spmm_parts, const Offset* row_ptr, u64 nrows, u64* totals, u64* part_row, u64* part_start, u64* long_row,
        u64* long_first) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;

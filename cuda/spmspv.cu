@@ -1,19 +1,19 @@
-// spmspv.cu: y(j) = ⊕_k x(k) ⊗ A(k,j), x sparse, A in rows, y sparse: the products are written out in the order of k,
-// sorted by column with a stable radix sort, and each column's products folded in that order.
-// Set in front: `Ring`, `Offset` (row pointers of A).
+// spmspv.cu: y(j) = ⊕_k x(k) ⊗ A(k,j), x and y sparse, A in CSR. The products are expanded in the order of k, sorted by
+// column with a stable radix sort, and each column's products are folded in that order. Defined by the host: `Ring`,
+// `Offset` (row pointers of A).
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A X;
 typedef Ring::B A;
 typedef Ring::Out Out;
 
-// counts[e] = products of x's entry e. Grid: one thread for each entry.
+// counts[e] = products of x's entry e. Grid: one thread per entry.
 KERNEL(spmspv_counts, const u32* indices, u64 nnz, const Offset* row_ptr, u32* counts) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (e < nnz) counts[e] = (u32)(row_ptr[indices[e] + 1ull] - row_ptr[indices[e]]);
 }
 
-// Entry of x that product p belongs to, known to lie in [from, to).
+// Entry of x that product p belongs to; it lies in [from, to).
 __device__ inline u64 entry_of(const u32* offsets, u64 from, u64 to, u32 p) {
   while (to - from > 1) {
     const u64 middle = from + (to - from) / 2;
@@ -22,7 +22,7 @@ __device__ inline u64 entry_of(const u32* offsets, u64 from, u64 to, u32 p) {
   return from;
 }
 
-// keys[p] = column of product p, products[p] = its value. Grid: one thread for each product, blocks of 256.
+// keys[p] = column of product p, products[p] = its value. Grid: one thread per product, blocks of 256.
 BOUNDED_KERNEL((256), spmspv_expand, const u32* __restrict__ indices, const X* __restrict__ x, u64 nnz,
                                      const u32* __restrict__ offsets, u32 total, const Offset* __restrict__ row_ptr,
                                      const u32* __restrict__ col_idx, const A* __restrict__ values, u32* __restrict__ keys,
@@ -41,11 +41,11 @@ BOUNDED_KERNEL((256), spmspv_expand, const u32* __restrict__ indices, const X* _
   products[p] = Ring::mul(x[e], values[at], 0, k, j);
 }
 
-// One pass of the sort: by eight bits of the key. A block of 8 warps takes a tile; a warp takes 512 keys of it, 32 at a
-// time, in order.
+// One pass of the sort, by eight bits of the key. A block of 8 warps takes a tile; a warp takes 512 of its keys, 32 at
+// a time, in order.
 constexpr u32 WARPS = 8, ROUNDS = 16, WARP_KEYS = 32 * ROUNDS, TILE = WARPS * WARP_KEYS;
 
-// counts[digit · tiles + tile] = keys of the tile with that digit. Grid: one block of 256 threads for each tile.
+// counts[digit · tiles + tile] = keys of the tile with that digit. Grid: one block of 256 threads per tile.
 BOUNDED_KERNEL((256), spmspv_digits, const u32* __restrict__ keys, u32 total, u32 shift, u32 tiles, u32* __restrict__ counts) {
   __shared__ u32 histogram[256];
   histogram[threadIdx.x] = 0;
@@ -57,8 +57,8 @@ BOUNDED_KERNEL((256), spmspv_digits, const u32* __restrict__ keys, u32 total, u3
   counts[(u64)threadIdx.x * tiles + blockIdx.x] = histogram[threadIdx.x];
 }
 
-// Puts keys and the numbers of their products where the digit sends them; positions = the scan of the counts. Keys with
-// the same digit keep their order. A null `ids` stands for 0, 1, 2, …. Grid: as above.
+// Scatters keys and product indices by digit; positions = the scan of the counts. The sort is stable. A null `ids`
+// stands for 0, 1, 2, …. Grid: as above.
 BOUNDED_KERNEL((256), spmspv_place, const u32* __restrict__ keys, const u32* __restrict__ ids, u32 total, u32 shift, u32 tiles,
                                     const u32* __restrict__ positions, u32* __restrict__ keys_out, u32* __restrict__ ids_out) {
   __shared__ u32 next[WARPS][256];
@@ -72,7 +72,7 @@ BOUNDED_KERNEL((256), spmspv_place, const u32* __restrict__ keys, const u32* __r
     if (p < total) atomicAdd(&mine[keys[p] >> shift & 255], 1u);
   }
   __syncthreads();
-  // A thread for each digit: where each warp's keys of that digit go.
+  // One thread per digit: where each warp's keys of that digit go.
   u32 at = positions[(u64)threadIdx.x * tiles + blockIdx.x];
 #pragma unroll
   for (u32 w = 0; w < WARPS; ++w) {
@@ -100,8 +100,7 @@ BOUNDED_KERNEL((256), spmspv_place, const u32* __restrict__ keys, const u32* __r
   }
 }
 
-// heads[p] = 1 where a column that the mask lets through begins among the sorted keys, else 0.
-// Grid: one thread for each product.
+// heads[p] = 1 where a column that the mask allows begins among the sorted keys, else 0. Grid: one thread per product.
 KERNEL(spmspv_heads, const u32* keys, u32 total, const bool* mask, u32 complement, u32* heads) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= total) return;
@@ -109,7 +108,7 @@ KERNEL(spmspv_heads, const u32* keys, u32 total, const bool* mask, u32 complemen
   heads[p] = first && (mask == nullptr || mask[keys[p]] != (complement != 0)) ? 1 : 0;
 }
 
-// Each column's fold, in the order of k. Grid: one thread for each product; those at the head of a column work.
+// Folds each column in the order of k. Grid: one thread per product; the one at the head of a column works.
 BOUNDED_KERNEL((256), spmspv_fold, const u32* __restrict__ keys, const u32* __restrict__ ids, const Out* __restrict__ products,
                                    u32 total, const u32* __restrict__ heads, const u32* __restrict__ offsets,
                                    u32* __restrict__ indices, Out* __restrict__ y) {
@@ -119,7 +118,7 @@ BOUNDED_KERNEL((256), spmspv_fold, const u32* __restrict__ keys, const u32* __re
   const u32 key = keys[p];
   Out sum = Ring::zero();
   bool more = true;
-  // Several products are fetched ahead of their turn, or a long column would wait for each.
+  // Several products are prefetched, because a long column would otherwise wait for each.
   for (u64 q = p; more; q += DEEP) {
     bool same[DEEP];
     Out product[DEEP];

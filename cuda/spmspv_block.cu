@@ -1,6 +1,6 @@
-// spmspv_block.cu: y(j) = ⊕_k x(k) ⊗ A(k,j) of an x with few entries, by one block: its products are counted, those
-// that the mask allows sorted by column and then by k, and each column's products folded in that order. The host waits
-// once. Set in front: `Ring`, `Offset` (row pointers of A). Grid: one block of 1024 threads.
+// spmspv_block.cu: y(j) = ⊕_k x(k) ⊗ A(k,j) for an x with few entries, by one block. The products are counted; those
+// that the mask allows are sorted by column and then by k, and each column's products are folded in that order. The
+// host waits once. Defined by the host: `Ring`, `Offset` (row pointers of A). Grid: one block of 1024 threads.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A X;
@@ -10,29 +10,29 @@ typedef Ring::Out Out;
 // As in src/gpu/spmspv_block.rs.
 constexpr u32 THREADS = 1024, MOST_ENTRIES = 2048, MOST_PRODUCTS = 1 << 14, MOST_KEYS = 4096;
 constexpr u32 ROUNDS = MOST_KEYS / THREADS;
-// A key: the column, then the number of the product, which grows with k, then the entry of x.
+// A key: the column, then the index of the product, which grows with k, then the entry of x.
 constexpr u32 ENTRY_BITS = 11;
-constexpr u64 LAST = ~0ull;  // behind every key: no column is 2³² − 1
+constexpr u64 LAST = ~0ull;  // after every key: no column is 2³² − 1
 static_assert(MOST_ENTRIES == 1u << ENTRY_BITS && MOST_ENTRIES == 2 * THREADS, "entries and their bits");
 static_assert(MOST_PRODUCTS <= 1u << (32 - ENTRY_BITS), "products and their bits");
 
 __device__ inline u32 column_of(u64 key) { return (u32)(key >> 32); }
 
-// The mask: true values, or an increasing list of places, or none.
+// The mask: a bitmap of bools, an increasing list of indices, or none.
 struct Mask {
   const bool* bits;
-  const u32* places;
+  const u32* indices;
   u64 length;
 };
 __device__ inline bool allows(const Mask& mask, bool complement, u32 j) {
   if (mask.bits != nullptr) return mask.bits[j] != complement;
-  if (mask.places == nullptr) return true;
-  const u64 at = lower_bound(mask.places, (u64)0, mask.length, j);
-  return (at < mask.length && mask.places[at] == j) != complement;
+  if (mask.indices == nullptr) return true;
+  const u64 at = lower_bound(mask.indices, (u64)0, mask.length, j);
+  return (at < mask.length && mask.indices[at] == j) != complement;
 }
 
-// Sorts keys[0..n), n a power of two, by a bitonic network. Pairs that are at most 32 apart lie in the 64 keys of one
-// warp.
+// Sorts keys[0..n), n a power of two, by a bitonic network. Pairs that are at most 32 apart are among the 64 keys of
+// one warp.
 __device__ inline void sort_keys(u64* keys, u32 n) {
   for (u32 size = 2; size <= n; size *= 2)
     for (u32 stride = size / 2; stride > 0; stride /= 2) {
@@ -44,29 +44,29 @@ __device__ inline void sort_keys(u64* keys, u32 n) {
           keys[b] = x;
         }
       }
-      // The next step is of `stride / 2`, or of `size` after a stride of 1.
+      // The next step has stride `stride / 2`, or `size` after a stride of 1.
       if (stride > 32 || (stride == 1 && size > 32)) __syncthreads();
       else __syncwarp();
     }
   __syncthreads();
 }
 
-// found[0] = products of x's entries; found[1] = those that the mask allows, found[2] = entries of y. The last two are
-// ~0 where there are more products than one block takes, the last where there is no `room` for the products that count:
-// then y is not written.
+// found[0] = products of x's entries; found[1] = those that the mask allows; found[2] = entries of y. The last two are
+// ~0 if there are more products than one block handles, the last if `room` is too small for the allowed products: y is
+// not written then.
 BOUNDED_KERNEL((1024, 1), spmspv_block, const u32* __restrict__ indices, const X* __restrict__ x, u32 nnz,
                                         const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
-                                        const A* __restrict__ values, const bool* mask_bits, const u32* mask_places,
+                                        const A* __restrict__ values, const bool* mask_bits, const u32* mask_indices,
                                         u64 mask_length, u32 complement, u32 room, u32* y_indices, Out* y, volatile u64* found) {
   __shared__ u32 offsets[MOST_ENTRIES];
   __shared__ u64 keys[MOST_KEYS];
   __shared__ u64 long_sums[33];
   __shared__ u32 sums[33];
   __shared__ u32 kept;
-  const Mask mask = {mask_bits, mask_places, mask_length};
+  const Mask mask = {mask_bits, mask_indices, mask_length};
   const u32 t = threadIdx.x;
 
-  // Products before each entry: two entries a thread.
+  // Prefix sums of the products per entry: two entries per thread.
   u64 counts[2];
 #pragma unroll
   for (u32 u = 0; u < 2; ++u) {
@@ -92,7 +92,7 @@ BOUNDED_KERNEL((1024, 1), spmspv_block, const u32* __restrict__ indices, const X
   offsets[2 * t + 1] = (u32)(before + counts[0]);
   __syncthreads();
 
-  // The products that count, in any order: the sort makes one of it. Warps stay whole.
+  // Collects the allowed products in any order; the sort makes it deterministic. Warps stay complete.
   for (u32 start = 0; start < total; start += THREADS) {
     const u32 p = start + t;
     u64 key = 0;
@@ -125,14 +125,14 @@ BOUNDED_KERNEL((1024, 1), spmspv_block, const u32* __restrict__ indices, const X
   __syncthreads();
   sort_keys(keys, power);
 
-  // Values of the products in this order, for which y has room.
+  // Values of the products in this order; y has room for them.
   for (u32 i = t; i < n; i += THREADS) {
     const u32 low = (u32)keys[i], e = low & (MOST_ENTRIES - 1), p = low >> ENTRY_BITS, k = indices[e];
     y[i] = Ring::mul(x[e], values[row_ptr[k] + (p - offsets[e])], 0, k, column_of(keys[i]));
   }
   __syncthreads();
 
-  // Folds, by the thread of each column's first product; several products are fetched ahead of their turn.
+  // Folds each column, in the thread of its first product; several products are prefetched.
   constexpr u32 DEEP = sizeof(Out) <= 8 ? 8 : 2;
   Out results[ROUNDS];
 #pragma unroll
@@ -159,7 +159,7 @@ BOUNDED_KERNEL((1024, 1), spmspv_block, const u32* __restrict__ indices, const X
   }
   __syncthreads();
 
-  // All products are read: their room is the results'.
+  // All products have been read: their storage is reused for the results.
   u32 base = 0;
 #pragma unroll
   for (u32 r = 0; r < ROUNDS; ++r) {

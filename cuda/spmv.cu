@@ -1,14 +1,14 @@
-// spmv.cu: y(i) = ⊕_k A(i,k) ⊗ x(k), A in rows, x and y dense; rows that the mask leaves out get the identity of ⊕.
-// `spmv_rows` gives a row to LANES threads; `spmv_merge` and `spmv_carry` give every block the same number of entries
-// and row ends (Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication, SC 2016). Set in front:
-// `Ring`, `Offset`, and either `LANES` or, with `MERGE` defined, `THREADS`, `EACH`, `TILE` = their product.
+// spmv.cu: y(i) = ⊕_k A(i,k) ⊗ x(k), A in CSR, x and y dense; rows that the mask excludes get the identity of ⊕.
+// `spmv_rows` assigns a row to LANES threads; `spmv_merge` and `spmv_carry` give every block the same number of entries
+// and row ends (Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication, SC 2016). Defined by the
+// host: `Ring`, `Offset`, and either `LANES` or, with `MERGE` defined, `THREADS`, `EACH`, `TILE` = their product.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;
 typedef Ring::B B;
 typedef Ring::Out Out;
 
-// x of another lane, word by word: x is any struct.
+// The value of x in another lane, word by word: x is any struct.
 template <class T> __device__ inline T of_lane(T x, u32 lane) {
   constexpr u32 WORDS = (sizeof(T) + 3) / 4;
   u32 words[WORDS] = {};
@@ -24,11 +24,11 @@ __device__ inline bool wanted(const bool* mask, u32 complement, u64 row) {
 }
 
 #ifndef MERGE
-// Entries that a thread has under way at a time.
+// Entries per thread in flight.
 constexpr u32 DEEP = sizeof(A) + sizeof(B) <= 16 ? 4 : 2;
 
-// Lane l takes entries l, l + LANES, … of the row; the lanes' sums are joined as a tree whose shape is that of the row.
-// Grid: LANES threads for each row, blocks of 256.
+// Lane l takes entries l, l + LANES, … of the row; the sums of lanes are added as a tree whose shape depends on the row
+// alone. Grid: LANES threads per row, blocks of 256.
 BOUNDED_KERNEL((256), spmv_rows, const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
                                  const A* __restrict__ values, u64 nrows, const B* __restrict__ x, const bool* __restrict__ mask,
                                  u32 complement, Out* __restrict__ y) {
@@ -56,7 +56,7 @@ BOUNDED_KERNEL((256), spmv_rows, const Offset* __restrict__ row_ptr, const u32* 
         if (p + u * LANES < entries) sum = Ring::add(sum, Ring::mul(a[u], b[u], row, k[u], 0));
     }
   }
-  // Lanes without entries stay out: the identity need not be one on the right.
+  // Lanes without entries are left out: the identity need not be a right identity.
   const u32 live = entries < LANES ? (u32)entries : LANES;
 #pragma unroll
   for (u32 d = 1; d < LANES; d *= 2) {
@@ -67,7 +67,7 @@ BOUNDED_KERNEL((256), spmv_rows, const Offset* __restrict__ row_ptr, const u32* 
 }
 
 #else
-// A fold of some stretch of a row, or of none of it.
+// A fold of a range of a row, possibly empty.
 struct Part {
   Out value;
   bool some;
@@ -77,7 +77,7 @@ __device__ inline Part join(const Part& before, const Part& after) {
   if (!before.some) return after;
   return Part{Ring::add(before.value, after.value), true};
 }
-// The part that is open after a stretch of the walk, and whether a row ended in that stretch.
+// The part that is open after a range of the walk, and whether a row ended in that range.
 struct Open {
   Part part;
   bool closed;
@@ -91,14 +91,14 @@ __device__ inline Open of_lane(const Open& x, u32 lane) {
   return Open{Part{of_lane(x.part.value, lane), (flags & 1) != 0}, (flags & 2) != 0};
 }
 
-// Largest power of two that is not above TILE.
+// Largest power of two up to TILE.
 __device__ constexpr u32 first_step() {
   u32 step = 1;
   while (2 * step <= TILE) step *= 2;
   return step;
 }
-// Rows of the tile that end before its entry q. The steps are fixed, so that nothing is left of them where ⊗ does not
-// look at its row.
+// Rows of the tile that end before its entry q. The steps are fixed, so that the compiler removes them if ⊗ does not
+// read its row.
 __device__ inline u32 ends_before(const u32* ends, u32 rows, u32 q) {
   u32 before = 0;
 #pragma unroll
@@ -107,8 +107,8 @@ __device__ inline u32 ends_before(const u32* ends, u32 rows, u32 q) {
   return before;
 }
 
-// Grid: one block of THREADS threads for each tile of TILE items (spmv_plan.cu says what an item is). carry[tile] =
-// the part of the row that is open at the tile's end.
+// Grid: one block of THREADS threads per tile of TILE items (see spmv_plan.cu for items). carry[tile] = the part of the
+// row that is open at the tile's end.
 BOUNDED_KERNEL((THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4), spmv_merge, const Offset* __restrict__ row_ptr,
     const u32* __restrict__ col_idx, const A* __restrict__ values, u64 nrows, u64 nnz, const B* __restrict__ x,
     const bool* __restrict__ mask, u32 complement, const u64* __restrict__ starts, Out* __restrict__ y, Out* __restrict__ carry) {
@@ -121,8 +121,8 @@ BOUNDED_KERNEL((THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4
   const u64 entry0 = first - row0;
   const u32 rows = (u32)(row1 - row0), entries = (u32)(past - row1 - entry0);
 
-  // The ends of a few rows are asked for before the entries, so that they are not waited for on their own; a tile of
-  // nearly empty rows has more, which a loop fetches.
+  // The first few row ends are requested before the entries, which hides their latency; a tile of nearly empty rows has
+  // more, which a loop fetches.
   constexpr u32 FEW = 2;
   u32 end[FEW];
 #pragma unroll
@@ -154,7 +154,7 @@ BOUNDED_KERNEL((THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4
   }
   __syncthreads();
 
-  // Each thread walks EACH items. The first of its items is after `row` ends of rows and q entries.
+  // Each thread walks EACH items. Its first item follows `row` row ends and q entries.
   const u32 items = rows + entries;
   const u32 from = threadIdx.x * EACH < items ? threadIdx.x * EACH : items;
   const u32 to = from + EACH < items ? from + EACH : items;
@@ -184,7 +184,7 @@ BOUNDED_KERNEL((THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4
   }
   const bool ended = open.closed;
 
-  // What is open before each thread: a scan in the order of the walk.
+  // The open part before each thread: a scan in the order of the walk.
 #pragma unroll
   for (u32 d = 1; d < 32; d *= 2) {
     const Open before = of_lane(open, lane_id() - d);
@@ -203,8 +203,8 @@ BOUNDED_KERNEL((THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4
   }
 }
 
-// y(i) = carries ⊕ y(i) for each row i that began in an earlier tile than it ends in, in the order of the tiles.
-// Grid: one warp for each tile; the one of the tile where the row's first entry is does the work.
+// y(i) = carries ⊕ y(i) for each row i that ends in a later tile than it begins, in tile order. Grid: one warp per
+// tile; the tile that contains the row's first entry does the work.
 BOUNDED_KERNEL((256), spmv_carry, const Offset* __restrict__ row_ptr, u64 nrows, u64 tiles, const bool* __restrict__ mask,
                                   u32 complement, const u64* __restrict__ starts, const Out* __restrict__ carry,
                                   Out* __restrict__ y) {
@@ -218,7 +218,7 @@ BOUNDED_KERNEL((256), spmv_carry, const Offset* __restrict__ row_ptr, u64 nrows,
   const u64 parts = past - tile, each = (parts + 31) / 32;
   const u64 from = tile + lane_id() * each, to = from + each < past ? from + each : past;
   Out sum = Ring::zero();
-  // A whole stretch of carries starts from its first, so that the identity is not joined in once more.
+  // The fold of a range of carries starts from its first, so that no extra identity is joined.
   for (u64 t = from; t < to; ++t) sum = t == from ? carry[t] : Ring::add(sum, carry[t]);
   const u32 live = (u32)((parts + each - 1) / each);
 #pragma unroll
@@ -226,7 +226,7 @@ BOUNDED_KERNEL((256), spmv_carry, const Offset* __restrict__ row_ptr, u64 nrows,
     const Out other = of_lane(sum, lane_id() + d);
     if (lane_id() + d < live) sum = Ring::add(sum, other);
   }
-  // The tile where the row ends may hold nothing but its end.
+  // The tile where the row ends may contain only its end.
   if (lane_id() == 0) y[row] = end % TILE == 0 ? sum : Ring::add(sum, y[row]);
 }
 #endif

@@ -1,7 +1,7 @@
-// spmv_columns.cu: y(j) = ⊕_k x(k) ⊗ A(k,j) column by column ("pull"), for an x with most of its entries: the columns
-// of A are the rows of its transpose, and `positions` says where their entries stand in A. A lane folds a column of up
-// to 32 entries; a longer one is multiplied by the whole warp, 32 products at a time, and folded in the same order. Set
-// in front: `Ring`, `Position`. Grid: 256 threads for 256 columns.
+// spmv_columns.cu: y(j) = ⊕_k x(k) ⊗ A(k,j) column by column ("pull"), for a mostly full x. The columns of A are the
+// rows of its transpose, and `positions` maps their entries to those of A. A lane folds a column of up to 32 entries; a
+// longer one is multiplied by the whole warp, 32 products at a time, and folded in the same order. Defined by the host:
+// `Ring`, `Position`. Grid: 256 threads per 256 columns.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A X;
@@ -9,8 +9,8 @@ typedef Ring::B A;
 typedef Ring::Out Out;
 constexpr u32 SHORT = 32;
 
-// `x_present` is null where x has every entry, `present` where every column of A has one that x meets, `mask` where all
-// places are allowed.
+// `x_present` is null if x is full, `present` if every column of A has an entry at one of x's, `mask` if all positions
+// are allowed.
 BOUNDED_KERNEL((256, 4), spmv_columns, const Position* __restrict__ starts, const u32* __restrict__ rows,
                                        const Position* __restrict__ positions, u64 ncols, const A* __restrict__ values,
                                        const bool* __restrict__ x_present, const X* __restrict__ x, const bool* __restrict__ mask,
@@ -27,7 +27,7 @@ BOUNDED_KERNEL((256, 4), spmv_columns, const Position* __restrict__ starts, cons
       sum = Ring::add(sum, Ring::mul(x[k], values[positions[q]], 0, k, j));
       some = true;
     }
-  // Every lane of the warp goes through the long columns of all.
+  // Every lane of the warp processes the long columns of all lanes.
   u32 long_ones = __ballot_sync(ALL, to - from > SHORT);
   while (long_ones != 0) {
     const u32 lane = __ffs(long_ones) - 1;

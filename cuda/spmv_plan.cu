@@ -1,8 +1,8 @@
-// spmv_plan.cu: what y = A ⊕.⊗ x needs to know of A's row pointers: the longest row, and where equal shares of the
-// work start. `Offset`, the type of a row pointer, and `TILE` are set in front.
+// spmv_plan.cu: analysis of A's row pointers for y = A ⊕.⊗ x: the longest row, and the starts of equal shares of work.
+// Defined by the host: `Offset`, the type of a row pointer, and `TILE`.
 #include "parts.cuh"
 
-// longest[0] = most entries of a row; it is 0 before. Grid: blocks of 256 threads, any number.
+// longest[0] = length of the longest row; initially 0. Grid: blocks of 256 threads, any number.
 KERNEL(spmv_longest, const Offset* row_ptr, u64 nrows, u64* longest) {
   u64 most = 0;
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < nrows; i += (u64)gridDim.x * blockDim.x) {
@@ -14,8 +14,8 @@ KERNEL(spmv_longest, const Offset* row_ptr, u64 nrows, u64* longest) {
 }
 
 // The work is a walk over nrows + nnz items: the entries of row 0, its end, the entries of row 1, its end, and so on.
-// starts[t] = ends of rows before item t·TILE, for t = 0..tiles. The end of row i is item i + row_ptr[i + 1].
-// Grid: one thread for each t.
+// starts[t] = row ends before item t·TILE, for t = 0..tiles. The end of row i is item i + row_ptr[i + 1]. Grid: one
+// thread per t.
 KERNEL(spmv_starts, const Offset* row_ptr, u64 nrows, u64 nnz, u64 tiles, u64* starts) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t > tiles) return;

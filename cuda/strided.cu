@@ -1,12 +1,12 @@
 // strided.cu: C(o) = (β ⊗ C(o)) ⊕ (α ⊗ ⊕ₖ A(o, k) ⊗ B(o, k)), or ⊕ₖ A(o, k), for any number of indices of any strides.
-// Grid of `strided`: a thread for each element of C, neighbours along the last of its indices. Each folds from the
-// identity of ⊕, through the folded indices as they stand, the last fastest. Where C has few elements, `strided_parts`
-// folds parts of the terms of each, and `strided_join` folds the parts. The order depends on the extents alone. Set in
-// front: `Ring`; OUT, FOLDED: indices, those that are not needed having one value; SINGLE: there is no B.
+// Grid of `strided`: a thread per element of C, neighbors along its last index. Each folds from the identity of ⊕, over
+// the folded indices in order, the last fastest. If C has few elements, `strided_parts` folds parts of each element's
+// terms, and `strided_join` folds the parts. The order depends only on the extents. Defined by the host: `Ring`; OUT,
+// FOLDED: numbers of indices, padded with extents of 1; SINGLE: there is no B.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;
-// ⊗, which is told no places here.
+// ⊗ without positions.
 __device__ inline T times(T a, T b) { return Ring::mul(a, b, 0, 0, 0); }
 constexpr u32 SHORT = 128, WIDE = 256;
 struct Indices {
@@ -14,7 +14,7 @@ struct Indices {
   u64 folded[FOLDED], folded_a[FOLDED], folded_b[FOLDED];
 };
 
-// Adds the places of element `e` of C, which are counted in numbers of type N.
+// Adds the offsets of element `e` of C; element indices have type N.
 template <class N> __device__ inline void find(const Indices& indices, N e, u64& a, u64& b, u64& c) {
 #pragma unroll
   for (int o = OUT - 1; o >= 0; --o) {
@@ -26,8 +26,8 @@ template <class N> __device__ inline void find(const Indices& indices, N e, u64&
   }
 }
 
-// A fold in a fixed tree: values in order by 32, sums of these by 32, sums of those in order. With SHORT or fewer
-// values it is one chain.
+// A fold in a fixed tree: values in order by 32, sums of these by 32, sums of those in order. Up to SHORT values form
+// one chain.
 struct Tree {
   T sums[3];
   u32 count[3], chain;
@@ -38,9 +38,9 @@ struct Tree {
       count[l] = 0;
     }
   }
-  // How many more values the chain under way takes.
+  // How many more values the current chain takes.
   __device__ u32 left() const { return chain - count[0]; }
-  // Folds what level `l` has into the next one. Empty levels never take part: an identity need not be one of ⊕ = any.
+  // Folds the value of level `l` into the next level. Empty levels never take part: ⊕ = any has no true identity.
   __device__ void close(u32 l) {
     if (count[l] == 0) return;
     sums[l + 1] = count[l + 1] == 0 ? sums[l] : Ring::add(sums[l + 1], sums[l]);
@@ -48,7 +48,7 @@ struct Tree {
     sums[l] = Ring::zero();
     count[l] = 0;
   }
-  // After values were folded into sums[0].
+  // Called after values were folded into sums[0].
   __device__ void took(u32 values) {
     count[0] += values;
     if (count[0] < chain) return;
@@ -62,7 +62,7 @@ struct Tree {
   }
 };
 
-// One more term.
+// Folds one more term.
 __device__ inline T fold(T sum, const T* a, const T* b) {
 #ifdef SINGLE
   return Ring::add(sum, *a);
@@ -70,15 +70,15 @@ __device__ inline T fold(T sum, const T* a, const T* b) {
   return Ring::fold(sum, *a, *b);
 #endif
 }
-// Terms that are asked for at a time: of one operand the compiler sees to it.
+// Terms in flight: for a single operand, the compiler takes care of it.
 #ifdef SINGLE
 constexpr u32 AHEAD = 1;
 #else
 constexpr u32 AHEAD = sizeof(T) <= 8 ? 4 : 1;
 #endif
 
-// The fold for the element whose values begin at at_a and at_b: of the values of the last folded index those at `lane`,
-// lane + lanes, …; of the values of the others, counted together, those of share `share` of `shares`. No part is empty.
+// The fold for the element whose values begin at at_a and at_b. Of the last folded index, it covers values `lane`, lane
+// + lanes, …; of the others, counted together, those of share `share` of `shares`. No part is empty.
 __device__ inline T fold_part(const T* a, const T* b, u64 at_a, u64 at_b, const Indices& indices, u32 lane, u32 lanes,
                               u32 share, u32 shares) {
   u64 others = 1, index[FOLDED];
@@ -122,7 +122,7 @@ __device__ inline T fold_part(const T* a, const T* b, u64 at_a, u64 at_b, const 
       tree.took(now);
       left -= now;
     }
-    // On to the next values of the indices before the last.
+    // Advances to the next values of the indices before the last.
 #pragma unroll
     for (int f = (int)FOLDED - 2; f >= 0; --f) {
       at_a += indices.folded_a[f];
@@ -136,7 +136,7 @@ __device__ inline T fold_part(const T* a, const T* b, u64 at_a, u64 at_b, const 
   return tree.total();
 }
 
-// Where element `e` of C, of `count`, has its values.
+// The offsets of element `e` of C's `count` elements.
 __device__ inline void find_any(const Indices& indices, u64 count, u64 e, u64& a, u64& b, u64& c) {
   if (count >> 32)
     find<u64>(indices, e, a, b, c);
@@ -144,7 +144,7 @@ __device__ inline void find_any(const Indices& indices, u64 count, u64 e, u64& a
     find<u32>(indices, (u32)e, a, b, c);
 }
 
-// `old`: 0: C is not read, 1: kept, 2: times β; `alpha`: sums are multiplied by it; `scalars` holds α and β.
+// `old`: 0: C is not read, 1: retained, 2: times β; `alpha`: sums are multiplied by α; `scalars` holds α and β.
 __device__ inline void update(T* at, T sum, u32 alpha, u32 old, const T* scalars) {
   if (alpha) sum = times(scalars[0], sum);
   if (old == 1) sum = Ring::add(*at, sum);
@@ -160,8 +160,8 @@ KERNEL(strided, const T* a, const T* b, T* c, u64 count, Indices indices, u32 al
   update(c + at_c, fold_part(a, b, at_a, at_b, indices, 0, 1, 0, 1), alpha, old, scalars);
 }
 
-// parts[e · P + p] = the p-th of P = lanes · shares parts of the fold for element e. Grid: a thread for each,
-// neighbours along the parts, or along the elements with `across`.
+// parts[e · P + p] = the p-th of P = lanes · shares parts of the fold for element e. Grid: a thread per part, neighbors
+// along the parts, or along the elements with `across`.
 KERNEL(strided_parts, const T* a, const T* b, T* parts, u64 count, Indices indices, u32 lanes, u32 shares, u32 across) {
   const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, all = (u64)lanes * shares;
   if (thread >= count * all) return;
@@ -172,8 +172,8 @@ KERNEL(strided_parts, const T* a, const T* b, T* parts, u64 count, Indices indic
   parts[e * all + p] = fold_part(a, b, at_a, at_b, indices, p % lanes, lanes, p / lanes, shares);
 }
 
-// Grid: a block of WIDE threads for each element of C. Thread t folds parts t, t + WIDE, …, then the threads' results
-// are folded by halves.
+// Grid: a block of WIDE threads per element of C. Thread t folds parts t, t + WIDE, …, then the threads' results are
+// folded by halves.
 KERNEL(strided_join, const T* parts, T* c, u64 count, Indices indices, u32 all, u32 alpha, u32 old, const T* scalars) {
   __shared__ T room[WIDE];
   const u64 e = blockIdx.x;

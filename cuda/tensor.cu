@@ -1,14 +1,14 @@
-// tensor.cu: entries of a tensor brought into the forms that MTTKRP reads: records, columns in the order of a mode, the
-// runs of an order, and partitions of rows with places for a tensor that is remapped. Sorting is that of transpose.cu.
-// Set in front: what entries.cuh wants, and `Value`, plain words as large as a value. Source of the partitions:
-// Wijeratne, Kannan, Prasanna 2024, Algorithm 1; Graham 1969, the rule of the least filled.
+// tensor.cu: converts tensor entries to the forms that MTTKRP reads: records, columns in the order of a mode, the runs
+// of an order, and partitions of rows with positions for remapping. The sort is that of transpose.cu. Defined by the
+// host: the names in entries.cuh, and `Value`, plain words of a value's size. Source of the partitions: Wijeratne,
+// Kannan, Prasanna 2024, Algorithm 1; Graham 1969, the least-loaded rule.
 #include "entries.cuh"
 
 struct Columns {
   const u32* of[ORDER];
 };
 
-// Words of entry e, as far as the value.
+// Words of entry e, up to and including the value.
 __device__ inline void load_entry(const Columns& columns, const Value* values, u64 e, u32* words) {
 #pragma unroll
   for (u32 m = 0; m < ORDER; ++m) words[m] = columns.of[m][e];
@@ -18,17 +18,17 @@ __device__ inline void load_entry(const Columns& columns, const Value* values, u
   for (u32 w = 0; w < VALUE_WORDS; ++w) words[VALUE_AT + w] = x.words[w];
 }
 
-// Records where `places` says, or without it in the order of the entries. Grid: a thread an entry, here and below.
-KERNEL(pack_records, Columns columns, const Value* values, u64 n, const u32* places, u32* records) {
+// Records at `positions`, or without it in the order of the entries. Grid: a thread per entry, here and
+// below.
+KERNEL(pack_records, Columns columns, const Value* values, u64 n, const u32* positions, u32* records) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (e >= n) return;
   u32 words[STRIDE] = {};
   load_entry(columns, values, e, words);
-  write_record(records + (places ? places[e] : e) * STRIDE, words);
+  write_record(records + (positions ? positions[e] : e) * STRIDE, words);
 }
 
-// Columns and values in another order, from records, and zeros behind them up to `padded`; a column without an array is
-// left out.
+// Permuted columns and values, from records, zero-padded up to `padded`; a column without an array is left out.
 struct Spread {
   u32* of[ORDER];
 };
@@ -46,10 +46,10 @@ KERNEL(spread_records, const u32* records, const u32* order, u64 n, u64 padded, 
   values[p] = x.value;
 }
 
-// descents[0] = 1 if some key is below the one before it; it is 0 before.
+// descents[0] = 1 if some key is below its predecessor; initially 0.
 KERNEL(find_descent, const u32* keys, u64 n, u32* descents) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  // Few threads write: the others see that it is known.
+  // Few threads write: the others see that the flag is set.
   const bool found = e > 0 && e < n && keys[e] < keys[e - 1];
   if (__any_sync(ALL, found) && lane_id() == 0 && __ldcg(descents) == 0) descents[0] = 1;
 }
@@ -59,7 +59,7 @@ KERNEL(count_up, u32* order, u64 n) {
   if (p < n) order[p] = (u32)p;
 }
 
-// Runs of an order whose rows are `keys`, in order, in blocks of `tile` entries. Grid: one block of 256 threads a tile.
+// Runs of an order with sorted row `keys`, in blocks of `tile` entries. Grid: one block of 256 threads per tile.
 __device__ inline bool begins(const u32* keys, u64 from, u64 e) { return e == from || keys[e] != keys[e - 1]; }
 
 KERNEL(count_runs, const u32* keys, u64 n, u32 tile, u32* counts) {
@@ -71,9 +71,10 @@ KERNEL(count_runs, const u32* keys, u64 n, u32 tile, u32* counts) {
   if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 
-// first[b] = runs before block b. A run's row is its target unless it lies in several blocks: then the slot of block b
-// for a row that ends or goes on there is 2 b, for one that begins 2 b + 1 (`slot_of`). tails[b] = the row that begins
-// in b and goes on, or NONE, and lasts[b] = the last block where it is. The runs behind the last end at n.
+// first[b] = runs before block b. A run's target is its row, unless the row spans several blocks. Then it is a slot of
+// block b: 2 b for a row that ends or continues there, 2 b + 1 for one that begins (`slot_of`). tails[b] = the row that
+// begins in b and continues, or NONE, and lasts[b] = the last block that contains it. The run past the last starts at
+// n.
 KERNEL(place_runs, const u32* keys, u64 n, u32 tile, const u32* first, u32* blocks, u32* starts, u32* targets, u32* tails, u32* lasts) {
   __shared__ u32 room[33];
   const u64 from = (u64)blockIdx.x * tile, to = from + tile < n ? from + tile : n;
@@ -103,13 +104,13 @@ KERNEL(place_runs, const u32* keys, u64 n, u32 tile, const u32* first, u32* bloc
   }
 }
 
-// Partitions. A row of more than `most` entries is cut into equal pieces, each an item, as is every shorter row with
-// entries.
+// Partitions. A row of more than `most` entries is split into equal pieces; each piece, and each shorter nonempty row,
+// is an item.
 __device__ inline u32 pieces_of(u32 entries, u32 most) { return (entries + most - 1) / most; }
 // Entries before piece j of `pieces`.
 __device__ inline u32 piece_start(u32 entries, u32 pieces, u32 j) { return (u32)((u64)entries * j / pieces); }
 
-// Grid: a thread a row.
+// Grid: a thread per row.
 KERNEL(count_items, const u32* row_ptr, u64 rows, u32 most, u32* items, u32* split_items, u32* split_rows) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= rows) return;
@@ -119,7 +120,7 @@ KERNEL(count_items, const u32* row_ptr, u64 rows, u32 most, u32* items, u32* spl
   split_rows[i] = pieces > 1;
 }
 
-// Items: what is missing to `most` entries, and the target of the run; rows of several items are listed for
+// For each item: `most` minus its entries, and the target of its run. Rows of several items are listed for
 // `merge_runs`.
 KERNEL(place_items, const u32* row_ptr, u64 rows, u32 most, const u32* item_of, const u32* split_of, const u32* listed_at, u32* missing,
                     u32* targets, u32* listed, u32* firsts, u32* counts) {
@@ -138,8 +139,8 @@ KERNEL(place_items, const u32* row_ptr, u64 rows, u32 most, const u32* item_of, 
   }
 }
 
-// The threads' values in increasing order of threads: a bitonic sort. `room` holds a value for each of the 1024
-// threads.
+// Sorts the threads' values, in increasing order of threads, by a bitonic sort. `room` holds a value per thread, 1024
+// in all.
 __device__ inline u64 block_sorted(u64 x, u64* room) {
   const u32 t = threadIdx.x;
   for (u32 length = 2; length <= 1024; length *= 2)
@@ -159,19 +160,19 @@ __device__ inline u64 block_sorted(u64 x, u64* room) {
   return x;
 }
 
-// part_of[items[t]] = the least filled of the partitions, for t = 0, 1, …: items in order of decreasing size, most -
-// missing[t]. Many at a time: with partitions in order of their load, item t + r goes to the r-th as long as none of
-// those before it, with their new items, is filled less. Grid: one block of 1024 threads, at most as many partitions.
+// part_of[items[t]] = the least loaded partition, for t = 0, 1, …: items by decreasing size, most - missing[t]. Many
+// are assigned at a time: with partitions sorted by load, item t + r goes to the r-th, as long as none of the preceding
+// partitions, with its new item, has a smaller load. Grid: one block of 1024 threads, at most as many partitions.
 BOUNDED_KERNEL((1024), assign_items, const u32* missing, const u32* items, u32 most, u64 n, u32 partitions, u32* part_of, u32* loads) {
   __shared__ u64 room[1024];
   __shared__ u32 bound;
   const u32 r = threadIdx.x;
-  u64 mine = r < partitions ? r : ~0ull;  // load · 1024 + partition; those that there are not stay behind
+  u64 mine = r < partitions ? r : ~0ull;  // load · 1024 + partition; nonexistent partitions sort last
   for (u64 done = 0; done < n;) {
     mine = block_sorted(mine, room);
     const u32 here = n - done < partitions ? (u32)(n - done) : partitions;
     const u64 load = mine >> 10, filled = r < here ? load + (most - missing[done + r]) : ~0ull;
-    // Least filled of those before.
+    // Least load among the preceding ones.
     u64 least = filled;
     for (u32 d = 1; d < 32; d *= 2) {
       const u64 other = __shfl_up_sync(ALL, least, d);
@@ -197,7 +198,7 @@ BOUNDED_KERNEL((1024), assign_items, const u32* missing, const u32* items, u32 m
   if (r < partitions) loads[mine & 1023] = (u32)(mine >> 10);
 }
 
-// Runs in the order of partitions: run t is item order[t]. Grid: a thread an item.
+// Runs in the order of partitions: run t is item order[t]. Grid: a thread per item.
 KERNEL(order_sizes, const u32* order, const u32* missing, u32 most, u64 n, u32* sizes) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t < n) sizes[t] = most - missing[order[t]];
@@ -208,30 +209,30 @@ KERNEL(order_items, const u32* order, const u32* starts, const u32* item_targets
   targets[t] = item_targets[order[t]];
   item_starts[order[t]] = starts[t];
 }
-// blocks[b] = first entry of partition b. Grid: a thread for each b up to and including `partitions`.
+// blocks[b] = first entry of partition b. Grid: a thread per b up to and including `partitions`.
 KERNEL(block_starts, const u32* first, const u32* starts, u64 partitions, u32* blocks) {
   const u64 b = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (b <= partitions) blocks[b] = starts[first[b]];
 }
 
-// places[e] = where entry e stands in the order of partitions; position p of the order by rows holds entry order[p], of
-// row keys[p].
-KERNEL(place_entries, const u32* keys, const u32* order, u64 n, const u32* row_ptr, const u32* item_of, const u32* item_starts, u32* places) {
+// positions[e] = position of entry e in the order of partitions; position p of the order by rows holds entry order[p],
+// of row keys[p].
+KERNEL(place_entries, const u32* keys, const u32* order, u64 n, const u32* row_ptr, const u32* item_of, const u32* item_starts, u32* positions) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= n) return;
   const u32 row = keys[p], start = row_ptr[row], entries = row_ptr[row + 1] - start, item = item_of[row], pieces = item_of[row + 1] - item;
   const u32 at = (u32)p - start;
   const u32 j = pieces == 1 ? 0 : (u32)((((u64)at + 1) * pieces - 1) / entries);
-  places[order[p]] = item_starts[item + j] + at - piece_start(entries, pieces, j);
+  positions[order[p]] = item_starts[item + j] + at - piece_start(entries, pieces, j);
 }
 
-// links[p] = where the entry at p of one order stands in the next.
-KERNEL(link_places, const u32* places, const u32* next_places, u64 n, u32* links) {
+// links[p] = position in the next order of the entry at p of this one.
+KERNEL(link_positions, const u32* positions, const u32* next_positions, u64 n, u32* links) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (e < n) links[places[e]] = next_places[e];
+  if (e < n) links[positions[e]] = next_positions[e];
 }
 
-// Records in the order of the next mode, without computing. Grid: a thread for each 4 words.
+// Copies records to the order of the next mode, without a product. Grid: a thread per 4 words.
 KERNEL(move_records, const u32* records, const u32* links, u64 n, u32* next) {
   constexpr u32 PIECES = STRIDE / 4 ? STRIDE / 4 : 1;
   const u64 q = (u64)blockIdx.x * blockDim.x + threadIdx.x, e = q / PIECES;

@@ -1,28 +1,28 @@
-// tiles.cu: C(i, j) = (β ⊗ C(i, j)) ⊕ (α ⊗ ⊕ₖ A(i, k) ⊗ B(k, j)) for large matrices of any strides, and for batches of
-// them. A block has a tile of C of 16 · EACH rows and columns, a thread EACH × EACH of its elements; stretches of DEEP
-// terms of A and B lie in shared memory while the next ones are under way. Each element is one chain in the order of k.
-// Set in front: `Ring`, `EACH`; `A_ALONG_K`, `B_ALONG_K`: neighbours in memory are those along k.
+// tiles.cu: C(i, j) = (β ⊗ C(i, j)) ⊕ (α ⊗ ⊕ₖ A(i, k) ⊗ B(k, j)) for large matrices of any strides, and batches of
+// them. A block computes a tile of C of 16 · EACH rows and columns, a thread EACH × EACH of its elements; panels of
+// DEEP terms of A and B are in shared memory while the next ones are in flight. Each element is one chain in the order
+// of k. Defined by the host: `Ring`, `EACH`; `A_ALONG_K`, `B_ALONG_K`: the operand is contiguous along k.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;
-// ⊗, which is told no places here.
+// ⊗ without positions.
 __device__ inline T times(T a, T b) { return Ring::mul(a, b, 0, 0, 0); }
 constexpr u32 TILE = 16 * EACH, DEEP = 16, PIECE = EACH < 4 ? EACH : 4, PAD = 4;
 struct Sizes {
   u64 m, n, k;
-  u64 a[3], b[3], c[3];  // steps along rows or columns, along k (of C: along columns), and from a matrix to the next
+  u64 a[3], b[3], c[3];  // strides along rows or columns, along k (of C: along columns), and between matrices
 };
-// Row or column of the tile of a thread's element `e`: pieces of up to four neighbours, so that reads from shared
-// memory are wide and meet no bank twice.
+// Row or column in the tile of a thread's element `e`: pieces of up to four neighbors, so that reads from shared memory
+// are wide and free of bank conflicts.
 __device__ inline u32 place(u32 thread, u32 e) { return e / PIECE * (16 * PIECE) + thread * PIECE + e % PIECE; }
 
-// Line and term of a thread's element `e` of a stretch.
+// Line and term of a thread's element `e` of a panel.
 template <bool ALONG_K> __device__ inline void part(u32 e, u32& line, u32& term) {
   const u32 at = e * 256 + threadIdx.x;
   line = ALONG_K ? at / DEEP : at % TILE;
   term = ALONG_K ? at % DEEP : at / TILE;
 }
-// What a thread brings of the stretch from term `k` on; lines behind the last are the last.
+// Loads a thread's elements of the panel from term `k` on; out-of-range lines read the last one.
 template <bool ALONG_K> __device__ inline void bring(T (&next)[EACH], const T* from, u64 line0, u64 lines, u64 step, u64 k,
                                                      u64 terms, u64 step_k) {
 #pragma unroll
@@ -42,7 +42,7 @@ template <bool ALONG_K> __device__ inline void put(T (&to)[DEEP][TILE + PAD], co
   }
 }
 
-// Grid: a block of 256 threads for each tile, columns of tiles fastest, then rows, then matrices.
+// Grid: a block of 256 threads per tile, columns of tiles fastest, then rows, then matrices.
 BOUNDED_KERNEL((256), tiles, const T* __restrict__ a, const T* __restrict__ b, T* c, Sizes s, u32 alpha, u32 old,
                              const T* scalars) {
   __shared__ T of_a[2][DEEP][TILE + PAD], of_b[2][DEEP][TILE + PAD];
@@ -64,7 +64,7 @@ BOUNDED_KERNEL((256), tiles, const T* __restrict__ a, const T* __restrict__ b, T
   for (u64 k = 0; k < s.k; k += DEEP, now ^= 1) {
     put<A_ALONG_K != 0>(of_a[now], next_a);
     put<B_ALONG_K != 0>(of_b[now], next_b);
-    // One barrier is enough: who writes the other buffer next has passed it, and so has everyone who reads that.
+    // One barrier suffices: the next writer of the other buffer has passed it, and so have all readers of that buffer.
     __syncthreads();
     bring<A_ALONG_K != 0>(next_a, a, row0, s.m, s.a[0], k + DEEP, s.k, s.a[1]);
     bring<B_ALONG_K != 0>(next_b, b, column0, s.n, s.b[0], k + DEEP, s.k, s.b[1]);
@@ -88,7 +88,7 @@ BOUNDED_KERNEL((256), tiles, const T* __restrict__ a, const T* __restrict__ b, T
       if (row >= s.m || column >= s.n) continue;
       T* at = c + (row * s.c[0] + column * s.c[1]);
       T value = sum[i][j];
-      // 0: C is not read, 1: kept, 2: times β; `scalars` holds α and β.
+      // 0: C is not read, 1: retained, 2: times β; `scalars` holds α and β.
       if (alpha) value = times(scalars[0], value);
       if (old == 1) value = Ring::add(*at, value);
       if (old == 2) value = Ring::add(times(scalars[1], *at), value);

@@ -1,14 +1,13 @@
-// transpose.cu: entries in a new order: stably by column (the transpose), then by row (rows sorted). A radix sort of 8
-// bits a pass, the least first. It is stable, so of equal keys the entry that comes first stays first, whatever the
-// number of blocks; one huge column costs no more than many small ones. What moves is an entry's position; columns and
-// values are gathered once, at the end. Grid: one block of 256 threads a tile of TILE keys. `Position` and `Value`
-// (plain words as large as a value) are set in front. Source of the ranks by matching lanes: Ashkiani et al. 2016, "GPU
-// Multisplit".
+// transpose.cu: sorts entries stably by column (the transpose), then by row (rows sorted). A radix sort of 8 bits per
+// pass, least significant digit first. It is stable whatever the number of blocks, and one huge column costs no more
+// than many small ones. Only positions are permuted; columns and values are gathered once, at the end. Grid: one block
+// of 256 threads per tile of TILE keys. Defined by the host: `Position` and `Value`, plain words of a value's size.
+// Source of the ranks by matching lanes: Ashkiani et al. 2016, "GPU Multisplit".
 #include "parts.cuh"
 constexpr u32 THREADS = 256, WARPS = THREADS / 32, DIGITS = 256;
 constexpr u32 EACH = 64 / sizeof(Position), TILE = THREADS * EACH;  // 4096 keys, or 2048 with 64-bit positions
 
-// counts[d * tiles + t] = keys of tile t whose digit is d; `digits` is a power of two.
+// counts[d * tiles + t] = keys of tile t with digit d; `digits` is a power of two.
 KERNEL(count_digits, const u32* keys, u64 n, u32 shift, u32 digits, u32* counts) {
   __shared__ u32 histogram[DIGITS];
   histogram[threadIdx.x] = 0;
@@ -20,12 +19,12 @@ KERNEL(count_digits, const u32* keys, u64 n, u32 shift, u32 digits, u32* counts)
   if (threadIdx.x < digits) counts[(u64)threadIdx.x * gridDim.x + blockIdx.x] = histogram[threadIdx.x];
 }
 
-// One pass: keys and positions go where the digit's offset says. Without `positions` an entry's position is its own.
+// One pass: scatters keys and positions by the offsets of their digits. Null `positions` stand for 0, 1, 2, ….
 KERNEL(place_digits, const u32* keys, const Position* positions, u64 n, u32 shift, u32 digits, const Position* offsets,
                      u32* keys_out, Position* positions_out) {
-  __shared__ u32 counts[WARPS][DIGITS];  // of each warp's share; then, places before the warp's within a digit
-  __shared__ u32 first[DIGITS];          // where a digit starts in the ordered tile
-  __shared__ Position to[DIGITS];        // where it goes, less `first`, modulo the type
+  __shared__ u32 counts[WARPS][DIGITS];  // of each warp's share; then, keys of the digit before the warp's
+  __shared__ u32 first[DIGITS];          // where a digit starts in the sorted tile
+  __shared__ Position to[DIGITS];        // its destination, less `first`, modulo the type
   __shared__ u32 tile_keys[TILE];
   __shared__ Position tile_positions[TILE];
   __shared__ u32 room[33];
@@ -33,7 +32,7 @@ KERNEL(place_digits, const u32* keys, const Position* positions, u64 n, u32 shif
   const u32 here = n - start < TILE ? (u32)(n - start) : TILE;
   const u32 lane = lane_id(), warp = warp_id();
 
-  // Ranks within the warp's share of the tile, 32 keys at a time: lanes with the same digit find each other.
+  // Ranks within the warp's share of the tile, 32 keys at a time: lanes with the same digit match each other.
   for (u32 d = lane; d < DIGITS; d += 32) counts[warp][d] = 0;
   __syncwarp();
   u32 key[EACH], rank[EACH];
@@ -56,7 +55,7 @@ KERNEL(place_digits, const u32* keys, const Position* positions, u64 n, u32 shif
   }
   __syncthreads();
 
-  // Thread d: places of digit d.
+  // Thread d: offsets of digit d.
   {
     const u32 d = threadIdx.x;
     u32 sum = 0, total;
@@ -70,7 +69,7 @@ KERNEL(place_digits, const u32* keys, const Position* positions, u64 n, u32 shif
   }
   __syncthreads();
 
-  // The tile in order, so that neighbours in a digit are written together.
+  // Sorts the tile first, so that writes of the same digit are coalesced.
 #pragma unroll
   for (u32 e = 0; e < EACH; ++e) {
     const u32 at = (warp * EACH + e) * 32 + lane;
@@ -89,7 +88,7 @@ KERNEL(place_digits, const u32* keys, const Position* positions, u64 n, u32 shif
   }
 }
 
-// row_ptr[j] = entries whose key is below j, for j = 0..nrows; `keys` are in order.
+// row_ptr[j] = entries whose key is below j, for j = 0..nrows; `keys` are sorted.
 KERNEL(row_starts, const u32* keys, u64 n, u64 nrows, Position* row_ptr) {
   const u64 j = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (j > nrows) return;

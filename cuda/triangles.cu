@@ -1,31 +1,31 @@
 // triangles.cu: triangles of the simple undirected graph under a square pattern, each found once. Let a < b if (key,
-// number) of vertex a is smaller, key(v) = entries in row v and in column v. L(a) holds the neighbours of a that are
-// larger, so |L(a)| <= sqrt(2 nnz), and the count is the sum of |L(a) and L(b)| over the edges a < b. An edge is handed
-// to the end with the longer list, its centre z; the other end is its partner w. The lists of the partners are looked
-// up in that of the centre: sum of min(|L(a)|, |L(b)|) look-ups instead of sum |L(b)|. Steps: keys; orient (L's sizes;
-// an edge that is stored twice is dropped once); a scan; fill (L; partners of each centre); a scan; pairs (z, w) by
-// centre, those with a long L(z) first; blocks mark L(z) and look up; warps compare the short lists in registers. The
-// order within a list depends on the run, the count does not.
+// index) of vertex a is smaller, where key(v) = entries in row v and in column v. L(a) holds the neighbors of a that
+// are larger, so |L(a)| <= sqrt(2 nnz), and the count is the sum of |L(a) and L(b)| over the edges a < b. An edge is
+// assigned to the end with the longer list, its center z; the other end is its partner w. The partners' lists are
+// looked up in the center's: sum of min(|L(a)|, |L(b)|) lookups instead of sum |L(b)|. Steps: keys; orient (L's sizes;
+// of an edge that is stored twice, one copy is dropped); a scan; fill (L; partners of each center); a scan; pairs (z,
+// w) by center, those with a long L(z) first; blocks mark L(z) in a bitmap and look up; warps compare the short lists
+// in registers. The order within a list varies between runs, the count does not.
 //
-// Floor. R-MAT of scale 18, edge factor 16 (7.6 M entries, m = 3.8 M edges): 321 M look-ups (659 M from the smaller
-// end) read 1.3 GB of L out of the L2 cache and as many words of shared memory, some 3.5 to a bank in a warp: 0.4 ms.
-// cnr-2000 (3.2 M entries, m = 2.7 M): 24 M look-ups. Before that, for nnz entries: 2 nnz gathers of keys, nnz + 2m
-// atomics, m/2 searches in the shorter row, some 70 bytes an entry: 0.5 ms and 0.3 ms at 100 G/s and 4 TB/s. What it
-// takes, with its 13 launches and 3 waits: benches/gpu_triangles.rs, benches/results/. Source of the two ideas: Wolf et
-// al. 2017 (the mask as accumulator); Latapy 2008 (order by degree).
+// Lower bound: R-MAT of scale 18, edge factor 16 (7.6 M entries, m = 3.8 M edges): 321 M lookups (659 M from the
+// smaller end) read 1.3 GB of L from the L2 cache and as many words of shared memory, some 3.5 per bank in a warp: 0.4
+// ms. cnr-2000 (3.2 M entries, m = 2.7 M): 24 M lookups. Before that, for nnz entries: 2 nnz gathers of keys, nnz + 2m
+// atomics, m/2 searches in the shorter row, some 70 bytes per entry: 0.5 ms and 0.3 ms at 100 G/s and 4 TB/s. Measured,
+// with its 13 launches and 3 waits: benches/gpu_triangles.rs, benches/results/. Source of the two ideas: Wolf et al.
+// 2017 (the mask as accumulator); Latapy 2008 (order by degree).
 #include "parts.cuh"
 constexpr u64 NO_EDGE = ~0ull;
-constexpr u32 SHORT = 32;    // longest list that a warp holds in registers
+constexpr u32 SHORT = 32;    // longest list held in a warp's registers
 constexpr u32 TILE = 2048;   // entries that a block orients
-constexpr u32 BLOCK = 256;   // threads of a block, and pairs that it takes at a time
+constexpr u32 BLOCK = 256;   // threads per block, and pairs that it takes at a time
 constexpr u32 GROUP = 16;    // threads that read one list
 
 __device__ inline u32 high(u64 pair) { return (u32)(pair >> 32); }
 __device__ inline u32 low(u64 pair) { return (u32)pair; }
 __device__ inline u64 pack(u32 x, u32 y) { return (u64)x << 32 | y; }
 
-// Adds one to *count for each lane whose vertex is not NONE, once for all lanes with the same vertex; the value before
-// one's own. Lanes with the same vertex name the same count. All lanes of a warp call it.
+// Adds one to *count for each lane whose vertex is not NONE, with one atomic per distinct vertex; returns the own value
+// before the addition. Lanes with the same vertex pass the same count. All lanes of a warp call it.
 __device__ inline u32 claim(u32* count, u32 vertex) {
   const u32 same = __match_any_sync(ALL, vertex);
   const u32 leader = __ffs(same) - 1;
@@ -34,7 +34,7 @@ __device__ inline u32 claim(u32* count, u32 vertex) {
   return __shfl_sync(ALL, before, leader) + __popc(same & ((1u << lane_id()) - 1));
 }
 
-// The row that holds entry e: the last one that begins at e or before. Lanes of a warp ask for the same e.
+// The row of entry e: the last one that begins at or before e. All lanes of a warp pass the same e.
 __device__ inline u64 warp_row_of(const OffsetA* ptr, u64 nrows, u64 e) {
   u64 from = 0, to = nrows;  // ptr[from] <= e < ptr[to]
   while (to - from > 1) {
@@ -45,7 +45,7 @@ __device__ inline u64 warp_row_of(const OffsetA* ptr, u64 nrows, u64 e) {
   }
   return from;
 }
-// The same within rows first..last, for each thread its own e.
+// The same within rows first..last; each thread has its own e.
 __device__ inline u64 row_of(const OffsetA* ptr, u64 first, u64 last, u64 e) {
   while (first < last) {
     const u64 middle = first + (last - first + 1) / 2;
@@ -59,7 +59,7 @@ __device__ inline bool stored(const OffsetA* ptr, const u32* cols, u32 row, u32 
   const OffsetA to = ptr[(u64)row + 1], at = lower_bound(cols, ptr[row], to, col);
   return at < to && cols[at] == col;
 }
-// The same for rows in any order, for each lane that asks; all lanes of a warp call it.
+// The same for unsorted rows, for each lane with `ask`; all lanes of a warp call it.
 __device__ inline bool warp_stored(bool ask, const OffsetA* ptr, const u32* cols, u32 row, u32 col) {
   bool found = false;
   for (u32 asking = __ballot_sync(ALL, ask); asking; asking &= asking - 1) {
@@ -73,23 +73,22 @@ __device__ inline bool warp_stored(bool ask, const OffsetA* ptr, const u32* cols
   return found;
 }
 
-// keys = entries of each row, counts = 0. Grid: a thread a vertex.
+// keys = entries of each row, counts = 0. Grid: a thread per vertex.
 KERNEL(triangle_rows, const OffsetA* ptr, u64 n, u32* keys, u32* degrees, u32* centres) {
   const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   keys[v] = (u32)(ptr[v + 1] - ptr[v]);
   degrees[v] = centres[v] = centres[n + v] = 0;
 }
-// keys += entries of each column. Any order of vertices is right, so a sum that wraps does no harm.
-// Grid: a thread an entry.
+// keys += entries of each column. Any vertex order is correct, so a wrapped sum is harmless. Grid: a thread per entry.
 KERNEL(triangle_columns, const u32* cols, u64 nnz, u32* keys) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (e < nnz) atomicAdd(&keys[cols[e]], 1u);
 }
 
-// edges[e] = (a, b), a < b, if entry e stands for that edge, slots[e] = its place in L(a); degrees[a] = |L(a)|.
-// An entry (i, j) with j < i stands for its edge only if (j, i) is not stored: that is looked up in row j, the shorter.
-// Grid: a block of 256 threads a tile of entries.
+// edges[e] = (a, b), a < b, if entry e represents that edge, slots[e] = its position in L(a); degrees[a] = |L(a)|. An
+// entry (i, j) with j < i represents its edge only if (j, i) is not stored, which is looked up in row j, the shorter
+// one. Grid: a block of 256 threads per tile of entries.
 BOUNDED_KERNEL((256), triangle_orient, const OffsetA* ptr, const u32* cols, u64 n, u64 nnz, u32 sorted, const u32* keys,
                                        u32* degrees, u64* edges, u32* slots) {
   __shared__ u64 rows[2];
@@ -126,11 +125,11 @@ BOUNDED_KERNEL((256), triangle_orient, const OffsetA* ptr, const u32* cols, u64 
   }
 }
 
-// Where the pairs of centre z are counted: long lists come first.
+// Counter of the pairs of center z: long lists come first.
 __device__ inline u64 place(u32 degree, u32 z, u64 n) { return degree > SHORT ? z : n + z; }
 
-// L is filled; edges[e] becomes (z, w), or nothing if no triangle can have it, slots[e] its place among the pairs of z;
-// centres = number of these. Grid: a thread an entry, whole warps.
+// Fills L; edges[e] becomes (z, w), or nothing if no triangle can contain it, slots[e] its position among the pairs of
+// z; centres = number of these. Grid: a thread per entry, complete warps.
 KERNEL(triangle_fill, u64 nnz, u64 n, const u32* degrees, const OffsetL* from, u64* edges, u32* slots, u32* lists, u32* centres) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   const u64 edge = e < nnz ? edges[e] : NO_EDGE;
@@ -152,7 +151,7 @@ KERNEL(triangle_fill, u64 nnz, u64 n, const u32* degrees, const OffsetL* from, u
     slots[e] = slot;
   }
 }
-// The pairs, sorted by centre. Grid: a thread an entry.
+// The pairs, sorted by center. Grid: a thread per entry.
 KERNEL(triangle_pairs, u64 nnz, u64 n, const u32* degrees, const OffsetPair* from, const u64* edges, const u32* slots,
                        u64* pairs) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -163,7 +162,7 @@ KERNEL(triangle_pairs, u64 nnz, u64 n, const u32* degrees, const OffsetPair* fro
   pairs[(u64)from[place(degrees[z], z, n)] + slots[e]] = edge;
 }
 
-// A set of vertices: a bit for each of all vertices.
+// A set of vertices: a bitmap over all vertices.
 struct Exact {
   static constexpr u32 MOST = 0xffffffffu;
   u32* bits;
@@ -177,8 +176,8 @@ struct Exact {
     for (u32 k = threadIdx.x; k < len; k += BLOCK) atomicAnd(&bits[list[k] >> 5], ~(1u << (list[k] & 31)));
   }
 };
-// A set of at most MOST vertices out of any number: hashed bits turn most of the others away, a table at most half full
-// decides about the rest.
+// A set of at most MOST of any number of vertices: a hashed bitmap rejects most nonmembers, a table at most half full
+// decides the rest.
 struct Filtered {
   static constexpr u32 MOST = 1024, SLOTS = 2048, WORDS = 8192;
   u32* bits;
@@ -211,8 +210,8 @@ struct Filtered {
   }
 };
 
-// Hits of one's own thread in tiles of BLOCK pairs, taken as they come off `ticket`. A centre with many partners is
-// marked anew in each of its tiles, which shares it out among blocks.
+// Hits of the own thread, over tiles of BLOCK pairs drawn from `ticket`. A center with many partners is marked again in
+// each of its tiles, so that several blocks share it.
 template <class Set> __device__ inline u64 count_long(const u64* pairs, u64 npairs, const OffsetL* from,
     const u32* lists, u64* ticket, const Set set) {
   __shared__ u32 centre[BLOCK], length[BLOCK], heads[BLOCK / 32];
@@ -241,7 +240,7 @@ template <class Set> __device__ inline u64 count_long(const u64* pairs, u64 npai
     if (lane_id() == 0) heads[warp_id()] = mine;
     __syncthreads();
     for (u32 p = 0, stop; p < here; p = stop) {
-      // The next head is behind p, or there is none in this tile.
+      // The next head is after p, or not in this tile.
       u32 word = (p + 1) / 32;
       u32 ahead = p + 1 < BLOCK ? heads[word] & (ALL << ((p + 1) & 31)) : 0;
       while (ahead == 0 && ++word < BLOCK / 32) ahead = heads[word];
@@ -276,8 +275,8 @@ __device__ inline void add_up(u64 hits, u64* total) {
   if (threadIdx.x == 0 && sum != 0) atomicAdd(total, sum);
 }
 
-// total[0] += triangles of the pairs with a long list, which are the first from[n]; total[1] is the ticket.
-// Grid: as many blocks as the device runs at a time. Shared memory: a bit a vertex.
+// total[0] += triangles of the pairs with a long list, which are the first from[n]; total[1] is the ticket. Grid: as
+// many blocks as are resident. Shared memory: one bit per vertex.
 BOUNDED_KERNEL((BLOCK), triangle_long_exact, const u64* pairs, u64 n, const OffsetPair* pair_from, const OffsetL* from,
     const u32* lists, u64* total) {
   extern __shared__ u32 shared[];
@@ -292,8 +291,8 @@ BOUNDED_KERNEL((BLOCK), triangle_long_filtered, const u64* pairs, u64 n, const O
   add_up(count_long(pairs, pair_from[n], from, lists, total + 1, set), total);
 }
 
-// total[0] += triangles of the pairs with short lists: a lane holds a vertex of L(z), those of L(w) pass by.
-// Grid: a warp 32 pairs; blocks that find none left are done.
+// total[0] += triangles of the pairs with short lists: each lane holds a vertex of L(z), and those of L(w) rotate past.
+// Grid: a warp per 32 pairs; blocks without pairs return.
 BOUNDED_KERNEL((BLOCK), triangle_short, const u64* pairs, u64 npairs, u64 n, const OffsetPair* pair_from, const OffsetL* from,
                                         const u32* lists, u64* total) {
   const u64 start = pair_from[n] + ((u64)blockIdx.x * (BLOCK / 32) + warp_id()) * 32;

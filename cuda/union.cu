@@ -1,13 +1,13 @@
-// union.cu: C(i,j) = ⊕_k A(i,k) ⊗ B(j,k), rows of A against rows of B, C dense, row after row.
-// Load-balanced hybrid of CSR and COO: a block has one row of a matrix T in shared memory and goes through a chunk of
-// the entries of a matrix S, whose rows are given for each entry; a warp folds its share row by row.
+// union.cu: C(i,j) = ⊕_k A(i,k) ⊗ B(j,k), rows of A against rows of B, C dense and row-major. Load-balanced hybrid of
+// CSR and COO: a block holds one row of a matrix T in shared memory and processes a chunk of the entries of a matrix S,
+// whose rows are given per entry; a warp folds its share row by row.
 // PASS 0: T = A, S = B, over the columns that both have (a semiring; the only pass).
-// PASS 1: T = A, S = B, over every entry of B, A being 0 where it is absent.
+// PASS 1: T = A, S = B, over every entry of B, with A = 0 where it is absent.
 // PASS 2: T = B, S = A, over the entries of A that B lacks; results are added to those of pass 1.
-// A chunk has whole rows of S, so nobody shares a result: no atomics, and the folds are the same in every run.
-// Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3; the walk through the
+// A chunk has whole rows of S, so each result belongs to one block: no atomics, and the same folds in every run.
+// Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3; the traversal of the
 // entries is that of Anzt et al. 2020, Load-Balancing Sparse Matrix Vector Product Kernels on GPUs.
-// Set in front: `Ring`, `OffsetT`, `OffsetS` (row pointers), PASS, TABLE (DenseTable or HashTable), THREADS.
+// Defined by the host: `Ring`, `OffsetT`, `OffsetS` (row pointers), PASS, TABLE (DenseTable or HashTable), THREADS.
 #include "union_tables.cuh"
 namespace kernels {  // a user's struct may have any name
 #if PASS == 2
@@ -20,10 +20,10 @@ typedef Ring::B S;
 typedef Ring::Out Out;
 typedef TABLE<T, OffsetT> Table;
 constexpr u32 WARPS = THREADS / 32;
-// Steps of 32 entries that a warp has under way at a time.
+// Steps of 32 entries per warp in flight.
 constexpr u32 DEEP = sizeof(S) + sizeof(Out) <= 16 ? 4 : 1;
 
-// x of another lane, word by word: x is any struct.
+// The value of x in another lane, word by word: x is any struct.
 template <class X> __device__ inline X of_lane(X x, u32 lane) {
   constexpr u32 WORDS = (sizeof(X) + 3) / 4;
   u32 words[WORDS] = {};
@@ -34,7 +34,7 @@ template <class X> __device__ inline X of_lane(X x, u32 lane) {
   return x;
 }
 
-// Numbers of the first rows of A and of B, where they are rows of larger matrices: ⊗ is told the rows' numbers there.
+// Global indices of the first rows of A and B, if they are parts of larger matrices: ⊗ gets the global row indices.
 struct Firsts {
   u64 a, b;
 };
@@ -57,19 +57,18 @@ __device__ inline bool product(const Table& table, const Firsts& first, u64 t_ro
   return true;
 }
 
-// Folds that cross the borders between warps: of the row that began before the warp's share (`head`) and of the one
-// that ends after it (`tail`); NONE if there is no such row. A share within one row has both, and a head alone holds
-// its fold.
+// Folds that cross warp boundaries: of the row that began before the warp's share (`head`) and of the one that ends
+// after it (`tail`); NONE if there is no such row. A share within one row has both, and only the head holds its fold.
 struct Borders {
   u32 head[WARPS], tail[WARPS];
   Out head_fold[WARPS], tail_fold[WARPS];
 };
 
-// Where finished folds go. Each result is this block's alone, so that going on with a fold needs no atomics.
+// Destination of finished folds. Each result belongs to one block, so a fold is continued without atomics.
 struct Sink {
-  Out* out;  // the results of this row of T: side by side, or `width` apart
+  Out* out;  // the results of this row of T: contiguous, or `width` apart
   u64 width;
-  bool fresh;  // nothing but the identity is there
+  bool fresh;  // only the identity is stored so far
   u32 head, tail;
   Borders* borders;
   __device__ void store(u32 s_row, const Out& fold) const {
@@ -87,21 +86,21 @@ struct Sink {
   }
 };
 
-// The fold of a row that may go on, the same in all lanes.
+// The fold of a row that may continue, the same in all lanes.
 struct Open {
   u32 row;
   Out fold;
 };
 
-// Joins the folds of the lanes, whose rows never decrease from lane to lane, row by row; finished ones go to the sink,
-// and that of lane 31's row stays open, unless it is the last.
+// Joins the folds of the lanes row by row; rows never decrease from lane to lane. Finished ones go to the sink, and
+// that of lane 31's row stays open, unless this is the last call.
 __device__ inline void flush(u32 row, Out fold, Open& open, const Sink& sink, bool last) {
   const u32 lane = lane_id();
   const u32 before = __shfl_up_sync(ALL, row, 1), after = __shfl_down_sync(ALL, row, 1);
   const u32 heads = __ballot_sync(ALL, lane == 0 || before != row);
   const u32 start = 31 - __clz(heads & (ALL >> (31 - lane)));
   for (u32 d = 1; d < 32; d *= 2) {
-    // Lanes below d get what they do not use.
+    // Lanes below d receive a value that they do not use.
     const Out earlier = of_lane(fold, lane - d);
     if (lane >= start + d) fold = Ring::add(earlier, fold);
   }
@@ -114,7 +113,7 @@ __device__ inline void flush(u32 row, Out fold, Open& open, const Sink& sink, bo
   open.fold = of_lane(fold, 31);
 }
 
-// One warp: folds of `count` entries of S, which lie at rows, columns, values.
+// Folds a warp's `count` entries of S, stored in rows, columns, values.
 __device__ inline void fold_share(const Table& table, const Firsts& first, u32 t_row, u32 low, u32 high,
                                   const u32* rows, const u32* columns, const S* values, u32 count, const Sink& sink) {
   Open open = {NONE, Ring::zero()};
@@ -146,8 +145,8 @@ __device__ inline void fold_share(const Table& table, const Firsts& first, u32 t
   flush(current, fold, open, sink, true);
 }
 
-// Grid: a block for each (chunk of S, row of T), rows of T side by side; `size` as the table has it, its room in
-// dynamic shared memory. chunks[c] = first row of chunk c. width = columns of C.
+// Grid: a block per (chunk of S, row of T), rows of T fastest; `size` as the table defines it, whose storage is dynamic
+// shared memory. chunks[c] = first row of chunk c. width = columns of C.
 BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns,
     const T* __restrict__ t_values, u64 t_rows, const OffsetS* __restrict__ s_ptr, const u32* __restrict__ s_rows,
     const u32* __restrict__ s_columns, const S* __restrict__ s_values, const u32* __restrict__ chunks, u32 size, u64 width,
@@ -161,7 +160,7 @@ BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict_
 
   Out* const mine = PASS == 2 ? out + t_row : out + t_row * width;
 
-  // Shares of the warps, in whole steps. The host sees to it that 32 bits count the entries of a share.
+  // The warps' shares, in whole steps. The host guarantees that a share's entries fit 32 bits.
   const u64 share = (end - start + THREADS - 1) / THREADS * 32;
   const u64 from = start + warp * share < end ? start + warp * share : end;
   const u64 to = from + share < end ? from + share : end;
@@ -173,8 +172,8 @@ BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict_
   }
   if (lane_id() == 0) borders.head[warp] = head, borders.tail[warp] = tail;
 
-  // A row that fills more than half a table comes in parts, about equally many entries each; a part has the columns
-  // from behind the part before it up to its own last one.
+  // A row that fills more than half a table is processed in parts of about equally many entries; a part covers the
+  // columns after the previous part's last one, up to its own last one.
   const u64 entries = t_end - t_start, most = Table::PARTS && size / 2 < entries ? size / 2 : entries;
   const u32 parts = most == 0 ? 1 : (u32)((entries + most - 1) / most);
   for (u32 part = 0; part < parts; ++part) {
@@ -189,7 +188,7 @@ BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict_
       fold_share(table, {first_a, first_b}, t_row, low, high, s_rows + from, s_columns + from, s_values + from,
                  (u32)(to - from), sink);
     __syncthreads();
-    // Rows across warps: who has the beginning joins the rest, in order.
+    // Rows across warps: the warp with the beginning joins the rest, in order.
     const u32 w = threadIdx.x;
     if (w < WARPS && borders.tail[w] != NONE && borders.tail[w] != borders.head[w]) {
       const u32 row = borders.tail[w];
@@ -200,12 +199,12 @@ BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict_
       }
       sink.store(row, fold);
     }
-    __syncthreads();  // before the table and the borders are used again
+    __syncthreads();  // before the table and the borders are reused
   }
 }
 
-// chunks[c] = first row of S that begins at entry c · each or later, for c = 0..count; chunks[count] = rows.
-// Grid: a thread for each.
+// chunks[c] = first row of S that begins at entry c · each or later, for c = 0..count; chunks[count] = rows. Grid: a
+// thread per chunk boundary.
 KERNEL(union_chunks, const OffsetS* s_ptr, u64 rows, u64 each, u64 count, u32* chunks) {
   const u64 c = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (c > count) return;

@@ -1,7 +1,7 @@
-// union_tables.cuh: a row of a sparse matrix in shared memory, made by a whole block and asked by each thread for a
-// column: with a place for every column or as a hash table. Source: Nolet et al. 2022, GPU Semiring Primitives for
-// Sparse Neighborhood Methods, §3.3.2. Set in front: PASS. In union products (1, 2) an entry equal to 0 counts as
-// absent; in products over common entries (0) it is an entry.
+// union_tables.cuh: a row of a sparse matrix in shared memory, built by a whole block, with lookups by column: a dense
+// array or a hash table. Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3.2.
+// The host defines PASS. In union products (1, 2) an explicit zero counts as absent; in products over common entries
+// (0) it is an entry.
 #pragma once
 #include "parts.cuh"
 namespace kernels {
@@ -12,7 +12,7 @@ template <class V> __device__ inline bool keeps(const V&) { return true; }
 template <class V> __device__ inline bool keeps(const V& x) { return x != V(0); }
 #endif
 
-// The finalizer of MurmurHash3: every bit of the key changes every bit of the result.
+// The finalizer of MurmurHash3: every bit of the key affects every bit of the result.
 __device__ inline u32 murmur(u32 h) {
   h ^= h >> 16;
   h *= 0x85ebca6bu;
@@ -21,10 +21,11 @@ __device__ inline u32 murmur(u32 h) {
   return h ^ h >> 16;
 }
 
-// Each table: load() puts entries [from, to) of a matrix into `room`, 16-byte aligned, and waits for all threads;
-// find() says whether column k is there, and its value. `size` is what the host made room for.
+// Interface of a table: load() stores entries [from, to) of a matrix in `room`, which is 16-byte aligned, and
+// synchronizes the block; find() returns whether column k is stored, and its value. `size` is the capacity that the
+// host allocated.
 
-// size = columns. Bytes: 4 · (columns / 32 rounded up to a multiple of 4) where zeros are entries, then a value each.
+// size = columns. Bytes: 4 · (columns / 32 rounded up to a multiple of 4) if zeros are entries, plus a value each.
 template <class V, class P> struct DenseTable {
   static constexpr bool PARTS = false;
   u32* bits;
@@ -59,8 +60,8 @@ template <class V, class P> struct DenseTable {
   }
 };
 
-// size = slots, a multiple of 4, at least twice the entries. Bytes: a key and a value each. Linear probing; at most
-// half of the slots in use are taken, so a search ends, and a quarter where there is room.
+// size = slots, a multiple of 4, at least twice the entries. Bytes: a key and a value each. Linear probing; the load
+// factor is at most one half, so a search ends, and one quarter if the size allows it.
 template <class V, class P> struct HashTable {
   static constexpr bool PARTS = true;
   u32* keys;

@@ -1,18 +1,19 @@
-// values.cuh: values of C = A ⊕.⊗ B at the columns that C has: what the six ways have in common. Products at other
-// columns (under a mask) are dropped.
+// values.cuh: values of C = A ⊕.⊗ B for a known pattern of C: common code of the six algorithms. Products outside the
+// pattern (under a mask) are dropped.
 //
-// Every value is folded from zero() in the order in which A's row is stored, as on the CPU: the same bits. No value is
-// ever written by two threads at a time, so it may be of any type. Six ways, a file each: SHORT   up to 128 entries:
-// GROUP lanes a row, one row of B after the other, lanes side by side on its entries, which
-//         stand in different columns; a hash table tells the entry of a column.
-// MAPPED  the same where the entry of every product is known already (spgemm_columns.cu, spgemm_map.cu); a thread a row
-//         where rows have up to 16 entries.
-// PARTS   up to 1024: a warp for every PART entries of C's row; it takes 32 entries of A's row at a time, finds what of
-// B's
-//         rows falls into its columns, and goes through those products 32 at a time, one row of B after the other.
-// LONG    more: a block for every LONG_PART entries, whose warps look up side by side and add in turn.
-// FOLDS   all of a small product where the products of each entry are known (spgemm_folds.cu): a thread an entry.
-// LISTED  any length above 128 where the products of every part are listed already (spgemm_lists.cu): a warp a part.
+// Every value is folded from zero() in the stored order of A's row, as on the CPU: the same bits. No value is ever
+// written by two threads at once, so it may be of any type. Six algorithms, one file each:
+// - SHORT: up to 128 entries: GROUP lanes per row, one row of B at a time, lanes in parallel over its entries, which
+//   are in distinct columns; a hash table maps a column to its entry.
+// - MAPPED: the same if the entry of every product is already known (spgemm_columns.cu, spgemm_map.cu); a thread per
+//   row if rows have up to 16 entries.
+// - PARTS: up to 1024: a warp per PART entries of C's row. It takes 32 entries of A's row at a time, finds the ranges
+//   of B's rows within its columns, and processes those products 32 at a time, one row of B after the other.
+// - LONG: more: a block per LONG_PART entries, whose warps look up in parallel and add in turn.
+// - FOLDS: all of a small product if the products of each entry are known (spgemm_folds.cu): a thread per entry.
+// - LISTED: any length above 128 if the products of every part are already listed (spgemm_lists.cu): a warp per part.
+// Defined by the host: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map),
+// GROUP.
 // Set in front: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map), GROUP.
 #pragma once
 #include "ranks.cuh"
@@ -33,17 +34,17 @@ struct Operands {
   Value* c_val;
 };
 
-// The loop of SHORT and MAPPED: entries [begin, end) of A's row `row`, whose LANES lanes take the rows of B one after
-// the other and fold the products into `values`. Groups without a row go along with an empty one: the warp is one.
-// `find` tells the entry of a product: what `read` gets for it, from its place in B and its number in the map, `rank`
-// turns into an entry, or Find::NOWHERE. `next` is the number of the row's first product.
+// The loop of SHORT and MAPPED over entries [begin, end) of A's row `row`: LANES lanes take the rows of B one at a time
+// and fold the products into `values`. Groups without a row run with an empty one, so that the warp stays complete.
+// `find` locates the entry of a product: `read` fetches a word by the position in B and the product's index in the map,
+// and `rank` turns it into an entry, or Find::NOWHERE. `next` is the index of the row's first product.
 template <u32 LANES, class Find>
 __device__ inline void fold_by_lanes(const Operands& m, const Find& find, Value* values, u32 row, OffsetA begin, OffsetA end,
                                      OffsetP next) {
   const u32 lane = threadIdx.x % LANES, leader = lane_id() & ~(LANES - 1);
   const u64 longest = warp_max((u64)(end - begin));
   for (u64 chunk = 0; chunk < longest; chunk += LANES) {
-    // Each lane looks up one of B's rows for its group.
+    // Each lane loads the bounds of one row of B for its group.
     u32 k = 0, len = 0;
     OffsetB start = 0;
     Left left;
@@ -54,7 +55,7 @@ __device__ inline void fold_by_lanes(const Operands& m, const Find& find, Value*
       len = (u32)(m.b_ptr[k + 1] - start);
     }
     const u32 count = longest - chunk < LANES ? (u32)(longest - chunk) : LANES;
-    // What the next step multiplies is read while this one goes on.
+    // The operands of the next step are loaded during this one.
     u32 next_len = __shfl_sync(ALL, len, leader);
     OffsetB next_start = __shfl_sync(ALL, start, leader);
     typename Find::Read next_read = Find::NOTHING;
@@ -99,15 +100,16 @@ __device__ inline void fold_by_lanes(const Operands& m, const Find& find, Value*
   }
 }
 
-// Of PARTS and LONG: the stretch [start, stop) of a sorted row of B, not empty, whose columns lie in [low, high].
+// For PARTS and LONG: narrows [start, stop), a nonempty range of a sorted row of B, to the columns in [low, high].
 __device__ inline void narrow(const u32* b_col, OffsetB& start, OffsetB& stop, u32 low, u32 high) {
   start = lower_bound<OffsetB>(b_col, start, stop, low);
-  // No more columns than C has here.
+  // At most as many columns as the interval holds.
   const u64 most = (u64)start + (high - low) + 1;
   stop = lower_bound<OffsetB>(b_col, start, most < stop ? (OffsetB)most : stop, high + 1);
 }
 
-// Of PARTS and LONG: rank of column j by `words` words of bits from `first_word` on and the number of bits before each.
+// For PARTS and LONG: rank of column j, from a bitmap of `words` words starting at `first_word` and the prefix counts
+// of its words.
 __device__ inline u32 rank_by_bits(const u32* all, const unsigned short* before, u32 first_word, u32 words, u32 j) {
   const u32 w = j / 32 - first_word, bit = 1u << (j % 32);
   if (w < words) {

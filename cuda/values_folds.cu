@@ -1,9 +1,9 @@
-// values_folds.cu: all values of a small product, where the products of each entry of C are known (spgemm_folds.cu).
-// Grid: a block of FOLD_THREADS threads for the entries whose products begin in one tile. Shared memory: CHUNK
-// products. See values.cuh.
+// values_folds.cu: all values of a small product, if the products of each entry of C are known (spgemm_folds.cu). Grid:
+// a block of FOLD_THREADS threads for the entries whose products begin in one tile. Shared memory: CHUNK products. See
+// values.cuh.
 //
-// All threads multiply, side by side; then each folds what falls to its entries. One kernel, and no product waits for
-// another but those of its own entry.
+// All threads multiply in parallel; then each folds the products of its entries. There is a single kernel, and a
+// product waits only for others of the same entry.
 #include "values.cuh"
 
 constexpr u32 FOLD_THREADS = 256;
@@ -15,7 +15,7 @@ BOUNDED_KERNEL((FOLD_THREADS, 4), values_folds, u32 nrows, const uint2* first, c
   const uint2 tile = first[blockIdx.x], next_tile = first[blockIdx.x + 1];
   const u32 from = tile.x, to = next_tile.x, begin = tile.y, end = next_tile.y;
   if (from == to) return;
-  // More than one round where an entry has many products.
+  // More than one round if an entry has many products.
   for (u32 base = begin;; base += CHUNK) {
     const u32 stop = end - base < CHUNK ? end : base + CHUNK;
     u32 a[EACH], b[EACH];
@@ -42,7 +42,7 @@ BOUNDED_KERNEL((FOLD_THREADS, 4), values_folds, u32 nrows, const uint2* first, c
     __syncthreads();
     for (u32 e = from + threadIdx.x; e < to; e += FOLD_THREADS) {
       const u32 own = at[e], next = at[e + 1];
-      // Nothing of it is in this round; an entry of no products has its value in the first.
+      // No product of it is in this round; an entry without products gets its value in the first.
       if (own == next ? base != begin : own >= stop || next <= base) continue;
       Value value = Ring::zero();
       if (own < base) value = m.c_val[e];

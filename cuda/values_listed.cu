@@ -1,11 +1,11 @@
-// values_listed.cu: rows of C of more than 128 entries, where the products of every part are listed (spgemm_lists.cu).
-// Grid: a block of one warp for each part. Shared memory: values of MOST_ENTRIES entries. See values.cuh.
+// values_listed.cu: rows of C of more than 128 entries, if the products of every part are listed (spgemm_lists.cu).
+// Grid: a block of one warp per part. Shared memory: values of MOST_ENTRIES entries. See values.cuh.
 #include "lists.cuh"
 #include "values.cuh"
 
-// Lines of 32 products whose loads are under way together.
+// Lines of 32 products whose loads are in flight together.
 constexpr u32 LINES = sizeof(Value) <= 8 ? 6 : 3;
-// Of a lane behind the last word.
+// The word of a lane past the last word.
 constexpr u32 OUTSIDE = 4096;
 
 struct ListedPart {
@@ -14,7 +14,7 @@ struct ListedPart {
   const Record* records;  // of the word before the next line
   Value* values;
   const Operands& m;
-  // Of the lines that come next.
+  // Prefetched words of the following lines.
   u32 next[LINES];
   Record next_from[LINES];
 
@@ -31,8 +31,8 @@ struct ListedPart {
     }
   }
 
-  // The LINES lines whose words were read, from word `base` on; FULL if they have no lane outside. What the next lines
-  // are made of is read meanwhile.
+  // Adds the LINES lines whose words were read, from word `base` on; FULL if no lane is outside. The operands of the
+  // next lines are loaded meanwhile.
   template <bool FULL> __device__ void add(u32 base) {
     const u32 at = base + lane_id();
     u32 word[LINES];

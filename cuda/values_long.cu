@@ -1,11 +1,10 @@
-// values_long.cu: very long rows of C, a block for every LONG_PART entries of a row.
-// Grid: one block of TURN_THREADS threads a part. Shared memory: a LongPart. See values.cuh.
+// values_long.cu: very long rows of C, a block per LONG_PART entries of a row. Grid: one block of TURN_THREADS threads
+// per part. Shared memory: a LongPart. See values.cuh.
 //
-// Warps take tickets in turn, up to LINES lines of at most 32 products of one row of B each. They look up columns
-// and multiply side by side, which is what takes time; then each adds its products when its turn has come. The turn
-// goes from warp to warp through named barriers. Adding in turn is a chain, so what counts is how many parts a
-// multiprocessor has at a time: parts are small, and those whose columns lie close (NEAR words) do without the large
-// table.
+// Warps draw tickets in turn, each for up to LINES lines of at most 32 products of one row of B. They look up columns
+// and multiply in parallel, which takes most of the time; then each adds its products in ticket order. The turn passes
+// from warp to warp through named barriers. Adding in turn is a serial chain, so throughput depends on the number of
+// resident parts per multiprocessor: parts are small, and those with close columns (NEAR words) need no large table.
 #include "values.cuh"
 
 constexpr u32 LONG_PART = sizeof(Value) <= 8 ? 2048 : sizeof(Value) <= 16 ? 1024 : 512;
@@ -20,14 +19,14 @@ constexpr u32 OWNERS = 1024;
 template <bool NEAR> struct __align__(16) LongPart {
   Value values[LONG_PART];
   Lookup<NEAR> by;
-  u64 lines[TURN_THREADS];     // lines before each row of B of the chunk
+  u64 lines[TURN_THREADS];     // prefix sum of lines, for each row of B of the chunk
   u64 starts[TURN_THREADS];    // where its products begin
-  u32 lengths[TURN_THREADS];   // and how many there are
-  unsigned char owners[OWNERS];  // whose line it is, for the first lines
+  u32 lengths[TURN_THREADS];   // their number
+  unsigned char owners[OWNERS];  // the row of B of each line, for the first lines
 };
 
 #ifndef TURNS_BY_BLOCK
-// The two warps on either side of a turn meet here: barrier 1 + w is where warp w takes it over.
+// Barrier of the two warps on either side of a turn: barrier 1 + w is where warp w takes over.
 __device__ inline void turn_of(u32 warp) { asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory"); }
 __device__ inline void take_turn(u32 warp, u64 ticket) {
   if (ticket > 0) turn_of(warp);
@@ -37,9 +36,9 @@ __device__ inline void pass_turn(u32 warp, u64 ticket, u64 tickets) {
 }
 __device__ inline u64 rounded(u64 tickets) { return tickets; }
 #else
-// For racecheck, which follows barriers of the whole block but not a chain of barriers of two warps (CONTRIBUTING.md):
-// the same turns, slower. In a round of TURN_WARPS tickets each warp passes as many barriers, those before its turn and
-// those after it.
+// For racecheck, which tracks barriers of the whole block but not a chain of barriers of two warps (CONTRIBUTING.md):
+// the same turns, slower. In a round of TURN_WARPS tickets, every warp passes the same number of barriers, those before
+// its turn and those after it.
 __device__ inline void take_turn(u32 warp, u64) {
   for (u32 w = 0; w < warp; ++w) __syncthreads();
 }
@@ -113,7 +112,7 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
     __syncthreads();
     const u64 tickets = (total + LINES - 1) / LINES;
     for (u64 ticket = warp; ticket < rounded(tickets); ticket += TURN_WARPS) {
-      // Whose line it is: the last row of B that begins at or before it.
+      // The row of B of each line: the last one that begins at or before it.
       const u64 line = ticket * LINES + lane % LINES;
       u32 owner = 0;
       if (ticket * LINES + LINES <= OWNERS) owner = own.owners[line < total ? line : total - 1];
@@ -148,7 +147,7 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
       take_turn(warp, ticket);
 #pragma unroll
       for (u32 r = 0; r < LINES; r += 2) {
-        if (of[r] == of[r + 1]) {  // two lines of one row of B: other columns, so side by side
+        if (of[r] == of[r + 1]) {  // two lines of one row of B: distinct columns, so in parallel
           Value first, second;
           if (rank[r] != NONE) first = own.values[rank[r]];
           if (rank[r + 1] != NONE) second = own.values[rank[r + 1]];
@@ -168,8 +167,8 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) m.c_val[out + e] = own.values[e];
 }
 
-// There are *count parts, from the front of the arrays or from the back of their `room` places, which the host does not
-// always wait for: the grid has a block for all that there may be.
+// There are *count parts, stored from the front of the arrays or from the back of their `room` slots. The host does not
+// always wait for the count: the grid has a block for every possible part.
 #define PARTS const u32* count, u32 room, const u32* rows, const u32* parts, u32 b_sorted, Operands m
 BOUNDED_KERNEL((TURN_THREADS, 4), values_near, PARTS) {
   if (blockIdx.x < *count) long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);

@@ -1,9 +1,8 @@
-// values_mapped.cu: rows of C of up to 128 entries, where the entry of every product is known (spgemm_map.cu).
-// Grid: one block of 256 threads for 256 / GROUP rows, or for 256 of the shortest. Shared memory: values. See
-// values.cuh.
+// values_mapped.cu: rows of C of up to 128 entries, if the entry of every product is known (spgemm_map.cu). Grid: one
+// block of 256 threads per 256 / GROUP rows, or per 256 of the shortest. Shared memory: values. See values.cuh.
 #include "values.cuh"
 
-// The entry of a product by its number.
+// Locates the entry of a product by the product's index.
 struct ByNumber {
   using Read = unsigned char;
   static constexpr Read NOTHING = ABSENT;
@@ -37,7 +36,7 @@ __device__ inline void mapped_rows(u32 nrows, const u32* rows, const OffsetP* pl
   for (u32 e = lane; e < length; e += GROUP) m.c_val[out + e] = values[e];
 }
 
-// The shortest of them: a thread a row. Value e of the row of thread t is values[e · 256 + t].
+// The shortest rows: a thread per row. Value e of the row of thread t is values[e · 256 + t].
 __device__ inline void mapped_by_threads(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map,
                                          const Operands& m) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -70,7 +69,7 @@ __device__ inline void mapped_by_threads(u32 nrows, const u32* rows, const Offse
       ranks += n;
     }
   }
-  // Written by the warp together: rows of a warp mostly lie side by side.
+  // Written by the warp together, because its rows are mostly adjacent.
   __syncwarp();
   const u32 upto = warp_inclusive_sum(length);
   const u32 total = __shfl_sync(ALL, upto, 31);

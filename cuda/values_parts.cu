@@ -1,14 +1,14 @@
-// values_parts.cu: rows of C of up to 1024 entries, a warp for every PART entries of a row.
-// Grid: one block of PART_WARPS warps for so many parts. Shared memory: a Part for each warp. See values.cuh.
+// values_parts.cu: rows of C of up to 1024 entries, a warp per PART entries of a row. Grid: one block of PART_WARPS
+// warps per PART_WARPS parts. Shared memory: a Part per warp. See values.cuh.
 #include "values.cuh"
 
-// Entries of a part: 4 KiB of values.
+// Entries per part: 4 KiB of values.
 constexpr u32 PART = sizeof(Value) <= 8 ? 512 : sizeof(Value) <= 16 ? 256 : 128;
 constexpr u32 PART_WARPS = 4;
-// Lines of 32 products whose loads are under way together.
+// Lines of 32 products whose loads are in flight together.
 constexpr u32 LINES = sizeof(Value) <= 8 ? 4 : 1;
-// What tells the rank of a column among those of the part: a hash table, or bits and the number of bits before each
-// word where the columns lie close.
+// Maps a column to its rank in the part: a hash table, or, if the columns are close, a bitmap with the prefix counts of
+// its words.
 constexpr u32 SPAN_WORDS = 2 * PART;
 union Ranks {
   struct { u32 keys[2 * PART]; unsigned short ranks[2 * PART]; } table;
@@ -69,7 +69,7 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, const Opera
       if (b_sorted && !whole && start < stop) narrow(m.b_col, start, stop, low, high);
       len = (u32)(stop - start);
     }
-    // So long rows of B that their sum might not fit go one at a time.
+    // Rows of B so long that their sum might overflow are processed one at a time.
     if (__any_sync(ALL, len > 0xffffffffu / 32)) {
       take = 1;
       if (lane > 0) len = 0;
@@ -92,7 +92,7 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, const Opera
         Left a;
         if constexpr (Ring::reads_a) a = shuffle(ALL, left, owner);
         rank[l] = NONE;
-        // A row of B begins here, or goes on in this line.
+        // A row of B begins here, or continues in this line.
         heads[l] = __ballot_sync(ALL, p < total && (lane == 0 || p == before));
         if (p < total) {
           const OffsetB at = from + (OffsetB)(p - before);
@@ -107,8 +107,8 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, const Opera
           if (rank[l] != NONE) product[l] = Ring::mul(a, right, row, here, j);
         }
       }
-      // One row of B after the other. Tried: by how often an entry was met in the line before (__match_any_sync): 1.3
-      // times as long on meshes, where a line has one row of B or two.
+      // One row of B after the other. Tried: by the number of earlier occurrences of an entry in the line
+      // (__match_any_sync): 1.3 times as long on meshes, where a line has one row of B or two.
 #pragma unroll
       for (u32 l = 0; l < LINES; ++l) {
         const u32 mine = __popc(heads[l] & (0xffffffffu >> (31 - lane))), rows_of_b = __popc(heads[l]);
@@ -122,7 +122,7 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, const Opera
   for (u32 e = lane; e < length; e += 32) m.c_val[out + e] = own.values[e];
 }
 
-// There are *count parts, which the host does not wait for; the grid has room for all that there may be.
+// There are *count parts. The host does not wait for the count: the grid has room for every possible part.
 BOUNDED_KERNEL((32 * PART_WARPS, 6), values_parts, const u32* count, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
   const u32 t = blockIdx.x * PART_WARPS + warp_id();
   if (t < *count) part_of_row(rows[t], parts[t], b_sorted, m);

@@ -1,15 +1,15 @@
-// values_short.cu: rows of C of up to 128 entries, LANES lanes a row; a hash table tells the entry of a column.
-// Grid: one block of 256 threads for 256 / LANES rows. Shared memory: values, keys and ranks of each. See values.cuh.
+// values_short.cu: rows of C of up to 128 entries, LANES lanes per row; a hash table maps a column to its entry. Grid:
+// one block of 256 threads per 256 / LANES rows. Shared memory: values, keys and ranks of each. See values.cuh.
 #include "values.cuh"
 
 template <u32 SLOTS> struct Group {
-  // A short group would spend its time on the table.
+  // A smaller group would spend its time on the table.
   static constexpr u32 LANES = GROUP > SLOTS / 32 ? GROUP : SLOTS / 32;
   static constexpr u32 PER_BLOCK = 256 / LANES;
   static constexpr u32 ENTRIES = SLOTS / 2;
 };
 
-// The entry of a product by its column.
+// Locates the entry of a product by its column.
 template <u32 SLOTS> struct ByColumn {
   using Read = u32;
   static constexpr u32 NOTHING = NONE, NOWHERE = NONE;

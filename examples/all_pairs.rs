@@ -1,8 +1,8 @@
-//! Shortest paths between all pairs of vertices, by products over the semiring (min, +).
+//! All-pairs shortest paths, by products over the semiring (min, +).
 //!
-//! `D ← D min.+ D` doubles the number of edges that a path may have, so that ⌈log₂ n⌉ products give all distances. The
-//! result is dense: this is for graphs of up to some thousand vertices, a club of 34 people here. From one vertex
-//! [`sssp`] is the way, and it has the same distances.
+//! `D ← D min.+ D` doubles the maximum number of edges of a path, so ⌈log₂ n⌉ products give all distances. The
+//! result is dense, which limits the method to graphs of a few thousand vertices; here, a club of 34 people. For a
+//! single source, use [`sssp`], which gives the same distances.
 //!
 //! ```sh
 //! cargo run --release --example all_pairs
@@ -17,7 +17,7 @@ fn main() -> sparring::Result<()> {
     let cpu = Cpu::new();
     let friends: Csr<f64> = io::read_matrix_market("data/karate.mtx.gz")?.csr()?;
     let n = friends.nrows();
-    // One for each edge, and 0 from each vertex to itself.
+    // 1 for each edge, and 0 from each vertex to itself.
     let one = Csr::with_pattern(friends.pattern().clone(), vec![1.0; friends.nnz()])?;
     let here = Csr::new(n, n, (0..=n).collect(), (0..n as u32).collect(), vec![0.0; n])?;
     let mut d = cpu.ewise_add(Min::new(), &one, &here).eval()?;

@@ -1,7 +1,7 @@
-//! Communities drawn: who of a karate club sided with whom before it split, by the method of Leiden.
+//! A drawing of communities: the factions of a karate club before it split, by the Leiden method.
 //!
-//! Communities are parts of a graph with more edges inside of them than chance would give, which is what modularity
-//! counts. Vertices are laid out on a circle for each community, and edges between communities are grey.
+//! Communities are parts of a graph with more internal edges than expected by chance, as measured by modularity.
+//! Each community is laid out on a circle, and edges between communities are grey.
 //!
 //! ```sh
 //! cargo run --release --example communities -- communities.svg
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let found = leiden(&cpu, &g, 1.0, 10, 0)?;
     println!("{} communities, modularity {:.4}", found.count, found.modularity);
-    // The instructor and the president, who fell out, are in different ones.
+    // The instructor and the president, who fell out, are in different communities.
     assert!(found.labels[0] != found.labels[33] && found.modularity > 0.41);
 
     draw(&path, &g, &found)?;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where each vertex lies: communities around the middle, their vertices around each.
+/// Vertex coordinates: communities around the center, and the vertices of each on a circle.
 fn layout(found: &Communities) -> Vec<(i32, i32)> {
     let mut sizes = vec![0usize; found.count];
     let rank = |label: &u32| {
@@ -77,7 +77,7 @@ fn draw(path: &PathBuf, g: &Graph, found: &Communities) -> Result<(), Box<dyn Er
         }
     }
     for (v, &place) in at.iter().enumerate() {
-        // The area of a dot grows with the degree.
+        // The area of a dot is proportional to the degree.
         let radius = (4.0 + 2.0 * (g.degree(v) as f64).sqrt()) as i32;
         area.draw(&Circle::new(place, radius, plotters::style::Color::filled(&color(v))))?;
         area.draw(&Circle::new(place, radius, BLACK))?;

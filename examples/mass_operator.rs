@@ -1,15 +1,15 @@
-//! The mass operator of finite elements of order 1 to 8 on squares and cubes: assembled, applied as a matrix, and
-//! applied without one.
+//! The finite element mass operator of order 1 to 8 on squares and cubes: assembled, applied as a matrix, and applied
+//! matrix-free.
 //!
-//! `M = Bᵀ W B` for each element, B the values of all products of D = p + 1 Bernstein polynomials in Qᵈ = (p + 2)ᵈ
-//! points of Gauss, W the weights of those points. Its action U = M V takes one direction after the other. In one pass
-//! ([`Mass::action`]) what lies between stays in registers and caches; as a chain of batched contractions, one for each
-//! direction there and back, it goes to memory.
+//! `M = Bᵀ W B` for each element, where B has the values of all products of D = p + 1 Bernstein polynomials at Qᵈ = (p
+//! + 2)ᵈ Gauss points, and W the weights of those points. The action U = M V processes one direction after another. In
+//! one pass ([`Mass::action`]), intermediates stay in registers and caches; as a chain of batched contractions, one for
+//! each direction forward and backward, they go through memory.
 //!
 //! ```sh
 //! cargo run --release --example mass_operator -- --large
 //! ```
-//! With `--features cuda` and a GPU the action and the chain run there as well.
+//! With `--features cuda` and a GPU, the action and the chain run on the GPU as well.
 
 use std::time::Instant;
 
@@ -41,10 +41,10 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Equal elements but for their sizes, and a vector.
+/// Elements that differ only in size, and a vector.
 struct Problem {
     directions: usize,
-    /// Functions and points in each direction.
+    /// Number of functions and of points per direction.
     dofs: usize,
     points: usize,
     elements: usize,
@@ -71,7 +71,7 @@ impl Problem {
     fn basis(&self) -> Result<View<'_, f64>> {
         View::new(&self.basis, Layout::row_major(&[self.points, self.dofs])?)
     }
-    /// Those of the first elements.
+    /// The first elements only.
     fn weights(&self, elements: usize) -> Result<View<'_, f64>> {
         View::new(&self.weights, Layout::row_major(&vec![self.points; self.directions])?.batched(elements)?)
     }
@@ -100,7 +100,7 @@ impl Problem {
         steps.insert(self.directions, weighted);
         steps
     }
-    /// Operations of one action, one direction after the other.
+    /// Floating-point operations of one action by sum factorization.
     fn flops(&self) -> f64 {
         let power = |n: usize, e: usize| (n as f64).powi(e as i32);
         let (d, q) = (self.dofs, self.points);
@@ -109,7 +109,7 @@ impl Problem {
     }
 }
 
-/// What a step of the chain multiplies by.
+/// The second operand of a step of the chain.
 #[derive(Clone, Copy)]
 enum With {
     Basis,
@@ -131,7 +131,7 @@ fn row(cpu: &Cpu, problem: &Problem, matrices: f64) -> Result<()> {
     let mut u = cpu.einsum(ring, mass.action(&w, &v)?).eval()?;
     let action = least(|| cpu.einsum(ring, mass.action(&w, &v)?).into(&mut u.view_mut()?))?;
 
-    // One contraction for each direction, there and back, into arrays that are there.
+    // One contraction per direction, forward and backward, into preallocated arrays.
     let mut between: Vec<Batch<f64>> = vec![];
     for (_, _, extents) in problem.chain() {
         let layout = Layout::row_major(&extents)?.batched(elements)?;
@@ -150,7 +150,7 @@ fn row(cpu: &Cpu, problem: &Problem, matrices: f64) -> Result<()> {
         Ok(())
     })?;
 
-    // As many matrices as there is room for.
+    // As many matrices as fit the memory limit.
     let n = dofs.pow(directions as u32);
     let some = ((matrices / (8 * n * n) as f64) as usize).clamp(1, elements);
     let few = problem.weights(some)?;
@@ -160,7 +160,7 @@ fn row(cpu: &Cpu, problem: &Problem, matrices: f64) -> Result<()> {
     let mut product = cpu.einsum(ring, Einsum::new("ij,j->i", &operands)?).eval()?;
     let times = least(|| cpu.einsum(ring, Einsum::new("ij,j->i", &operands)?).into(&mut product.view_mut()?))?;
 
-    // All three agree, and the functions add up to 1: so U of ones adds up to the size of each element.
+    // All three agree. The functions sum to 1, so U of ones sums to the size of each element.
     let error = far(u.values(), product.values()).max(far(u.values(), between[2 * directions].values()));
     let ones = vec![1.0; n * elements];
     let whole = cpu.einsum(ring, mass.action(&w, &View::new(&ones, v.layout().clone())?)?).eval()?;
@@ -182,7 +182,7 @@ fn row(cpu: &Cpu, problem: &Problem, matrices: f64) -> Result<()> {
     Ok(())
 }
 
-/// Seconds of the fastest of five, after one that does not count.
+/// Seconds of the fastest of five runs, after a warm-up.
 fn least(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     work()?;
     let mut found = f64::INFINITY;
@@ -194,13 +194,13 @@ fn least(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(found)
 }
 
-/// The largest difference of values that both have, as part of the largest value.
+/// The largest difference over the common length, relative to the largest value.
 fn far(a: &[f64], b: &[f64]) -> f64 {
     let largest = |list: &mut dyn Iterator<Item = f64>| list.map(f64::abs).fold(0.0, f64::max);
     largest(&mut a.iter().zip(b).map(|(x, y)| x - y)) / largest(&mut a.iter().copied())
 }
 
-/// Points and weights of Gauss' rule on [0, 1]: the zeros of Legendre's polynomial, by Newton's method.
+/// Points and weights of Gauss quadrature on [0, 1]: zeros of the Legendre polynomial, by Newton's method.
 fn gauss(n: usize) -> Vec<(f64, f64)> {
     let legendre = |x: f64| {
         let (mut before, mut p) = (1.0, x);
@@ -221,7 +221,7 @@ fn gauss(n: usize) -> Vec<(f64, f64)> {
     (0..n).map(point).collect()
 }
 
-/// Bernstein's polynomials of this order in x.
+/// The Bernstein polynomials of this order at x.
 fn bernstein(order: usize, x: f64) -> Vec<f64> {
     let mut values = vec![1.0];
     for _ in 0..order {
@@ -235,7 +235,7 @@ fn bernstein(order: usize, x: f64) -> Vec<f64> {
     values
 }
 
-/// The same on a GPU.
+/// The action and the chain on a GPU.
 #[cfg(feature = "cuda")]
 mod device {
     use sparring::Cuda;
@@ -247,7 +247,7 @@ mod device {
         Cuda::new(0).inspect_err(|e| println!("no GPU: {e}\n")).ok()
     }
 
-    /// Calls one behind the other: the device does not wait for the host.
+    /// Number of calls enqueued back to back, so that the device does not wait for the host.
     const CALLS: usize = 10;
 
     fn several(cuda: &Cuda, mut work: impl FnMut() -> Result<()>) -> Result<f64> {

@@ -1,9 +1,9 @@
-//! A mesh drawn from its neighbours alone: rows of a matrix, their nearest ones by Jaccard's distance, a layout, a
+//! A mesh drawn from its connectivity: rows of a matrix, their nearest neighbours by Jaccard distance, a layout, a
 //! picture.
 //!
-//! The file says which points of a mesh are connected, and nothing of where they lie. Points whose rows share columns
-//! are near each other; the graph of the nearest ones, laid out by the smoothest functions on it (the first
-//! eigenvectors of its normalized Laplacian after the constant one), is the mesh again.
+//! The file has the connectivity of a mesh, but no coordinates. Points whose rows share columns
+//! are close to each other; the nearest-neighbour graph, laid out by its smoothest functions (the first
+//! eigenvectors of its normalized Laplacian after the constant one), recovers the mesh.
 //!
 //! ```sh
 //! cargo run --release --example neighbours -- neighbours.svg
@@ -19,7 +19,7 @@ use sparring::distance::Metric;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, io};
 
-/// Functions that the layout is looked for among, and steps of the search.
+/// Dimension of the subspace iteration, and number of its steps.
 const WIDTH: usize = 12;
 const STEPS: usize = 400;
 const SIDE: f64 = 900.0;
@@ -36,14 +36,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let columns = (0..n).flat_map(|i| near.row(i).0).copied().collect::<Vec<_>>();
     let k = columns.len() / n;
     let graph = Csr::<f64>::from_unsorted(n, n, (0..=n).map(|i| i * k).collect(), columns, vec![1.0; n * k])?;
-    // i and j are neighbours if either has the other among its nearest.
+    // i and j are neighbours if either is among the nearest of the other.
     let edges = graph.pattern().symmetrized(cpu.threads())?;
     let at = layout(&cpu, &edges)?;
 
     let lengths: Vec<f64> = pairs(&edges).map(|(i, j)| (at[i].0 - at[j].0).hypot(at[i].1 - at[j].1)).collect();
     let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
     println!("{} edges of mean length {mean:.3} in a picture of side 1", lengths.len());
-    // In a random layout it would be about a half.
+    // About one half in a random layout.
     assert!(mean < 0.05, "neighbours lie apart: {mean}");
 
     draw(&path, &edges, &at)?;
@@ -59,15 +59,15 @@ fn pairs(edges: &sparring::Pattern<u32>) -> impl Iterator<Item = (usize, usize)>
     (0..edges.nrows()).flat_map(|i| edges.row(i).iter().map(move |&j| (i, j as usize)).filter(|(i, j)| i < j))
 }
 
-/// Where each vertex lies, between 0 and 1 along the longer axis: D^-½ times the second and third eigenvector of
-/// S = D^-½ A D^-½, D the degrees.
+/// Vertex coordinates, scaled to [0, 1] along the longer axis: D^-½ times the second and third eigenvector of
+/// S = D^-½ A D^-½, where D has the degrees.
 fn layout(cpu: &Cpu, edges: &sparring::Pattern<u32>) -> sparring::Result<Vec<(f64, f64)>> {
     let n = edges.nrows();
     let scale: Vec<f64> = (0..n).map(|i| 1.0 / (edges.row(i).len().max(1) as f64).sqrt()).collect();
     let values = (0..n).flat_map(|i| edges.row(i).iter().map(|&j| scale[i] * scale[j as usize]).collect::<Vec<_>>());
     let s = Csr::new(n, n, edges.row_ptr().to_vec(), edges.col_idx().to_vec(), values.collect())?;
-    let times = |x: &Dense<f64>| cpu.mxd(PlusTimes::<f64>::default(), &s, x);
-    // Orthogonal iteration with (1 + S) / 2, whose eigenvalues are those of S moved into [0, 1].
+    let times = |x: &Dense<f64>| cpu.spmm_product(PlusTimes::<f64>::default(), &s, x);
+    // Orthogonal iteration with (1 + S) / 2, whose eigenvalues are those of S mapped to [0, 1].
     let mut x = Dense::filled(n, WIDTH, 0.0)?;
     for (e, value) in x.values_mut().iter_mut().enumerate() {
         *value = sparring_generate::splitmix64(e as u64) as f64 / u64::MAX as f64 - 0.5;
@@ -82,7 +82,7 @@ fn layout(cpu: &Cpu, edges: &sparring::Pattern<u32>) -> sparring::Result<Vec<(f6
         }
     }
     orthonormalize(&mut x);
-    // The best combinations of the columns: eigenvectors of Xᵀ S X.
+    // Rayleigh–Ritz: combines the columns by the eigenvectors of Xᵀ S X.
     let y = times(&x)?;
     let small = std::array::from_fn(|a| std::array::from_fn(|b| (0..n).map(|i| x.row(i)[a] * y.row(i)[b]).sum()));
     let vectors = largest_eigenvectors(small);
@@ -95,7 +95,7 @@ fn layout(cpu: &Cpu, edges: &sparring::Pattern<u32>) -> sparring::Result<Vec<(f6
     Ok(at)
 }
 
-/// Gram and Schmidt's columns of length 1.
+/// Gram–Schmidt orthonormalization of the columns.
 fn orthonormalize(x: &mut Dense<f64>) {
     for a in 0..x.ncols() {
         for b in 0..a {
@@ -107,7 +107,7 @@ fn orthonormalize(x: &mut Dense<f64>) {
     }
 }
 
-/// Eigenvectors of a symmetric matrix, that of the largest eigenvalue first, by Jacobi's rotations.
+/// Eigenvectors of a symmetric matrix by Jacobi rotations, in order of decreasing eigenvalue.
 fn largest_eigenvectors(mut a: [[f64; WIDTH]; WIDTH]) -> Vec<[f64; WIDTH]> {
     let mut v: [[f64; WIDTH]; WIDTH] = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
     for _ in 0..20 {

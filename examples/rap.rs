@@ -1,6 +1,6 @@
-//! R·A·P, the coarse matrix of a multigrid method, again and again while the values of A change.
+//! R·A·P, the coarse matrix of a multigrid method, recomputed while the values of A change.
 //!
-//! The structures stay, so both plans and both results are made once; each further step only computes
+//! The patterns are fixed, so both plans and both results are built once; each further step only computes
 //! values, in place.
 //!
 //! ```sh
@@ -28,7 +28,7 @@ fn laplacian(n: usize, scale: f64) -> sparring::Result<Csr<f64>> {
 
 fn main() -> sparring::Result<()> {
     let (n, coarse) = (3000, 1000);
-    // Each coarse point stands for three fine ones; R = Pᵀ.
+    // Each coarse point aggregates three fine points; R = Pᵀ.
     let p = Csr::<f64>::new(n, coarse, (0..=n).collect(), (0..n).map(|i| (i / 3) as u32).collect(), vec![1.0; n])?;
     let r = Csr::<f64>::new(coarse, n, (0..=coarse).map(|i| 3 * i).collect(), (0..n as u32).collect(), vec![1.0; n])?;
     let ring = PlusTimes::<f64>::default();

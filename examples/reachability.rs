@@ -1,9 +1,9 @@
-//! An index that answers "does a path lead from s to t?" by one operation of words, over a semiring of one's own.
+//! An index that answers "is t reachable from s?" by one bitwise operation, over a user-defined semiring.
 //!
-//! 64 vertices of many edges are landmarks. The set of those that a vertex reaches is a word with a bit for each, and
-//! so is the set of those that reach it. Along an edge a set is passed on as it is, and sets are joined by `or`: the
-//! semiring (or, second), one line below. If the two words of s and t have a landmark in common, a path leads through
-//! it; else most pairs have none, and a search tells.
+//! 64 high-degree vertices are landmarks. The set of landmarks reachable from a vertex is a 64-bit word, and
+//! so is the set of landmarks that reach it. Sets are propagated unchanged along edges and combined by `or`: the
+//! semiring (or, second), defined in one line below. If the words of s and t have a common landmark, a path leads
+//! through it. Otherwise most pairs are not connected, and a search decides.
 //!
 //! ```sh
 //! cargo run --release --example reachability
@@ -15,7 +15,7 @@ use sparring::graph::{Graph, GraphKind, UNREACHED, bfs};
 use sparring::{Cpu, Csr, Vector, io};
 use sparring_generate::splitmix64;
 
-/// Sets of landmarks, passed on and joined.
+/// Propagation and union of landmark sets.
 type Landmarks = Ring<Bor<u64>, Second<u64>>;
 
 fn main() -> sparring::Result<()> {
@@ -54,7 +54,7 @@ fn main() -> sparring::Result<()> {
     Ok(())
 }
 
-/// The landmarks that each vertex reaches by edges of `a`, those of its own among them.
+/// The landmarks reachable from each vertex by edges of `a`, itself included.
 fn spread(cpu: &Cpu, a: &Csr<u64>, own: &[u64]) -> sparring::Result<Vec<u64>> {
     let mut sets = Vector::full(own.to_vec())?;
     loop {

@@ -1,7 +1,7 @@
-//! A road trip: the shortest way from Lisbon to Vienna, and how far every town is from there.
+//! A road trip: the shortest path from Lisbon to Vienna, and the distance of every town from Lisbon.
 //!
-//! Edges are roads with their length in kilometres, one for both directions. The search keeps the town before each one,
-//! so the way is read backwards from its end.
+//! Edges are roads with their length in kilometres, stored once for both directions. The search records the predecessor
+//! of each town, so the path is read backwards from its end.
 //!
 //! ```sh
 //! cargo run --release --example road_trip
@@ -55,15 +55,15 @@ fn main() -> sparring::Result<()> {
     let map = Graph::weighted(&cpu, &roads, GraphKind::Undirected)?;
 
     let trip = sssp_tree(&cpu, &map, 0)?;
-    let way = trip.path(9).unwrap_or_default();
-    let names: Vec<_> = way.iter().map(|&town| TOWNS[town as usize]).collect();
+    let path = trip.path(9).unwrap_or_default();
+    let names: Vec<_> = path.iter().map(|&town| TOWNS[town as usize]).collect();
     println!("{} km: {}", trip.distances[9], names.join(" – "));
     for (town, km) in TOWNS.iter().zip(&trip.distances) {
         println!("{town:10} {km:>6}");
     }
     assert_eq!(names, ["Lisbon", "Madrid", "Bordeaux", "Paris", "Munich", "Vienna"]);
     assert_eq!(trip.distances[9], 3130.0);
-    // No road leads there.
+    // Unreachable by road.
     assert!(trip.distances[11].is_infinite() && trip.path(11).is_none());
     Ok(())
 }

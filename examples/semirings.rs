@@ -1,4 +1,4 @@
-//! One plan, three products: plus-times, min-plus, and a semiring of your own.
+//! One plan, three products: plus-times, min-plus, and a user-defined semiring.
 //!
 //! ```sh
 //! cargo run --release --example semirings
@@ -9,7 +9,7 @@ use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 sparring::op! {
-    /// The narrower of two pipes in a row: with max as ⊕, the widest way from here to there.
+    /// The narrower of two pipes in series: with max as ⊕, the widest path (bottleneck) problem.
     pub Narrower<T: Num> (a, b) -> T { a.min(b) }
 }
 use sparring::algebra::Num;

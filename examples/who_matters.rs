@@ -1,8 +1,8 @@
-//! Who matters in a network: five answers for the votes by which Wikipedia's administrators were elected.
+//! Centrality in a network: five measures for the elections of Wikipedia's administrators.
 //!
-//! An edge leads from who votes to who is voted on. The number of votes is the simplest score; PageRank weighs a vote
-//! by the rank of who casts it, and authorities by how many good ones else they voted on. Betweenness says who connects
-//! parts of the network, hubs who votes on many of those that matter.
+//! An edge leads from the voter to the candidate. The number of votes is the simplest score; PageRank weighs a vote by
+//! the rank of the voter, and authority scores by the voter's other good choices. Betweenness finds vertices that
+//! connect parts of the network, hub scores those who vote for many important candidates.
 //!
 //! ```sh
 //! cargo run --release --example who_matters
@@ -38,7 +38,7 @@ fn main() -> sparring::Result<()> {
     Ok(())
 }
 
-/// The vertices of the largest scores.
+/// The vertices with the largest scores.
 fn top(scores: &[f64], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&u, &v| scores[v].total_cmp(&scores[u]));

@@ -7,11 +7,11 @@
 //     cpu.into(q).mask(seen).structure().complement().replace().vxm(reach, q, a);  // q⟨¬seen⟩ = q ⊕.⊗ A, in place
 //     const auto path = sparring::Graph::weighted(cpu, a).sssp_tree(cpu, 0).path(2);
 //
-// - A class owns one handle, frees it, moves, and is copied by dup() alone. get() lends the handle to functions of
-//   sparring.h that have no face here; a constructor from a handle adopts it.
-// - Whatever fails throws an Error with the status and the sentence of sparring_last_error(). Destructors never throw.
-// - Types of values are checked where C trusts: reading doubles as integers is an Error, not garbage.
-// - Threads, devices and the meaning of masks and accumulators are those of sparring.h (SparringDescriptor).
+// - A class owns one handle and frees it; it is movable, and copied only by dup(). get() lends the handle to functions
+//   of sparring.h without a wrapper; a constructor from a handle adopts it.
+// - Failures throw an Error with the status and the message of sparring_last_error(). Destructors never throw.
+// - Value types are checked where C trusts the caller: reading doubles as integers is an Error.
+// - Threads, devices, masks and accumulators work as in sparring.h (SparringDescriptor).
 
 #ifndef SPARRING_HPP
 #define SPARRING_HPP
@@ -33,7 +33,7 @@
 
 namespace sparring {
 
-/// A call that failed: its status, and as what() the sentence that names the argument.
+/// A failed call: its status, and as what() the message that names the argument.
 class Error : public std::runtime_error {
 public:
     Error(SparringStatus status, const std::string &message) : std::runtime_error(message), status_(status) {}
@@ -43,22 +43,22 @@ private:
     SparringStatus status_;
 };
 
-/// Throws an Error unless the status of a call of sparring.h is SPARRING_OK.
+/// Throws an Error unless the status of a sparring.h function is SPARRING_OK.
 inline void check(SparringStatus status)
 {
     if (status != SPARRING_OK)
         throw Error(status, sparring_last_error());
 }
 
-// Types of values.
+// Value types.
 
 /// The SparringType of bool, integers of 8 to 64 bits, float, double, and std::complex of those two.
 template <class T> constexpr SparringType type_of() noexcept
 {
     static_assert(std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>> ||
                       std::is_same_v<T, std::complex<double>>,
-                  "a type of numbers that sparring has");
-    static_assert(sizeof(bool) == 1, "a bool of C is a byte");
+                  "a numeric type that sparring supports");
+    static_assert(sizeof(bool) == 1, "bool must be one byte");
     if constexpr (std::is_same_v<T, bool>) {
         return SPARRING_BOOL;
     } else if constexpr (std::is_integral_v<T>) {
@@ -77,15 +77,15 @@ template <class T> constexpr SparringType type_of() noexcept
     } else if constexpr (std::is_same_v<T, std::complex<float>>) {
         return SPARRING_COMPLEX_F32;
     } else {
-        static_assert(std::is_same_v<T, std::complex<double>>, "long double is no type of sparring");
+        static_assert(std::is_same_v<T, std::complex<double>>, "long double is not supported");
         return SPARRING_COMPLEX_F64;
     }
 }
 
-/// What an array of T is made of: a byte for bool, as std::vector<bool> has no array.
+/// The element type of an array of T: a byte for bool, because std::vector<bool> has no array.
 template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
-/// An array of the caller's, borrowed for a call: of a vector, an array, a list in braces, or a pointer and a length.
+/// A borrowed array: from a vector, an array, a braced list, or a pointer and a length.
 template <class T> class Span {
 public:
     Span(const T *data, std::size_t size) noexcept : data_(data), size_(size) {}
@@ -101,10 +101,10 @@ private:
     std::size_t size_;
 };
 
-/// Which rows, columns or indices: all of them, a list that the caller keeps, or `len` from `start` on by `step`.
+/// A selection of rows, columns or indices: all, a list owned by the caller, or `len` indices from `start` by `step`.
 class Indices {
 public:
-    /// All.
+    /// All indices.
     Indices() noexcept = default;
     Indices(Span<std::uint64_t> list) noexcept : indices_{list.data(), list.size(), 0, 1}, all_(false) {}
     Indices(const std::vector<std::uint64_t> &list) noexcept : Indices(Span<std::uint64_t>(list)) {}
@@ -142,16 +142,16 @@ public:
     Handle(const Handle &) = delete;
     Handle &operator=(const Handle &) = delete;
     ~Handle() { free_(raw_); }
-    /// The handle, which stays owned.
+    /// The handle, still owned.
     Raw *get() const noexcept { return raw_; }
-    /// The handle, which is the caller's from here on.
+    /// Releases the handle to the caller.
     [[nodiscard]] Raw *release() noexcept { return std::exchange(raw_, nullptr); }
 
 private:
     Raw *raw_;
 };
 
-/// The handle that a call writes.
+/// The handle returned by a call.
 template <class Raw, class Function> Raw *make(Function function)
 {
     Raw *raw = nullptr;
@@ -159,7 +159,7 @@ template <class Raw, class Function> Raw *make(Function function)
     return raw;
 }
 
-/// A number that a function writes.
+/// The number returned by a function.
 template <class Number, class Raw> Number number(SparringStatus (*function)(const Raw *, Number *), const Raw *raw)
 {
     Number found{};
@@ -167,7 +167,7 @@ template <class Number, class Raw> Number number(SparringStatus (*function)(cons
     return found;
 }
 
-/// The text that a function writes.
+/// The text returned by a function.
 template <class Raw>
 std::string text(SparringStatus (*function)(const Raw *, char *, std::uint64_t, std::uint64_t *), const Raw *raw)
 {
@@ -179,7 +179,7 @@ std::string text(SparringStatus (*function)(const Raw *, char *, std::uint64_t, 
     return found;
 }
 
-/// The bytes that a function makes.
+/// The bytes returned by a function.
 template <class Raw>
 std::vector<std::uint8_t> serialized(SparringStatus (*function)(const Raw *, SparringBytes **), const Raw *raw)
 {
@@ -192,8 +192,8 @@ std::vector<std::uint8_t> serialized(SparringStatus (*function)(const Raw *, Spa
     return std::vector<std::uint8_t>(first, first + len);
 }
 
-/// A callable as the context of a function of C. What it throws ends the program (std::terminate): nothing may pass
-/// through the library.
+/// A callable as the context of a C function. An exception ends the program (std::terminate), because it must not
+/// unwind through the library.
 template <class F> struct Callable {
     template <class X> static void unary(void *f, void *z, const void *x) noexcept
     {
@@ -209,7 +209,7 @@ template <class F> struct Callable {
         put(z, (*static_cast<const F *>(f))(at<X>(x), i, j, at<S>(s)));
     }
     static void release(void *f) { delete static_cast<F *>(f); }
-    /// The handle that `function` makes of the callable, which is then its own.
+    /// The handle that `function` creates from the callable, taking ownership of it.
     template <class Raw, class Function> static Raw *make(F f, Function function)
     {
         auto held = std::make_unique<F>(std::move(f));
@@ -238,8 +238,8 @@ inline void expect_length(std::size_t found, std::size_t expected, const char *w
 
 } // namespace detail
 
-/// Calls `f`, and says how the operations that it calls on this thread were computed: operands and their forms,
-/// kernels, and why, line by line.
+/// Calls `f` and explains the operations that it performs on this thread: operands with their storage forms, kernels
+/// and reasons, line by line.
 template <class F> std::string explain(F &&f)
 {
     struct Listening {
@@ -263,7 +263,7 @@ class Matrix;
 class Vector;
 class Scalar;
 
-/// Where operations run: "cpu" with its threads (0: all), or "cuda:0"; with a budget of bytes (0: none).
+/// A device: "cpu" with a number of threads (0: all), or "cuda:0"; with a memory budget in bytes (0: none).
 class Device : public detail::Handle<SparringDevice, sparring_device_free> {
 public:
     using Handle::Handle;
@@ -273,19 +273,19 @@ public:
     {
     }
     std::string describe() const { return detail::text(sparring_device_describe, get()); }
-    /// Waits until all operations are done; for measuring time on a GPU.
+    /// Waits until all operations are finished; for timing a GPU.
     void wait() const { check(sparring_device_wait(get())); }
-    /// An operation into an object that exists: c⟨mask⟩ ⊙= …
+    /// An operation into an existing object: c⟨mask⟩ ⊙= …
     template <class C> Into<C> into(C &c) const { return Into<C>(*this, c); }
 };
 
-/// One value of a type, or none.
+/// One value of a type, or empty.
 class Scalar : public detail::Handle<SparringScalar, sparring_scalar_free> {
 public:
     using Handle::Handle;
-    /// An empty one.
+    /// An empty scalar.
     explicit Scalar(SparringType type) : Handle(make(type, nullptr)) {}
-    /// A value.
+    /// A scalar with a value.
     template <class T> static Scalar of(T value) { return Scalar(make(type_of<T>(), &value)); }
     SparringType type() const { return static_cast<SparringType>(detail::number(sparring_scalar_type, get())); }
     /// The value, if there is one.
@@ -318,11 +318,11 @@ private:
 class UnaryOp : public detail::Handle<SparringUnaryOp, sparring_unary_op_free> {
 public:
     using Handle::Handle;
-    /// The scalar of a formula is of the type of a.
+    /// The scalar of a formula has the type of a.
     UnaryOp(const char *text, SparringType type) : UnaryOp(make(text, type, 0)) {}
     UnaryOp(const char *text, SparringType type, SparringType of_s) : UnaryOp(make(text, type, of_s)) {}
-    /// z = f(x) of a callable, for values of X. Threads of the device call it at the same time. It depends on x alone, and
-    /// what it throws ends the program. It works wherever an operator works on the processor, and on no GPU.
+    /// z = f(x) from a callable, for values of X. Threads of the device call it concurrently. It depends only on x, and
+    /// an exception ends the program. It works wherever an operator is accepted on the processor, but not on a GPU.
     template <class X, class F> static UnaryOp of(F f, const char *name = nullptr)
     {
         using Z = std::invoke_result_t<const F &, const X &>;
@@ -332,7 +332,7 @@ public:
                                                   type_of<X>(), out);
         }));
     }
-    /// z = f(x, i, j, s) of a callable, i and j the row and the column of the entry, s a scalar that with() gives it.
+    /// z = f(x, i, j, s) from a callable: i and j are the row and column of the entry, s a scalar set by with().
     template <class X, class S, class F> static UnaryOp of_index(F f, const char *name = nullptr)
     {
         using Z = std::invoke_result_t<const F &, const X &, std::uint64_t, std::uint64_t, const S &>;
@@ -342,7 +342,7 @@ public:
                                                         type_of<Z>(), type_of<X>(), type_of<S>(), out);
         }));
     }
-    /// The operator with its scalar.
+    /// The operator with its scalar set.
     UnaryOp with(const Scalar &s) const
     {
         return UnaryOp(detail::make<SparringUnaryOp>(
@@ -370,7 +370,7 @@ public:
               [=](SparringBinaryOp **out) { return sparring_binary_op_new(text, a, b, out); }))
     {
     }
-    /// z = f(x, y) of a callable, for values of X and Y, as UnaryOp::of.
+    /// z = f(x, y) from a callable, for values of X and Y, like UnaryOp::of.
     template <class X, class Y = X, class F> static BinaryOp of(F f, const char *name = nullptr)
     {
         using Z = std::invoke_result_t<const F &, const X &, const Y &>;
@@ -407,7 +407,7 @@ public:
               [=](SparringMonoid **out) { return sparring_monoid_new(text, type, out); }))
     {
     }
-    /// Of an operator, also a callable, and its identity.
+    /// From an operator, also a callable, and its identity.
     Monoid(const BinaryOp &op, const Scalar &identity)
         : Handle(detail::make<SparringMonoid>(
               [&](SparringMonoid **out) { return sparring_monoid_from_op(op.get(), identity.get(), out); }))
@@ -428,7 +428,7 @@ public:
               [=](SparringSemiring **out) { return sparring_semiring_new(text, a, b, out); }))
     {
     }
-    /// Of a monoid and an operator, also callables.
+    /// From a monoid and an operator, also callables.
     Semiring(const Monoid &add, const BinaryOp &mul)
         : Handle(detail::make<SparringSemiring>(
               [&](SparringSemiring **out) { return sparring_semiring_from_ops(add.get(), mul.get(), out); }))
@@ -438,11 +438,11 @@ public:
     std::string describe() const { return detail::text(sparring_semiring_describe, get()); }
 };
 
-/// What a file says beside its numbers: labels of rows, names of columns, numbers of vertices.
+/// The labels of a file: row labels, column names, vertex numbers.
 class Labels : public detail::Handle<SparringLabels, sparring_labels_free> {
 public:
     using Handle::Handle;
-    /// Labels of rows that are numbers.
+    /// Numeric row labels.
     explicit Labels(Span<double> numbers)
         : Handle(detail::make<SparringLabels>([&](SparringLabels **out) {
               return sparring_labels_from_numbers(numbers.data(), numbers.size(), out);
@@ -451,16 +451,16 @@ public:
     }
     std::vector<std::string> rows() const { return texts(sparring_labels_row, counts()[0]); }
     std::vector<std::string> columns() const { return texts(sparring_labels_column, counts()[1]); }
-    /// The labels of rows as numbers.
+    /// The row labels as numbers.
     std::vector<double> numbers() const
     {
-        // One more: no labels have an address too.
+        // One more element, so that an empty array has an address.
         std::vector<double> found(static_cast<std::size_t>(counts()[0]) + 1);
         check(sparring_labels_numbers(get(), found.data(), found.size()));
         found.pop_back();
         return found;
     }
-    /// The number that each row and column has in the file, if they were renumbered.
+    /// The original number of each row and column in the file, if they were renumbered.
     std::vector<std::int64_t> ids() const
     {
         std::vector<std::int64_t> found(static_cast<std::size_t>(counts()[2]) + 1);
@@ -491,7 +491,7 @@ private:
     }
 };
 
-/// Compressed rows: the entries of row i are at p from row_ptr[i] to row_ptr[i + 1] - 1.
+/// CSR arrays: the entries of row i are at p from row_ptr[i] to row_ptr[i + 1] - 1.
 template <class T> struct Csr {
     std::vector<std::uint64_t> row_ptr;
     std::vector<std::uint32_t> col_idx;
@@ -502,13 +502,13 @@ template <class T> struct Csr {
 class Matrix : public detail::Handle<SparringMatrix, sparring_matrix_free> {
 public:
     using Handle::Handle;
-    /// Without entries.
+    /// Empty.
     Matrix(SparringType type, std::uint64_t nrows, std::uint64_t ncols)
         : Handle(detail::make<SparringMatrix>(
               [=](SparringMatrix **out) { return sparring_matrix_new(type, nrows, ncols, out); }))
     {
     }
-    /// From compressed rows, which are checked and copied.
+    /// From CSR arrays, which are validated and copied.
     template <class T>
     static Matrix from_csr(std::uint64_t nrows, std::uint64_t ncols, Span<std::uint64_t> row_ptr,
                            Span<std::uint32_t> col_idx, Span<Stored<T>> values)
@@ -520,7 +520,7 @@ public:
                                             values.size(), out);
         }));
     }
-    /// From coordinates in any order; entries at the same place are summed.
+    /// From coordinates in any order; duplicate entries are summed.
     template <class T>
     static Matrix from_coo(std::uint64_t nrows, std::uint64_t ncols, Span<std::uint32_t> rows, Span<std::uint32_t> cols,
                            Span<Stored<T>> values)
@@ -538,8 +538,8 @@ public:
         return Matrix(detail::make<SparringMatrix>(
             [&](SparringMatrix **out) { return sparring_matrix_read(device.get(), type, path, out); }));
     }
-    /// From a file of any format; its values are of `type`, or for 0 of the type that it has. `labels` gets what it says
-    /// beside its numbers.
+    /// From a file of any format, with values of `type`, or for 0 of the type of the file. `labels` receives the labels
+    /// of the file.
     static Matrix read(const Device &device, SparringFormat format, std::uint32_t type, const char *path,
                        const SparringFileOptions &options = {}, Labels *labels = nullptr)
     {
@@ -551,12 +551,12 @@ public:
             *labels = Labels(beside);
         return found;
     }
-    /// Into a file of a format that is written.
+    /// Writes a file, in a format that supports writing.
     void write(const Device &device, SparringFormat format, const char *path, const Labels *labels = nullptr) const
     {
         check(sparring_matrix_write_file(device.get(), format, get(), labels ? labels->get() : nullptr, path));
     }
-    /// As bytes, for deserialize() here or in another process.
+    /// Serializes to bytes, for deserialize() in this or another process.
     std::vector<std::uint8_t> serialize() const { return detail::serialized(sparring_matrix_serialize, get()); }
     static Matrix deserialize(Span<std::uint8_t> bytes)
     {
@@ -569,20 +569,20 @@ public:
         return Matrix(
             detail::make<SparringMatrix>([&](SparringMatrix **out) { return sparring_matrix_dup(get(), out); }));
     }
-    /// The same in the memory of a device.
+    /// A copy in the memory of a device.
     Matrix to(const Device &device) const
     {
         return Matrix(detail::make<SparringMatrix>(
             [&](SparringMatrix **out) { return sparring_matrix_to(device.get(), get(), out); }));
     }
-    /// The same entries of another type; a value that the type does not hold is an Error.
+    /// A copy with another value type; an unrepresentable value is an Error.
     Matrix cast(SparringType type) const
     {
         return Matrix(detail::make<SparringMatrix>(
             [&](SparringMatrix **out) { return sparring_matrix_cast(get(), type, 0, out); }));
     }
     void clear(const Device &device) { check(sparring_matrix_clear(device.get(), get())); }
-    /// Another shape; entries outside of it are removed.
+    /// Changes the shape; entries outside are deleted.
     void resize(const Device &device, std::uint64_t nrows, std::uint64_t ncols)
     {
         check(sparring_matrix_resize(device.get(), get(), nrows, ncols));
@@ -605,12 +605,12 @@ public:
         check(sparring_matrix_get(get(), i, j, s.get()));
         return s.value<T>();
     }
-    /// A value at (i, j). Values that are set one by one are merged with the rows when the matrix is read.
+    /// Sets (i, j) to a value. Updates stay pending until the matrix is read.
     template <class T> void set(std::uint64_t i, std::uint64_t j, T value)
     {
         check(sparring_matrix_set(get(), i, j, Scalar::of(value).get()));
     }
-    /// No entry at (i, j).
+    /// Removes the entry at (i, j).
     void remove(std::uint64_t i, std::uint64_t j)
     {
         check(sparring_matrix_set(get(), i, j, Scalar(type()).get()));
@@ -629,23 +629,23 @@ public:
     }
 };
 
-/// The entries of a vector, indices increasing.
+/// The entries of a vector, by increasing index.
 template <class T> struct Entries {
     std::vector<std::uint64_t> indices;
     std::vector<Stored<T>> values;
 };
 
-/// A vector with entries at some indices or at all.
+/// A sparse or full vector.
 class Vector : public detail::Handle<SparringVector, sparring_vector_free> {
 public:
     using Handle::Handle;
-    /// Without entries.
+    /// Empty.
     Vector(SparringType type, std::uint64_t len)
         : Handle(detail::make<SparringVector>(
               [=](SparringVector **out) { return sparring_vector_new(type, len, out); }))
     {
     }
-    /// From entries in any order; those at the same index are summed.
+    /// From entries in any order; duplicates are summed.
     template <class T>
     static Vector from_entries(std::uint64_t len, Span<std::uint64_t> indices, Span<Stored<T>> values)
     {
@@ -654,7 +654,7 @@ public:
             return sparring_vector_from_entries(type_of<T>(), len, indices.data(), values.data(), values.size(), out);
         }));
     }
-    /// With a value at every index.
+    /// A full vector.
     template <class T> static Vector from_dense(Span<Stored<T>> values)
     {
         return Vector(detail::make<SparringVector>([&](SparringVector **out) {
@@ -666,19 +666,19 @@ public:
         return Vector(
             detail::make<SparringVector>([&](SparringVector **out) { return sparring_vector_dup(get(), out); }));
     }
-    /// The same in the memory of a device.
+    /// A copy in the memory of a device.
     Vector to(const Device &device) const
     {
         return Vector(detail::make<SparringVector>(
             [&](SparringVector **out) { return sparring_vector_to(device.get(), get(), out); }));
     }
-    /// The same entries of another type; a value that the type does not hold is an Error.
+    /// A copy with another value type; an unrepresentable value is an Error.
     Vector cast(SparringType type) const
     {
         return Vector(detail::make<SparringVector>(
             [&](SparringVector **out) { return sparring_vector_cast(get(), type, 0, out); }));
     }
-    /// As bytes, for deserialize() here or in another process.
+    /// Serializes to bytes, for deserialize() in this or another process.
     std::vector<std::uint8_t> serialize() const { return detail::serialized(sparring_vector_serialize, get()); }
     static Vector deserialize(Span<std::uint8_t> bytes)
     {
@@ -687,14 +687,14 @@ public:
         }));
     }
     void clear(const Device &device) { check(sparring_vector_clear(device.get(), get())); }
-    /// Another length; entries beyond it are removed.
+    /// Changes the length; entries beyond it are deleted.
     void resize(const Device &device, std::uint64_t len) { check(sparring_vector_resize(device.get(), get(), len)); }
-    /// A value at an index.
+    /// Sets an index to a value.
     template <class T> void set(std::uint64_t i, T value)
     {
         check(sparring_vector_set(get(), i, Scalar::of(value).get()));
     }
-    /// No entry at an index.
+    /// Removes the entry at an index.
     void remove(std::uint64_t i) { check(sparring_vector_set(get(), i, Scalar(type()).get())); }
     SparringType type() const { return static_cast<SparringType>(detail::number(sparring_vector_type, get())); }
     std::uint64_t size() const { return detail::number(sparring_vector_len, get()); }
@@ -718,20 +718,21 @@ public:
     }
 };
 
-/// Setters that chain, of a SparringDescriptor.
+/// Chained setters of a SparringDescriptor.
 template <class Self> class Flags {
 public:
-    /// The mask allows where it has an entry, whatever its value.
+    /// Structural mask: allows every position where the mask has an entry, whatever its value.
     Self &structure() noexcept { return set(flags_.structure); }
-    /// The mask allows everywhere else.
+    /// Complements the mask.
     Self &complement() noexcept { return set(flags_.complement); }
-    /// Entries that the mask does not allow are removed.
+    /// Deletes entries outside the mask.
     Self &replace() noexcept { return set(flags_.replace); }
-    /// The first operand, a matrix, is taken transposed.
+    /// Transposes the first operand, a matrix.
     Self &transpose_a() noexcept { return set(flags_.transpose_a); }
-    /// The second operand, a matrix, is taken transposed.
+    /// Transposes the second operand, a matrix.
     Self &transpose_b() noexcept { return set(flags_.transpose_b); }
-    /// The transpose of the matrix of mxv or vxm, made before, so that the direction is chosen; it must live on.
+    /// The precomputed transpose of the matrix of mxv or vxm, so that push or pull can be chosen; it must outlive the
+    /// call.
     Self &with_transpose(const Matrix &at) noexcept
     {
         flags_.transposed = at.get();
@@ -747,28 +748,28 @@ protected:
     SparringDescriptor flags_ = {};
 };
 
-/// A descriptor to be used more than once: Descriptor().structure().replace().
+/// A reusable descriptor: Descriptor().structure().replace().
 class Descriptor : public Flags<Descriptor> {
 public:
     const SparringDescriptor &flags() const noexcept { return flags_; }
 };
 
-/// What operations into matrices and into vectors have in common.
+/// Shared part of operations into matrices and into vectors.
 template <class C> class IntoAny : public Flags<Into<C>> {
 public:
-    /// Writes only where the mask, of the kind and shape of c, allows.
+    /// Writes only where the mask allows; it has the kind and shape of c.
     Into<C> &mask(const C &mask) noexcept
     {
         mask_ = mask.get();
         return self();
     }
-    /// Joins what is computed to what c has.
+    /// Accumulates the result into c.
     Into<C> &accum(const BinaryOp &op) noexcept
     {
         accum_ = op.get();
         return self();
     }
-    /// Takes all settings of a descriptor.
+    /// Applies all settings of a descriptor.
     Into<C> &with(const Descriptor &descriptor) noexcept
     {
         this->flags_ = descriptor.flags();
@@ -799,12 +800,12 @@ public:
     {
         run(sparring_matrix_mxm, ring.get(), a.get(), b.get());
     }
-    /// A ∘ B on the union of the entries.
+    /// A ∘ B on the union of the patterns.
     void ewise_add(const BinaryOp &op, const Matrix &a, const Matrix &b)
     {
         run(sparring_matrix_ewise_add, op.get(), a.get(), b.get());
     }
-    /// A ∘ B on their intersection.
+    /// A ∘ B on the intersection.
     void ewise_mult(const BinaryOp &op, const Matrix &a, const Matrix &b)
     {
         run(sparring_matrix_ewise_mult, op.get(), a.get(), b.get());
@@ -818,7 +819,7 @@ public:
     void apply(const UnaryOp &op, const Matrix &a) { run(sparring_matrix_apply, op.get(), a.get()); }
     /// The entries for which f(A) holds.
     void select(const UnaryOp &op, const Matrix &a) { run(sparring_matrix_select, op.get(), a.get()); }
-    /// A ∘ B where either has an entry; alpha stands for an absent one of A, beta for one of B.
+    /// A ∘ B on the union, with alpha for absent entries of A and beta for those of B.
     void ewise_union(const BinaryOp &op, const Matrix &a, const Scalar &alpha, const Matrix &b, const Scalar &beta)
     {
         run(sparring_matrix_ewise_union, op.get(), a.get(), alpha.get(), b.get(), beta.get());
@@ -833,12 +834,12 @@ public:
     {
         run(sparring_matrix_assign, a.get(), rows.get(), cols.get());
     }
-    /// c(rows, cols) = s at every place.
+    /// c(rows, cols) = s at every position.
     void assign(const Scalar &s, const Indices &rows = {}, const Indices &cols = {})
     {
         run(sparring_matrix_assign_scalar, s.get(), rows.get(), cols.get());
     }
-    /// The square matrix whose diagonal k is x.
+    /// The square matrix with x on diagonal k.
     void diag(const Vector &x, std::int64_t k = 0) { run(sparring_matrix_diag, x.get(), k); }
     /// Aᵀ.
     void transpose(const Matrix &a) { run(sparring_matrix_transpose, a.get()); }
@@ -860,12 +861,12 @@ public:
     {
         run(sparring_vector_vxm, ring.get(), x.get(), a.get());
     }
-    /// x ∘ y on the union of the entries.
+    /// x ∘ y on the union of the patterns.
     void ewise_add(const BinaryOp &op, const Vector &x, const Vector &y)
     {
         run(sparring_vector_ewise_add, op.get(), x.get(), y.get());
     }
-    /// x ∘ y on their intersection.
+    /// x ∘ y on the intersection.
     void ewise_mult(const BinaryOp &op, const Vector &x, const Vector &y)
     {
         run(sparring_vector_ewise_mult, op.get(), x.get(), y.get());
@@ -874,7 +875,7 @@ public:
     void apply(const UnaryOp &op, const Vector &x) { run(sparring_vector_apply, op.get(), x.get()); }
     /// The entries for which f(x) holds.
     void select(const UnaryOp &op, const Vector &x) { run(sparring_vector_select, op.get(), x.get()); }
-    /// x ∘ y where either has an entry; alpha stands for an absent one of x, beta for one of y.
+    /// x ∘ y on the union, with alpha for absent entries of x and beta for those of y.
     void ewise_union(const BinaryOp &op, const Vector &x, const Scalar &alpha, const Vector &y, const Scalar &beta)
     {
         run(sparring_vector_ewise_union, op.get(), x.get(), alpha.get(), y.get(), beta.get());
@@ -898,14 +899,14 @@ public:
     {
         run(sparring_vector_assign_scalar, s.get(), indices.get());
     }
-    /// t(indices(p)) = x(p), those at one index joined by the operator.
+    /// t(indices(p)) = x(p), duplicates combined by the operator.
     void scatter(const BinaryOp &op, const Vector &x, const Indices &indices)
     {
         run(sparring_vector_scatter, op.get(), x.get(), indices.get());
     }
-    /// A number for each row of A that has entries.
+    /// An aggregate of each nonempty row of A.
     void aggregate(SparringAggregate aggregate, const Matrix &a) { run(sparring_vector_aggregate, aggregate, a.get()); }
-    /// The diagonal k of A.
+    /// Diagonal k of A.
     void diagonal(const Matrix &a, std::int64_t k = 0) { run(sparring_vector_diagonal, a.get(), k); }
     /// ⊕ over each row of A.
     void reduce(const Monoid &monoid, const Matrix &a) { run(sparring_vector_reduce, monoid.get(), a.get()); }
@@ -917,13 +918,13 @@ public:
 template <> class Into<Scalar> {
 public:
     Into(const Device &device, Scalar &s) noexcept : device_(device.get()), scalar_(s.get()) {}
-    /// Joins what is found to what s has.
+    /// Accumulates the result into s.
     Into &accum(const BinaryOp &op) noexcept
     {
         accum_ = op.get();
         return *this;
     }
-    /// ⊕ over all entries; empty without any.
+    /// ⊕ over all entries; empty if there are none.
     void reduce(const Monoid &monoid, const Matrix &a)
     {
         check(sparring_matrix_reduce_scalar(device_, scalar_, accum_, monoid.get(), a.get()));
@@ -939,18 +940,18 @@ private:
     SparringBinaryOp *accum_ = nullptr;
 };
 
-/// c(i, cols) = x; cols are all unless they are given.
+/// c(i, cols) = x; all columns by default.
 inline void assign_row(const Device &device, Matrix &c, std::uint64_t i, const Vector &x, const Indices &cols = {})
 {
     check(sparring_matrix_assign_row(device.get(), c.get(), nullptr, nullptr, x.get(), i, cols.get(), nullptr));
 }
-/// c(rows, j) = x; rows are all unless they are given.
+/// c(rows, j) = x; all rows by default.
 inline void assign_column(const Device &device, Matrix &c, std::uint64_t j, const Vector &x, const Indices &rows = {})
 {
     check(sparring_matrix_assign_column(device.get(), c.get(), nullptr, nullptr, x.get(), rows.get(), j, nullptr));
 }
 
-// The plain case of each operation: a new result, in the processor's memory.
+// Plain operations: a new result in host memory.
 
 /// A ⊕.⊗ B.
 inline Matrix mxm(const Device &device, const Semiring &ring, const Matrix &a, const Matrix &b)
@@ -977,14 +978,14 @@ namespace detail {
 inline Matrix like(const Matrix &a, SparringType type) { return Matrix(type, a.nrows(), a.ncols()); }
 inline Vector like(const Vector &x, SparringType type) { return Vector(type, x.size()); }
 } // namespace detail
-/// a ∘ b on the union of the entries, of matrices or vectors.
+/// a ∘ b on the union of the patterns, of matrices or vectors.
 template <class C> C ewise_add(const Device &device, const BinaryOp &op, const C &a, const C &b)
 {
     C c = detail::like(a, op.type());
     device.into(c).ewise_add(op, a, b);
     return c;
 }
-/// a ∘ b on their intersection.
+/// a ∘ b on the intersection.
 template <class C> C ewise_mult(const Device &device, const BinaryOp &op, const C &a, const C &b)
 {
     C c = detail::like(a, op.type());
@@ -1019,7 +1020,7 @@ inline Matrix kronecker(const Device &device, const BinaryOp &op, const Matrix &
     device.into(c).kronecker(op, a, b);
     return c;
 }
-/// y ⊙= A ⊕.⊗ X, X and y row-major arrays of `columns` columns of values of X and Y; without `accum` y is written over.
+/// y ⊙= A ⊕.⊗ X, X and y row-major arrays of `columns` columns of values of X and Y; without `accum` y is overwritten.
 template <class Y, class X = Y>
 void spmm_into(const Device &device, Stored<Y> *y, std::size_t y_len, const BinaryOp *accum, const Semiring &ring,
                const Matrix &a, Span<Stored<X>> x, std::uint64_t columns, const Descriptor &descriptor = {})
@@ -1052,20 +1053,20 @@ template <class T, class C> std::optional<T> reduce(const Device &device, const 
     return s.value<T>();
 }
 
-/// In place of a vertex or a level where there is none: no path leads there, nothing is matched.
+/// Stands for a missing vertex or level: unreachable or unmatched.
 constexpr std::uint32_t unreached = UINT32_MAX;
 
-/// A breadth-first search, a number for each vertex.
+/// A breadth-first search, with a number per vertex.
 struct BfsTree {
     std::vector<std::uint32_t> levels;
     std::vector<std::uint32_t> parents;
 };
 
-/// Shortest paths from one vertex, a number for each vertex.
+/// Shortest paths from one vertex, with a number per vertex.
 struct ShortestPaths {
     std::vector<double> distances;
     std::vector<std::uint32_t> parents;
-    /// The vertices of a shortest path to `target`, the source first; none where there is no path.
+    /// The vertices of a shortest path to `target`, the source first; empty without a path.
     std::vector<std::uint32_t> path(std::size_t target) const
     {
         std::vector<std::uint32_t> backwards;
@@ -1081,19 +1082,19 @@ struct ShortestPaths {
     }
 };
 
-/// What Graph::pagerank() computes.
+/// Options of Graph::pagerank().
 struct PageRankOptions {
     double damping = 0.85;
-    /// The iteration stops when the 1-norm of the change is less than this.
+    /// The iteration stops when the 1-norm of the change is below this.
     double tolerance = 1e-6;
     std::uint32_t max_iterations = 100;
-    /// Drops the rank of vertices without edges outwards, as the GAP benchmark does.
+    /// Drops the rank of vertices without outgoing edges, as the GAP benchmark does.
     bool drop_dangling = false;
-    /// Where random jumps go, up to a factor, a number for each vertex; empty: everywhere alike.
+    /// Teleport distribution, up to a factor, a number per vertex; empty: uniform.
     std::vector<double> personalization = {};
 };
 
-/// The rank of each vertex, the iterations taken, and by how much the last changed the ranks.
+/// The rank of each vertex, the number of iterations, and the last change of the ranks.
 struct PageRank {
     std::vector<double> ranks;
     std::uint32_t iterations;
@@ -1119,7 +1120,7 @@ struct Coloring {
     std::uint32_t count;
 };
 
-/// The label of each vertex, and the iterations taken.
+/// The label of each vertex, and the number of iterations.
 struct LabelPropagation {
     std::vector<std::uint32_t> labels;
     std::uint64_t iterations;
@@ -1132,7 +1133,7 @@ struct Communities {
     double modularity;
 };
 
-/// Edges by their ends, in increasing order.
+/// Edges as pairs of vertices, in increasing order.
 struct Edges {
     std::vector<std::uint32_t> sources;
     std::vector<std::uint32_t> targets;
@@ -1144,30 +1145,30 @@ struct SpanningForest {
     double weight;
 };
 
-/// Edges, and a number for each.
+/// Edges, with a number per edge.
 struct TrussNumbers {
     Edges edges;
     std::vector<std::uint32_t> numbers;
 };
 
-/// The partner of each row, and of each column where it is asked for, unreached for none; the number of pairs.
+/// The partner of each row, and of each column if requested, `unreached` if unmatched; and the number of pairs.
 struct Matching {
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> columns;
     std::uint64_t size;
 };
 
-/// A graph of vertices 0..n. It does not change; threads may share it. Each algorithm is given the device that it runs
-/// on; what it computes, and where it can, is said in sparring.h at the function of its name.
+/// A graph of vertices 0..n, immutable and shareable between threads. Each algorithm takes the device to run on; the
+/// functions of the same names in sparring.h document it.
 class Graph : public detail::Handle<SparringGraph, sparring_graph_free> {
 public:
     using Handle::Handle;
-    /// Of a square matrix, whose entries are edges; values do not matter.
+    /// From a square matrix, whose entries are edges; values are ignored.
     explicit Graph(const Device &device, const Matrix &a, SparringGraphKind kind = SPARRING_GRAPH_AUTO)
         : Graph(device, a, kind, 0)
     {
     }
-    /// The same with the values as weights of edges.
+    /// The same with the values as edge weights.
     static Graph weighted(const Device &device, const Matrix &a, SparringGraphKind kind = SPARRING_GRAPH_AUTO)
     {
         return Graph(device, a, kind, 1);
@@ -1176,18 +1177,18 @@ public:
     SparringGraphInfo info() const { return detail::number(sparring_graph_info, get()); }
     std::uint64_t vertices() const { return info().vertices; }
     std::uint64_t edges() const { return info().edges; }
-    /// The adjacency matrix: of weights, or of bool without any.
+    /// The adjacency matrix: weights, or bool if unweighted.
     Matrix matrix() const
     {
         return Matrix(
             detail::make<SparringMatrix>([&](SparringMatrix **out) { return sparring_graph_matrix(get(), out); }));
     }
-    /// Computes the transpose of a directed graph now, which some algorithms want.
+    /// Computes the transpose of a directed graph in advance.
     void prepare(const Device &device) const { check(sparring_graph_prepare(device.get(), get())); }
 
     // Paths.
 
-    /// The least number of edges from the source to each vertex.
+    /// The minimum number of edges from the source to each vertex.
     std::vector<std::uint32_t> bfs(const Device &device, std::uint64_t source) const
     {
         return each<std::uint32_t>([&](std::uint32_t *levels, std::uint64_t capacity) {
@@ -1202,7 +1203,7 @@ public:
                                  found.levels.size()));
         return found;
     }
-    /// Levels from several sources, those of one after those of another.
+    /// Levels from several sources, one source after the other.
     std::vector<std::uint32_t> multi_source_bfs(const Device &device, Span<std::uint64_t> sources) const
     {
         std::vector<std::uint32_t> levels(sources.size() * size());
@@ -1210,16 +1211,16 @@ public:
                                               levels.size()));
         return levels;
     }
-    /// The length of a shortest path to each vertex, infinite where there is none.
+    /// The length of a shortest path to each vertex, infinite without a path.
     std::vector<double> sssp(const Device &device, std::uint64_t source) const
     {
         return each<double>([&](double *distances, std::uint64_t capacity) {
             return sparring_graph_sssp(device.get(), get(), source, 0, distances, nullptr, capacity);
         });
     }
-    /// The same, with the vertex before each.
+    /// The same, with the predecessor of each vertex.
     ShortestPaths sssp_tree(const Device &device, std::uint64_t source) const { return paths(device, source, 0); }
-    /// The same where weights may be negative; a cycle of negative length is an Error.
+    /// The same with negative weights allowed; a negative cycle is an Error.
     ShortestPaths bellman_ford(const Device &device, std::uint64_t source) const { return paths(device, source, 1); }
     /// The length of a shortest path from u to v, at u * vertices() + v.
     std::vector<double> all_pairs(const Device &device) const
@@ -1228,14 +1229,14 @@ public:
         check(sparring_graph_all_pairs(device.get(), get(), distances.data(), distances.size()));
         return distances;
     }
-    /// The least vertex of each vertex's connected component, of a directed graph the weak one.
+    /// The smallest vertex of each vertex's connected component (weakly connected in a directed graph).
     std::vector<std::uint32_t> connected_components(const Device &device) const { return components(device, 0); }
-    /// The same of strongly connected components.
+    /// The same for strongly connected components.
     std::vector<std::uint32_t> strongly_connected_components(const Device &device) const
     {
         return components(device, 1);
     }
-    /// The vertices of a directed graph without cycles in an order in which every edge leads forwards.
+    /// A topological order of an acyclic directed graph.
     std::vector<std::uint32_t> topological_order(const Device &device) const
     {
         return each<std::uint32_t>([&](std::uint32_t *order, std::uint64_t capacity) {
@@ -1262,15 +1263,15 @@ public:
     {
         return between(device, 0, 0, normalized);
     }
-    /// Betweenness estimated from `samples` sources, which are drawn by `seed`.
+    /// Betweenness estimated from `samples` random sources, drawn with `seed`.
     std::vector<double> sampled_betweenness(const Device &device, std::uint64_t samples, std::uint64_t seed = 0,
                                             bool normalized = false) const
     {
         if (samples == 0)
-            throw Error(SPARRING_ARGUMENT, "samples: there must be one at least");
+            throw Error(SPARRING_ARGUMENT, "samples: it must be at least 1");
         return between(device, samples, seed, normalized);
     }
-    /// What these sources depend on each vertex.
+    /// The dependencies of these sources on each vertex.
     std::vector<double> dependencies(const Device &device, Span<std::uint64_t> sources) const
     {
         return each<double>([&](double *scores, std::uint64_t capacity) {
@@ -1316,38 +1317,38 @@ public:
 
     // Sets of vertices.
 
-    /// By Leiden's method: communities hang together. The higher the resolution, the smaller they are; the seed draws the
-    /// order in which vertices are considered.
+    /// Leiden method: communities are connected. A larger resolution gives smaller communities; the seed determines the
+    /// random vertex order.
     Communities leiden(const Device &device, double resolution = 1, std::uint64_t iterations = 2,
                        std::uint64_t seed = 0) const
     {
         if (iterations == 0)
-            throw Error(SPARRING_ARGUMENT, "iterations: there must be one at least");
+            throw Error(SPARRING_ARGUMENT, "iterations: it must be at least 1");
         return communities(device, resolution, iterations, seed);
     }
-    /// By Louvain's method.
+    /// Louvain method.
     Communities louvain(const Device &device, double resolution = 1, std::uint64_t seed = 0) const
     {
         return communities(device, resolution, 0, seed);
     }
-    /// All vertices take labels at the same time, as in LDBC Graphalytics.
+    /// Synchronous label propagation, as in LDBC Graphalytics.
     LabelPropagation label_propagation(const Device &device, std::uint64_t iterations = 10) const
     {
         return labels(device, iterations, 0);
     }
-    /// Vertices take labels one after the other, until none changes.
+    /// Asynchronous label propagation, one vertex at a time until no label changes.
     LabelPropagation asynchronous_label_propagation(const Device &device, std::uint64_t iterations = UINT64_MAX) const
     {
         return labels(device, iterations, 1);
     }
-    /// The modularity of communities that are given, a label for each vertex, below vertices().
+    /// The modularity of given communities, a label below vertices() per vertex.
     double modularity(const Device &device, Span<std::uint32_t> labels, double resolution = 1) const
     {
         double found = 0;
         check(sparring_graph_modularity(device.get(), get(), labels.data(), labels.size(), resolution, &found));
         return found;
     }
-    /// A maximal set of vertices without edges between them, increasing.
+    /// A maximal independent set, in increasing order.
     std::vector<std::uint32_t> independent_set(const Device &device) const
     {
         auto found = numbers<std::uint32_t>();
@@ -1413,16 +1414,16 @@ private:
     {
     }
     std::size_t size() const { return static_cast<std::size_t>(vertices()); }
-    /// Room for a number of each vertex.
+    /// An array with a number per vertex.
     template <class T> std::vector<T> numbers() const { return std::vector<T>(size()); }
-    /// The number of each vertex that `function` writes.
+    /// The number per vertex returned by `function`.
     template <class T, class Function> std::vector<T> each(Function function) const
     {
         auto found = numbers<T>();
         check(function(found.data(), found.size()));
         return found;
     }
-    /// Room for every edge.
+    /// Arrays for all edges.
     Edges all_edges() const
     {
         const auto m = static_cast<std::size_t>(edges());
@@ -1476,7 +1477,7 @@ private:
     }
 };
 
-/// The number of triangles of the undirected graph under a square matrix.
+/// The number of triangles of the undirected graph of a square matrix.
 inline std::uint64_t triangles(const Device &device, const Matrix &a,
                                SparringTriangleMethod method = SPARRING_TRIANGLES_AUTO)
 {
@@ -1484,20 +1485,20 @@ inline std::uint64_t triangles(const Device &device, const Matrix &a,
     check(sparring_triangles(device.get(), a.get(), method, &count, nullptr, 0, nullptr));
     return count;
 }
-/// The number of triangles that each vertex is in.
+/// The number of triangles of each vertex.
 inline std::vector<std::uint64_t> triangles_per_vertex(const Device &device, const Matrix &a)
 {
     std::vector<std::uint64_t> counts(static_cast<std::size_t>(a.nrows()));
     check(sparring_triangles_per_vertex(device.get(), a.get(), counts.data(), counts.size()));
     return counts;
 }
-/// The number of triangles that each edge is in, at both places of the edge.
+/// The number of triangles of each edge, stored in both directions.
 inline Matrix triangles_per_edge(const Device &device, const Matrix &a)
 {
     return Matrix(detail::make<SparringMatrix>(
         [&](SparringMatrix **out) { return sparring_triangles_per_edge(device.get(), a.get(), out); }));
 }
-/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are what may be matched.
+/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are the possible pairs.
 inline Matching matching(const Device &device, const Matrix &a)
 {
     const auto shape = a.shape();
@@ -1508,16 +1509,17 @@ inline Matching matching(const Device &device, const Matrix &a)
     return found;
 }
 
-/// A sparse tensor in coordinates, of one type of values. It never changes.
+/// An immutable sparse tensor in coordinates, of one value type.
 class Tensor : public detail::Handle<SparringTensor, sparring_tensor_free> {
 public:
     using Handle::Handle;
-    /// Entries: `indices` has a list for each mode.
+    /// Entries: `indices` has a list per mode.
     template <class T> struct Entries {
         std::vector<std::vector<std::uint64_t>> indices;
         std::vector<Stored<T>> values;
     };
-    /// From coordinates, which are checked and copied; entries at the same place stay apart, and mean their sum.
+    /// From coordinates, which are validated and copied; duplicate entries are stored separately, and represent their
+    /// sum.
     template <class T>
     static Tensor from_coo(Span<std::uint64_t> dims, const std::vector<Span<std::uint64_t>> &indices,
                            Span<Stored<T>> values)
@@ -1533,14 +1535,14 @@ public:
                                             values.size(), out);
         }));
     }
-    /// From a FROSTT file, as values of the type.
+    /// From a FROSTT file, with values of the given type.
     static Tensor read(const Device &device, SparringType type, const char *path,
                        const SparringTensorReadOptions &options = {})
     {
         return Tensor(detail::make<SparringTensor>(
             [&](SparringTensor **out) { return sparring_tensor_read(device.get(), type, path, &options, out); }));
     }
-    /// Into a FROSTT file.
+    /// Writes a FROSTT file.
     void write(const Device &device, const char *path, const SparringWriteOptions &options = {}) const
     {
         check(sparring_tensor_write(device.get(), get(), path, &options));
@@ -1554,7 +1556,7 @@ public:
         check(sparring_tensor_dims(get(), found.data(), found.size()));
         return found;
     }
-    /// The entries, copied out.
+    /// A copy of the entries.
     template <class T> Entries<T> entries() const
     {
         detail::expect<T>(type(), "tensor");
@@ -1567,13 +1569,13 @@ public:
         check(sparring_tensor_copy(get(), lists.data(), found.values.data(), n));
         return found;
     }
-    /// Sorted, and entries at the same place summed.
+    /// A sorted tensor with duplicate entries summed.
     Tensor summed(const Device &device) const
     {
         return Tensor(detail::make<SparringTensor>(
             [&](SparringTensor **out) { return sparring_tensor_summed(device.get(), get(), out); }));
     }
-    /// With values of another type; what it does not hold is an Error, unless it is to wrap.
+    /// A copy with another value type; an unrepresentable value is an Error, unless `wrap` is set.
     Tensor cast(SparringType type, bool wrap = false) const
     {
         return Tensor(detail::make<SparringTensor>(
@@ -1582,7 +1584,7 @@ public:
 };
 
 namespace detail {
-/// The product of a tensor with factors, which have their lengths, that `function` writes.
+/// The MTTKRP computed by `function`, with factors that carry their lengths.
 template <class T, class Function>
 std::vector<Stored<T>> with_factors(const Tensor &x, std::uint64_t rank, const std::vector<Span<Stored<T>>> &factors,
                                     std::size_t mode, Function function)
@@ -1601,8 +1603,8 @@ std::vector<Stored<T>> with_factors(const Tensor &x, std::uint64_t rank, const s
     return out;
 }
 } // namespace detail
-/// X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is not
-/// read: a row of `rank` columns for each index of the mode, row after row, as factors are.
+/// X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors except that of `mode`, which is not
+/// read: a row-major matrix with a row of `rank` columns per index of the mode, like the factors.
 template <class T>
 std::vector<Stored<T>> mttkrp(const Device &device, const Tensor &x, std::uint64_t rank,
                               const std::vector<Span<Stored<T>>> &factors, std::size_t mode,

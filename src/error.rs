@@ -1,12 +1,12 @@
-//! The one error type. Every variant carries the numbers that explain it.
+//! The error type of the library. Every variant carries the numbers that explain it.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// What can go wrong. Each message names the operation and the numbers involved.
+/// An error. Each message names the operation and the numbers involved.
 ///
-/// `Debug` prints the same sentence as `Display`, so that a program whose `main` returns this [`Result`] ends with it:
+/// `Debug` prints the same sentence as `Display`, so that a program whose `main` returns this [`Result`] prints it:
 /// ```
 /// let e = sparring::Csr::<f64>::new(1, 1, vec![0, 1], vec![7], vec![1.0]).unwrap_err();
 /// assert_eq!(format!("Error: {e:?}"), "Error: entry 0: column index 7 is not below 1");
@@ -24,7 +24,7 @@ pub enum Error {
         /// Rows and columns of the right operand.
         rhs: (usize, usize),
     },
-    /// An operation that needs a square matrix got another.
+    /// The operation requires a square matrix.
     #[error("{op}: the matrix must be square, but it is {nrows}×{ncols}")]
     NotSquare {
         /// Operation that was asked for.
@@ -44,7 +44,7 @@ pub enum Error {
         /// Largest value the type holds.
         max: u128,
     },
-    /// Memory could not be had, or the budget does not allow it.
+    /// An allocation failed, or the budget does not allow it.
     #[error("out of memory: {bytes} bytes are needed for {what}")]
     OutOfMemory {
         /// What the memory was for.
@@ -62,24 +62,24 @@ pub enum Error {
         /// Bytes allowed.
         budget: u128,
     },
-    /// Lengths of parallel arrays disagree.
+    /// The length of an array does not match that of the others.
     #[error("{what}: length is {found}, expected {expected}")]
     Length {
         /// Which array.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// Length that the other arguments call for.
+        /// Length that the other arguments require.
         expected: usize,
     },
-    /// Row pointers decrease, or do not start at zero or end at the number of entries.
+    /// Row pointers decrease, do not start at 0, or do not end at the number of entries.
     #[error("row pointers: row_ptr[{row}] is {found}, expected {expected}")]
     RowPointer {
         /// Position in the array.
         row: usize,
         /// Value found.
         found: usize,
-        /// What would be right there.
+        /// Valid values at this position.
         expected: String,
     },
     /// An index lies outside its dimension.
@@ -94,7 +94,7 @@ pub enum Error {
         /// Size of the dimension.
         bound: usize,
     },
-    /// An index of a list lies outside its dimension.
+    /// An index of an index list lies outside its dimension.
     #[error("{list}: index {index} at position {position} of the list, of a dimension of {bound}")]
     ListIndex {
         /// Name of the list: `rows`, `cols`, `indices`.
@@ -106,7 +106,7 @@ pub enum Error {
         /// Size of the dimension.
         bound: usize,
     },
-    /// An index stands in a list twice where each place may get one value.
+    /// An index list repeats an index in an assignment that allows one value per index.
     #[error("{list}: index {index} is in the list twice; give an operator that joins what it gets")]
     RepeatedIndex {
         /// Name of the list.
@@ -114,7 +114,7 @@ pub enum Error {
         /// The index.
         index: usize,
     },
-    /// A row's columns do not increase.
+    /// The column indices of a row do not increase.
     #[error("row {row}: column {column} at position {position} does not increase")]
     NotSorted {
         /// Row.
@@ -124,7 +124,7 @@ pub enum Error {
         /// Column found there.
         column: usize,
     },
-    /// The same entry was given twice where that is not allowed.
+    /// An entry is given twice where duplicates are not allowed.
     #[error("entry ({row}, {column}) is given twice")]
     Duplicate {
         /// Row.
@@ -132,7 +132,7 @@ pub enum Error {
         /// Column.
         column: usize,
     },
-    /// The same entry of a tensor was given twice where that is not allowed.
+    /// An entry of a tensor is given twice where duplicates are not allowed.
     #[error("entry {place:?} is given twice (indices count from 0)")]
     Repeated {
         /// Its index in each mode.
@@ -148,7 +148,7 @@ pub enum Error {
         /// Dimensions of the right operand.
         rhs: Vec<usize>,
     },
-    /// A plan was used with matrices that it was not made for.
+    /// A plan was applied to matrices of other patterns than it was made for.
     #[error(
         "plan: operand {operand} has another pattern than the one planned for ({found} entries, planned {planned})"
     )]
@@ -160,7 +160,7 @@ pub enum Error {
         /// Entries planned for.
         planned: usize,
     },
-    /// Text that is not what its format says.
+    /// The input violates its format.
     #[error("{file}:{line}:{column}: {message}")]
     Parse {
         /// File or stream name.
@@ -172,12 +172,12 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
-    /// Something legal that this library does not do.
+    /// A valid request that the library does not support.
     #[error("{what} is not supported: {why}")]
     Unsupported {
-        /// What was asked for.
+        /// The request.
         what: String,
-        /// Why not, or what to do instead.
+        /// The reason, or an alternative.
         why: String,
     },
     /// An argument outside its domain.
@@ -188,7 +188,7 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// A formula that cannot be read, or whose types do not fit together.
+    /// A formula that does not parse, or whose types do not match.
     #[error("formula: {message}\n{}", pointed(text, *at))]
     Formula {
         /// The formula.
@@ -198,7 +198,7 @@ pub enum Error {
         /// What is wrong, and what was expected.
         message: String,
     },
-    /// The indices of a contraction that cannot be read, or do not fit its operands.
+    /// An einsum expression that does not parse, or does not match its operands.
     #[error("expression: {message}\n{}", pointed(text, *at))]
     Expression {
         /// The expression.
@@ -208,7 +208,7 @@ pub enum Error {
         /// What is wrong, and what was expected.
         message: String,
     },
-    /// The file system said no.
+    /// An error of the file system.
     #[error("{path}: {source}")]
     Io {
         /// File.
@@ -216,28 +216,28 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The progress callback asked to stop.
+    /// The caller cancelled the operation.
     #[error("{op}: cancelled by the caller after {done} of {total}")]
     Cancelled {
         /// Operation.
         op: &'static str,
         /// Units of work done.
         done: u64,
-        /// Units in all.
+        /// Units of work in total.
         total: u64,
     },
-    /// There is no such device, or something that it needs is missing.
+    /// The device does not exist, or a component that it requires is missing.
     #[error("no GPU {ordinal}: {why}")]
     NoDevice {
-        /// Number of the device asked for.
+        /// Ordinal of the requested device.
         ordinal: usize,
         /// What is missing.
         why: String,
     },
-    /// The compiler of device programs is missing.
+    /// The compiler of device programs (NVRTC) is missing.
     #[error("no compiler for GPU programs: {why}")]
     NoCompiler {
-        /// What was looked for.
+        /// Where it was searched for.
         why: String,
     },
     /// A device program does not compile.
@@ -245,20 +245,20 @@ pub enum Error {
     Compile {
         /// Name of the program.
         program: String,
-        /// The compiler's words.
+        /// The compiler's log.
         log: String,
-        /// The program, its lines numbered.
+        /// Source text of the program, with line numbers.
         source_text: String,
     },
     /// The driver or the device reported an error.
     #[error("{what}: {message}")]
     Device {
-        /// What was being done; for a kernel its name and launch shape.
+        /// The failed step; for a kernel its name and launch shape.
         what: String,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     },
-    /// The device has not that much memory left.
+    /// The device does not have enough free memory.
     #[error("out of device memory: {bytes} bytes are needed for {what}, {free} bytes are free")]
     DeviceMemory {
         /// What the memory was for.
@@ -271,9 +271,9 @@ pub enum Error {
     /// Threads could not be started.
     #[error("cannot start {threads} threads: {message}")]
     Threads {
-        /// Number asked for.
+        /// Number of threads requested.
         threads: usize,
-        /// The system's words.
+        /// The system's message.
         message: String,
     },
 }
@@ -284,10 +284,10 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Result of this library's operations.
+/// The result of an operation of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The line of `text` that holds byte `at`, and a mark under that place.
+/// The line of `text` that contains byte `at`, and a caret below that byte.
 fn pointed(text: &str, at: usize) -> String {
     let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
     let start = text[..at].rfind('\n').map_or(0, |i| i + 1);

@@ -1,5 +1,4 @@
-//! Pages beside the reference, with tested examples: [`examples`], [`graphs`], [`program`] and, with the feature
-//! `cuda`, `gpu`.
+//! Guides with tested examples: [`examples`], [`graphs`], [`program`] and, with the feature `cuda`, `gpu`.
 
 #[doc = include_str!("../docs/examples.md")]
 pub mod examples {}

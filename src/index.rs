@@ -11,22 +11,22 @@ mod sealed {
 
 /// A column index: `u32` (the default) or `u64`.
 #[diagnostic::on_unimplemented(
-    message = "columns are not numbered by `{Self}`",
+    message = "`{Self}` is not a column index type",
     label = "is not `u32` or `u64`",
     note = "use `u32`, the default, or `u64` for more than 4 294 967 295 columns: `Csr<f64, u64>`"
 )]
 pub trait Index: sealed::Sealed + Copy + Ord + Hash + Default + Debug + Display + Send + Sync + 'static {
     /// Name of the type in CUDA C++.
     const CUDA: &'static str;
-    /// Largest number of columns; the largest index is one less.
+    /// Largest number of columns; the largest column index is one less.
     const MAX_LEN: usize;
-    /// The largest value of the type, which is never a column.
+    /// The largest value of the type, which is never a valid column index.
     const LAST: Self;
-    /// As `usize`.
+    /// The index as `usize`.
     fn get(self) -> usize;
     /// From `usize`, if it fits.
     fn new(i: usize) -> Option<Self>;
-    /// From an index already known to fit; checked in debug builds.
+    /// From an index known to fit; checked in debug builds.
     fn cast(i: usize) -> Self;
     /// The sum, modulo the size of the type.
     fn wrapping_add(self, by: Self) -> Self;

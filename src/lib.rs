@@ -13,11 +13,11 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 //!
-//! A semiring is a type, [`Ring<Min<f64>, Plus<f64>>`](algebra::Ring) for shortest paths, and [`op!`] writes an
-//! operator of your own. Operations are methods of a machine, [`Cpu`] or, with the feature `cuda`, `Cuda`; algorithms
-//! written against the trait [`Backend`](backend::Backend) run on either.
+//! A semiring is a type, such as [`Ring<Min<f64>, Plus<f64>>`](algebra::Ring) for shortest paths; [`op!`] defines
+//! custom operators. Operations are methods of a backend: [`Cpu`] or, with the feature `cuda`, `Cuda`. Algorithms
+//! written against the trait [`Backend`](backend::Backend) run on both.
 //!
-//! | task | begin with |
+//! | task | start with |
 //! | --- | --- |
 //! | matrices and vectors | [`Csr`], [`Coo`], [`Vector`], [`Dense`] |
 //! | products, elementwise operations, masks, plans | [`Backend`](backend::Backend) |
@@ -29,7 +29,7 @@
 //! | batches of small dense tensors | [`contract`], [`einsum!`] |
 //! | types and operators known at run time | [`runtime`] |
 //!
-//! [`prelude`] has what most programs use, [`guide`] longer examples.
+//! [`prelude`] re-exports what most programs use; [`guide`] has longer examples.
 
 pub mod algebra;
 pub mod backend;
@@ -60,14 +60,14 @@ pub use error::{Error, Result};
 #[cfg(feature = "cuda")]
 pub use gpu::Cuda;
 pub use index::Index;
-/// Complex numbers, those of the crate num-complex.
+/// The crate num-complex, whose complex numbers are value types.
 pub use num_complex;
 pub use pattern::Pattern;
 pub use simd::Isa;
 pub use sparse::{Coo, Csr, Dense, Vector};
 pub use tensor::Tensor;
 
-/// The README's examples are tests.
+/// Runs the examples of the README as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! What most programs use: `use sparring::prelude::*;`.
+//! The items that most programs use: `use sparring::prelude::*;`.
 
 pub use crate::algebra::{
     AnyFirst, AnyPair, AnySecond, AnySecondI, BinaryOp, IndexUnaryOp, LorLand, Max, MaxPlus, MaxTimes, Min, MinFirst,

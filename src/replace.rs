@@ -1,14 +1,14 @@
-//! Files that are there whole, or as they were.
+//! Atomic replacement of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes a file: `body` writes it beside its place under another name, and when all of it is there it takes the place
-/// of what was at `path`. Who stops in between, by an error, a signal or a full disk, leaves that as it was.
+/// Writes a file atomically: `body` writes a temporary file in the same folder, which is renamed to `path` once it is
+/// complete. After an error, a signal or a full disk, the previous content of `path` is unchanged.
 ///
-/// A link is followed, and a file that is replaced keeps its permissions. What is no plain file (a pipe, a terminal,
-/// `/dev/null`) cannot be replaced, and is written to.
+/// Symbolic links are followed, and a replaced file keeps its permissions. Anything but a regular file (a pipe, a
+/// terminal, `/dev/null`) cannot be replaced and is written directly.
 /// ```
 /// use std::io::Write;
 /// use sparring::io::write_file;
@@ -24,7 +24,7 @@ use std::path::Path;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 /// # Errors
-/// Those of the file system, and of `body`.
+/// Errors of the file system and of `body`.
 pub fn write_file<E: From<io::Error>>(
     path: impl AsRef<Path>,
     body: impl FnOnce(&mut dyn Write) -> Result<(), E>,
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        // Open for both, so that neither this nor the writer waits for the other end.
+        // Opened for reading and writing, so that neither end blocks until the other is opened.
         let mut reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
         write(&pipe, "through").unwrap();
         assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use common::counting::{Counting, allocations, alone, live, peak};
 use common::{data, identical};
-use sparring::algebra::{BinaryOp, Machine, MinPlus, Plus, PlusTimes, Ring, V};
+use sparring::algebra::{Arith, BinaryOp, MinPlus, Plus, PlusTimes, Ring, V};
 use sparring::backend::{Backend, Container};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::tensor::Variant;
@@ -224,7 +224,7 @@ impl BinaryOp for Fails {
     type A = f64;
     type B = f64;
     type Out = f64;
-    fn apply<M: Machine>(self, a: V<M, f64>, b: V<M, f64>) -> V<M, f64> {
+    fn apply<M: Arith>(self, a: V<M, f64>, b: V<M, f64>) -> V<M, f64> {
         assert!(LEFT.fetch_sub(1, Ordering::SeqCst) > 0, "planted");
         a * b
     }

@@ -465,5 +465,5 @@ fn columns_of_64_bits_and_settings_in_a_chain() {
     let normalized = cpu.distances(Metric::Hellinger, &x).normalize(true).eval().expect("distances");
     assert_eq!(normalized, pairwise(&cpu, Metric::Hellinger, &x, None, &options(Some(true))).expect("the same"));
     let said = cpu.distances(Metric::Hellinger, &x).precision(Precision::Entries).explain().expect("rows");
-    assert!(said.contains("inverted index") || said.contains("rows spread out"), "{said}");
+    assert!(said.contains("inverted index") || said.contains("dense tiles"), "{said}");
 }

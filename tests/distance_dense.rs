@@ -62,7 +62,7 @@ fn same_on<T: Float>(
             assert_eq!(found.indices(), by_index.indices(), "{name}, {k} nearest");
             assert_eq!(bits(found.distances()), bits(by_index.distances()), "{name}, {k} nearest");
             assert!(!by_index.explain.contains("spread"), "{}", by_index.explain);
-            spread = found.explain.contains("rows spread out");
+            spread = found.explain.contains("dense tiles");
         }
         let radius = by_index.values().iter().map(|d| d.as_f64()).filter(|d| d.is_finite()).sum::<f64>()
             / by_index.values().len().max(1) as f64;

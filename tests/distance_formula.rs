@@ -304,7 +304,7 @@ fn what_is_refused_points_at_the_place() {
             "metric: a + b + 1: 0 ⊗ 0 is 1, not 0, but columns where both rows are 0 are left out of the sum",
         ),
         ("abs(a-b) / (a+b)", "0 ⊗ 0 is NaN, not 0"),
-        ("abs(a-b) / (a+b)", "there, say 0: if a == b then 0 else abs(a-b) / (a+b)"),
+        ("abs(a-b) / (a+b)", "define it as 0: if a == b then 0 else abs(a-b) / (a+b)"),
         ("ln(a) - b", "0 ⊗ 0 is -inf, not 0"),
     ] {
         let said = text(formula);
@@ -330,7 +330,11 @@ fn text_is_a_name_or_a_formula() {
     for (text, p, words) in [
         ("minkowski", None, "p: minkowski needs a p"),
         ("cosine", Some(2.0), "p: cosine has no parameter, but p is 2"),
-        ("pow(abs(a-b), 3)", Some(3.0), "p: a formula has no parameter but a and b, but p is 3: say it in the formula"),
+        (
+            "pow(abs(a-b), 3)",
+            Some(3.0),
+            "p: a formula has no parameters but a and b, but p is 3: write it into the formula",
+        ),
         ("cosin", Some(3.0), "metric: there is no \"cosin\""),
         ("a + b + 1", None, "0 ⊗ 0 is 1, not 0"),
     ] {

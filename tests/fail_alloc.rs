@@ -46,7 +46,7 @@ use sparring::par::Threads;
 use sparring::runtime::{EinsumUpdate, Machine, Semiring};
 use sparring::sparse::Dense;
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
-use sparring::tensor::{AnyTensor, Kept, Variant};
+use sparring::tensor::{AnyTensor, MttkrpCache, Variant};
 use sparring::{Coo, Cpu, Csr, Error, Pattern, Tensor, Vector};
 
 /// Bytes from which on an allocation counts: above what an `Arc`, a message, a job of the pool or crossbeam's record
@@ -242,7 +242,7 @@ fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress,
 /// The nearest rows of `y`, or of `x`, all distances, and those within 1/2, by one measure.
 /// All products of a sweep, planned.
 fn mttkrp(x: &Inputs, variant: Variant) -> Result<u64, Error> {
-    let (cpu, mut kept) = (Cpu::new(), Kept::default());
+    let (cpu, mut kept) = (Cpu::new(), MttkrpCache::default());
     let plan = cpu.mttkrp_plan(&x.tensor, 4, Some(variant))?;
     let factor = |&n: &usize| Dense::filled(n, 4, 1.0);
     let factors = x.tensor.dims().iter().map(factor).collect::<Result<Vec<_>, _>>()?;
@@ -268,7 +268,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("mttkrp, permutations", |x| mttkrp(x, Variant::C)),
     ("mttkrp, copies", |x| mttkrp(x, Variant::Copies)),
     ("mttkrp, tree", |x| mttkrp(x, Variant::Tree)),
-    ("mttkrp, linearised", |x| mttkrp(x, Variant::Linear)),
+    ("mttkrp, linearized", |x| mttkrp(x, Variant::Linear)),
     ("mttkrp, locks", |x| mttkrp(x, Variant::B)),
     ("cp", |x| Ok(CpAls::new(4).sweeps(2).tol(0.0).run(&Cpu::new(), &x.tensor)?.fits.len() as u64)),
     ("Pattern::empty", |_| Ok(Pattern::<u32>::empty(5000, 5000)?.nrows() as u64)),
@@ -438,9 +438,9 @@ const OPERATIONS: &[(&str, Operation)] = &[
         Ok(product.eval()?.nnz() as u64)
     }),
     ("mxv", |x| Ok(Cpu::new().mxv(PlusTimes::<f64>::default(), &x.a, &x.dense).eval()?.nnz() as u64)),
-    ("mxd", |x| {
+    ("spmm", |x| {
         let dense = Dense::filled(x.a.ncols(), 2, 1.0)?;
-        let y = Cpu::new().mxd(PlusTimes::<f64>::default(), &x.a, &dense)?;
+        let y = Cpu::new().spmm_product(PlusTimes::<f64>::default(), &x.a, &dense)?;
         Ok(y.values().len() as u64)
     }),
     ("vxm", |x| Ok(Cpu::new().vxm(PlusTimes::<f64>::default(), &x.sparse, &x.a).eval()?.nnz() as u64)),

@@ -275,7 +275,7 @@ fn blocks_refuse_what_does_not_fit() {
     assert!(run(&[x3, x3], &mut [0.0; 4]).contains("length is 3, expected 4"));
     assert!(run(&[x3, y3], &mut [0.0; 3]).contains("b is f64, but was given as f32"));
     let error = blocks.run(&[x3, x3], &mut scratch, &mut SliceMut::of(&mut [0u8; 3])).unwrap_err().to_string();
-    assert!(error.contains("the results are f64, the values to replace u8"), "{error}");
+    assert!(error.contains("the results are f64, the output is u8"), "{error}");
     let other = Blocks::new(&Formula::of_binary(Less::<f64>::new())).unwrap();
     assert!(blocks.run(&[x3, x3], &mut other.scratch().unwrap(), &mut SliceMut::of(&mut [0.0; 3])).is_err());
     // What is not read may be anything.
@@ -532,14 +532,14 @@ fn errors_point_at_the_place() {
         ("a as decimal", 5, "expected a type"),
         ("a + c", 4, "there is no parameter c; there are a, b, n, k"),
         ("a + foo(b)", 4, "there is no function foo"),
-        ("a + n", 4, "this is i32, but f64 is wanted"),
-        ("a * (b + n)", 9, "this is i32, but f64 is wanted"),
+        ("a + n", 4, "this is i32, but f64 is expected"),
+        ("a * (b + n)", 9, "this is i32, but f64 is expected"),
         ("n + 2.5", 4, "2.5 is no i32"),
         ("f64(n + 3000000000)", 8, "3000000000 is no i32"),
-        ("n", 0, "this is i32, but f64 is wanted: f64(…) converts"),
+        ("n", 0, "this is i32, but f64 is expected: f64(…) converts"),
         ("a & b", 0, "& does not take (f64, f64)"),
         ("sqrt(n)", 0, "sqrt does not take (i32)"),
-        ("select(a, a, b)", 7, "this is f64, but bool is wanted"),
+        ("select(a, a, b)", 7, "this is f64, but bool is expected"),
         ("f64(1 < 2)", 4, "the type of 1 is not known"),
         ("a.value", 0, "f64 has no fields"),
         ("a ? b", 2, "expected an operator"),

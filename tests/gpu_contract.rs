@@ -336,7 +336,7 @@ fn updates() {
     assert!(all(infinite.beta(f64::INFINITY).eval().expect("a product")).iter().all(|x| x.is_nan()));
     // Another one has the array: it is not written.
     let shared = c.clone();
-    says(ask().into(&mut c), &["another one shares its values"]);
+    says(ask().into(&mut c), &["a clone shares its values"]);
     drop(shared);
     ask().accumulate().into(&mut c).expect("a product");
     assert!(all(c).iter().all(|&x| x == 8.0));
@@ -806,7 +806,10 @@ fn what_does_not_fit_is_refused() {
     says(ask().into(&mut put(Layout::row_major(&[2, 3]).expect("a layout"))), &["einsum", "[3, 2]", "[2, 3]"]);
     let two = Layout::row_major(&[3, 2]).and_then(|l| l.batched(2)).expect("a layout");
     says(ask().into(&mut put(two)), &["batch", "2", "1"]);
-    says(ask().into(&mut put(Layout::new(&[3, 2], &[1, 1], 0).expect("a layout"))), &["may meet elements of others"]);
+    says(
+        ask().into(&mut put(Layout::new(&[3, 2], &[1, 1], 0).expect("a layout"))),
+        &["may overlap elements of others"],
+    );
     says(a.clone().with_layout(Layout::row_major(&[25]).expect("a layout")), &["24", "25"]);
     let other = Cuda::new(0).expect("a device");
     says(

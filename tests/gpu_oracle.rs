@@ -54,7 +54,7 @@ fn functions_of_the_host_are_refused() {
     ];
     for call in calls {
         let error = call.expect_err("it is no device code").to_string();
-        assert!(error.contains("the function sum of the host on cuda:0") && error.contains("formula"), "{error}");
+        assert!(error.contains("the host function sum on cuda:0") && error.contains("formula"), "{error}");
     }
     let by_text = BinaryOp::new("a + b", Type::F64).expect("a formula");
     assert!(gpu.ewise_add(&by_text, &a, &a).is_ok());

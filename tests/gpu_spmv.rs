@@ -473,7 +473,7 @@ fn vxm_has_the_bits_of_the_fold() {
     }
 }
 
-fn check_mxd<R: Semiring>(
+fn check_spmm<R: Semiring>(
     cuda: &Cuda,
     ring: R,
     p: &Arc<Pattern>,
@@ -484,7 +484,7 @@ fn check_mxd<R: Semiring>(
     let mut rng = Rng(p.nnz() as u64 + 5);
     let a = with_values(p, || left(&mut rng));
     let x = Dense::new(a.ncols(), n, (0..a.ncols() * n).map(|_| right(&mut rng)).collect()).unwrap();
-    let y = cuda.mxd(ring, &cuda.upload(&a).unwrap(), &cuda.upload_dense(&x).unwrap()).unwrap();
+    let y = cuda.spmm_product(ring, &cuda.upload(&a).unwrap(), &cuda.upload_dense(&x).unwrap()).unwrap();
     let y = cuda.download_dense(&y).unwrap();
     assert_eq!(y.shape(), (a.nrows(), n));
     let of_one = (n == 1).then(|| {
@@ -509,7 +509,7 @@ fn check_mxd<R: Semiring>(
 
 #[test]
 #[ignore = "needs a GPU"]
-fn mxd_has_the_bits_of_the_fold() {
+fn spmm_has_the_bits_of_the_fold() {
     let cuda = cuda();
     let mut rng = Rng(5);
     for n in [0, 1, 2, 3, 8, 12, 16, 31, 32, 33, 48, 64, 65, 130, 200] {
@@ -520,15 +520,15 @@ fn mxd_has_the_bits_of_the_fold() {
             let lens = [0, 255, 3, 256, 257, 0, 511, 512, 513, 1, 1030];
             let row = |len| (0..len).map(|k| k * 1030 / len).collect::<Vec<u32>>();
             let p = if t == 6 { pattern(1030, &lens.map(row)) } else { p.pattern() };
-            check_mxd(&cuda, PlusTimes::<f64>::default(), &p, n, f64::draw, f64::draw);
-            check_mxd(&cuda, PlusTimes::<f32>::default(), &p, n, f32::whole, f32::whole);
-            check_mxd(&cuda, MinPlus::<f64>::default(), &p, n, f64::draw, f64::draw);
-            check_mxd(&cuda, PlusTimes::<i64>::default(), &p, n, i64::draw, i64::draw);
-            check_mxd(&cuda, LorLand::<bool>::default(), &p, n, bool::draw, bool::draw);
-            check_mxd(&cuda, SumPlaces::default(), &p, n, f64::draw, f64::draw);
-            check_mxd(&cuda, AnySecondI::<f64>::default(), &p, n, f64::draw, f64::draw);
-            check_mxd(&cuda, Ring(ArgMin::new(), TimesAndWhere::new()), &p, n, f64::whole, f64::whole);
-            check_mxd(&cuda, Ring(Sums::new(), Scaled::new()), &p, n, Four::whole, i8::whole);
+            check_spmm(&cuda, PlusTimes::<f64>::default(), &p, n, f64::draw, f64::draw);
+            check_spmm(&cuda, PlusTimes::<f32>::default(), &p, n, f32::whole, f32::whole);
+            check_spmm(&cuda, MinPlus::<f64>::default(), &p, n, f64::draw, f64::draw);
+            check_spmm(&cuda, PlusTimes::<i64>::default(), &p, n, i64::draw, i64::draw);
+            check_spmm(&cuda, LorLand::<bool>::default(), &p, n, bool::draw, bool::draw);
+            check_spmm(&cuda, SumPlaces::default(), &p, n, f64::draw, f64::draw);
+            check_spmm(&cuda, AnySecondI::<f64>::default(), &p, n, f64::draw, f64::draw);
+            check_spmm(&cuda, Ring(ArgMin::new(), TimesAndWhere::new()), &p, n, f64::whole, f64::whole);
+            check_spmm(&cuda, Ring(Sums::new(), Scaled::new()), &p, n, Four::whole, i8::whole);
         }
     }
 }
@@ -557,5 +557,5 @@ fn vectors_come_back_and_wrong_sizes_are_refused() {
     let x = cuda.upload_vector(&Vector::<f64>::new(3, vec![0], vec![1.0]).unwrap()).unwrap();
     assert!(matches!(cuda.vxm(ring, &x, &a).eval(), Err(Error::Shape { op: "vxm", .. })));
     let x = cuda.upload_dense(&Dense::new(2, 1, vec![1.0, 2.0]).unwrap()).unwrap();
-    assert!(matches!(cuda.mxd(ring, &a, &x), Err(Error::Shape { op: "mxd", .. })));
+    assert!(matches!(cuda.spmm_product(ring, &a, &x), Err(Error::Shape { op: "spmm", .. })));
 }

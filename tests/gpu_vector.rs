@@ -117,7 +117,7 @@ fn forms_turn_into_each_other() {
     converts::<u8>(&cuda);
     converts::<Best>(&cuda);
     let short = cuda.upload_bitmap(&[true], &[1.0, 2.0]).err().map(|e| e.to_string());
-    assert_eq!(short.as_deref(), Some("places of a vector: length is 1, expected 2"));
+    assert_eq!(short.as_deref(), Some("the bitmap of a vector: length is 1, expected 2"));
 }
 
 /// Pairs of plain vectors of one length, and all pairs of their forms.
@@ -265,7 +265,8 @@ fn restricts<T: Draw + Same, S: Draw>(cuda: &Cuda) {
     pairs::<T, S>(cuda, |v, mask, on_v, on_mask| {
         for complement in [false, true] {
             let want = v.iter().zip(mask).map(|(x, m)| x.filter(|_| m.is_some() != complement)).collect();
-            let found = cuda.restrict_vector(on_v, MaskSpec::new(&on_mask.places(cuda).unwrap(), complement)).unwrap();
+            let found =
+                cuda.apply_mask_vector(on_v, MaskSpec::new(&on_mask.entry_pattern(cuda).unwrap(), complement)).unwrap();
             expect(cuda, &format!("restrict, complement {complement}"), &found, &want);
         }
     });
@@ -278,7 +279,7 @@ fn nonzeros<T: Draw + Same + Num>(cuda: &Cuda) {
         }
         let want = v.iter().map(|x| x.filter(|&x| x != T::ZERO)).collect();
         for on_v in forms(cuda, &v) {
-            let found = cuda.restrict_vector(&on_v, MaskSpec::new(&on_v.nonzero(cuda).unwrap(), false)).unwrap();
+            let found = cuda.apply_mask_vector(&on_v, MaskSpec::new(&on_v.nonzero(cuda).unwrap(), false)).unwrap();
             expect(cuda, "nonzero", &found, &want);
         }
     }

@@ -344,7 +344,7 @@ fn explanations_tell_forms_and_kernels() {
     says(cpu.apply(Identity::new(), &a).explain().unwrap().1, &[&format!("apply: {rows}")]);
     says(cpu.transpose(&full).explain().unwrap().1, &["transpose: 4×5 with 20 entries as a full matrix"]);
     let how = cpu.mxv(PlusTimes::new(), &a, &x).mask(few.structure()).explain().unwrap().1;
-    says(how, &["mxv: ", "200 places with 200 entries as a full vector", "the 2 rows that the mask allows, of 200"]);
+    says(how, &["mxv: ", "length 200 with 200 entries as a full vector", "the 2 rows that the mask allows, of 200"]);
     let list = Vector::<f64>::new(n, vec![3, 70], vec![1.0; 2]).unwrap();
     says(cpu.vxm(PlusTimes::new(), &list, &a).explain().unwrap().1, &["as a list", "2 products into 200 columns"]);
     says(cpu.mxm(PlusTimes::new(), &a, &a).explain().unwrap().1, &[&format!("mxm: {rows}; {rows}")]);
@@ -356,10 +356,10 @@ fn explanations_tell_forms_and_kernels() {
     let how = cpu.assign_matrix(&part, 0..2, 0..2).explain_into(&mut c).unwrap();
     says(how, &["assign: ", "in one pass over the rows"]);
     let how = cpu.assign_matrix(&part, 0..2, 0..2).explain_into(&mut d).unwrap();
-    says(how, &["assign: ", "in place: it is kept by its places"]);
+    says(how, &["assign: ", "in place: C is a bitmap or full"]);
     let how =
         cpu.apply(Identity::new(), &full).mask(full.structure()).accum(Minus::new()).explain_into(&mut d).unwrap();
-    says(how, &["write: C = C ⊙ T", "in place, by places"]);
+    says(how, &["write: C = C ⊙ T", "in place, by position"]);
     assert_eq!((c.get(0, 1), d.get(0, 0), d.get(3, 3)), (Some(&7.0), Some(&5.0), Some(&0.0)));
 }
 

@@ -9,7 +9,7 @@ use sparring::algebra::{Array, Max, MinPlus, Plus, PlusTimes, Ring, Slice, Times
 use sparring::factor::CpAls;
 use sparring::par::Threads;
 use sparring::runtime::{self, Machine, Semiring};
-use sparring::tensor::{Arithmetic, Kept, Mttkrp, Shape, Tensor, Variant, choose};
+use sparring::tensor::{Arithmetic, Mttkrp, MttkrpCache, Shape, Tensor, Variant, choose};
 use sparring::{Cpu, Dense, Error, Index};
 
 /// The formula, entry by entry.
@@ -78,7 +78,7 @@ fn every_variant_is_the_formula() {
                 for variant in Variant::ALL {
                     let cpu = Cpu::with_threads(3).unwrap();
                     let plan = cpu.mttkrp_plan(&x, rank, Some(variant)).unwrap();
-                    let mut kept = Kept::default();
+                    let mut kept = MttkrpCache::default();
                     for mode in 0..x.order() {
                         let expected = textbook(PlusTimes::<f64>::new(), &x, &factors, mode);
                         let what = format!("{dims:?} sorted {sorted} rank {rank} {variant} mode {mode}");
@@ -149,7 +149,7 @@ fn threads_do_not_show() {
             for threads in [1, 2, 3, 8] {
                 let cpu = Cpu::with_threads(threads).unwrap();
                 let plan = cpu.mttkrp_plan(&x, 19, Some(variant)).unwrap();
-                let mut kept = Kept::default();
+                let mut kept = MttkrpCache::default();
                 let found: Vec<Vec<u64>> = (0..dims.len())
                     .map(|mode| {
                         let v = cpu.mttkrp(PlusTimes::new(), &x, &f, mode).plan(&plan).eval().unwrap();
@@ -177,7 +177,7 @@ fn a_sweep_keeps_what_modes_share() {
     let plan = cpu.mttkrp_plan(&x, 4, None).unwrap();
     assert_eq!(plan.choice().variant, Variant::Tree, "{}", plan.explain());
     assert!(plan.choice().groups.contains(&(0..2)) && plan.explain().contains("20 nodes"), "{}", plan.explain());
-    let mut kept = Kept::default();
+    let mut kept = MttkrpCache::default();
     for mode in 0..4 {
         let mut out = Dense::filled(dims[mode], 4, 0.0).unwrap();
         cpu.mttkrp(PlusTimes::new(), &x, &f, mode).plan(&plan).sweep(&mut kept).into(&mut out).unwrap();
@@ -185,7 +185,7 @@ fn a_sweep_keeps_what_modes_share() {
         f[mode] = factors(&mut rng, &dims, 4).swap_remove(mode);
     }
     // Mode 1 with what mode 0 kept, and another factor of mode 3: the old one counts.
-    let of = |f: &[Dense<f64>], mode: usize, kept: &mut Kept<f64>| {
+    let of = |f: &[Dense<f64>], mode: usize, kept: &mut MttkrpCache<f64>| {
         let mut out = Dense::filled(dims[mode], 4, 0.0).unwrap();
         cpu.mttkrp(PlusTimes::new(), &x, f, mode).plan(&plan).sweep(kept).into(&mut out).unwrap();
         out
@@ -194,7 +194,7 @@ fn a_sweep_keeps_what_modes_share() {
     let before = of(&f, 1, &mut kept);
     f[3] = factors(&mut rng, &dims, 4).swap_remove(3);
     assert_eq!(of(&f, 1, &mut kept), before);
-    assert_ne!(of(&f, 1, &mut Kept::default()), before);
+    assert_ne!(of(&f, 1, &mut MttkrpCache::default()), before);
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_mode_longer_than_its_entries_takes_no_rows() {
         let bytes = choose(&shape, Some(variant), None).unwrap().bytes;
         let cpu = Cpu::new().memory_budget(bytes.try_into().unwrap());
         let plan = cpu.mttkrp_plan(&x, 16, Some(variant)).unwrap();
-        assert!(plan.explain().contains("a permutation") && plan.explain().contains("rows of stretches"));
+        assert!(plan.explain().contains("a permutation") && plan.explain().contains("rows of segments"));
         assert!((24_000_000..25_000_000).contains(&bytes) && plan.bytes() <= bytes, "{bytes}: {}", plan.explain());
         for mode in [1, 2] {
             let v = cpu.mttkrp(PlusTimes::new(), &x, &f, mode).plan(&plan).eval().unwrap();

@@ -38,11 +38,11 @@ where
     let (a, b) = (pair.a::<Lhs<R>>(), pair.b::<Rhs<R>>());
     let x = dense::<Rhs<R>>(a.ncols() * 3, pair.seed);
     let x = Dense::new(a.ncols(), 3, x).map_err(text)?;
-    let want = reference::mxd(ring, &a, &x);
+    let want = reference::spmm(ring, &a, &x);
     on_all(|cpu| {
         products(cpu, ring, &a, &b, pair.seed, bit_for_bit)?;
-        let y = cpu.mxd(ring, &a, &x).map_err(text)?;
-        check_vector(y.values(), want.values()).map_err(|e| format!("mxd: {e}"))
+        let y = cpu.spmm_product(ring, &a, &x).map_err(text)?;
+        check_vector(y.values(), want.values()).map_err(|e| format!("spmm: {e}"))
     })
 }
 
@@ -114,10 +114,10 @@ fn a_large_matrix_is_the_definition() {
     let a = large();
     let (n, ring) = (a.nrows(), PlusTimes::<f64>::default());
     let x = Dense::new(n, 2, (0..n).flat_map(|i| [1.0, -1.0].map(|x| x / (i + 1) as f64)).collect()).expect("x");
-    let want = reference::mxd(ring, &a, &x);
+    let want = reference::spmm(ring, &a, &x);
     on_all(|cpu| {
         large_matrix(cpu, &a, bit_for_bit)?;
-        check_vector(cpu.mxd(ring, &a, &x).map_err(text)?.values(), want.values())
+        check_vector(cpu.spmm_product(ring, &a, &x).map_err(text)?.values(), want.values())
     })
     .unwrap();
 }
@@ -268,7 +268,7 @@ fn empty_shapes_are_as_empty_as_they_should_be() {
         let a = Csr::<f64>::empty(m, n).expect("a");
         for width in [0, 2] {
             let x = Dense::filled(n, width, 1.0).expect("x");
-            assert_eq!(cpu.mxd(ring, &a, &x).expect("y"), Dense::filled(m, width, 0.0).expect("0"));
+            assert_eq!(cpu.spmm_product(ring, &a, &x).expect("y"), Dense::filled(m, width, 0.0).expect("0"));
         }
     }
 }
@@ -312,7 +312,7 @@ fn what_was_found_is_in_the_text() {
     let e = says(cpu.vxm(ring, &x, &b).mask(!nine.structure()).eval().unwrap_err(), ["mask", "9"]);
     assert!(matches!(e, Error::Length { found: 9, expected: 3, .. }));
     let dense = Dense::filled(3, 2, 1.0).expect("x");
-    let e = says(cpu.mxd(ring, &a, &dense).unwrap_err(), ["mxd", "3×2"]);
+    let e = says(cpu.spmm_product(ring, &a, &dense).unwrap_err(), ["spmm", "3×2"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (3, 2), .. }));
     let e = says(cpu.ewise_add(Plus::new(), &a, &b).eval().unwrap_err(), ["ewise_add", "4×3"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (4, 3), .. }));
@@ -321,7 +321,7 @@ fn what_was_found_is_in_the_text() {
     // Memory that no machine has: X is of no column, Y would be.
     let tall = Csr::<f64>::empty(1 << 20, 0).expect("a");
     let wide = Dense::<f64>::new(0, usize::MAX / 2, vec![]).expect("x");
-    assert!(matches!(cpu.mxd(ring, &tall, &wide), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(cpu.spmm_product(ring, &tall, &wide), Err(Error::OutOfMemory { .. })));
 }
 
 /// Each operation reports its progress, and stops when it is told to.
@@ -338,7 +338,7 @@ fn the_caller_may_stop_it() {
     let found = [
         stop.mxv(ring, &a, &x).eval().err(),
         stop.vxm(ring, &x, &a).eval().err(),
-        stop.mxd(ring, &a, &dense).err(),
+        stop.spmm_product(ring, &a, &dense).err(),
         stop.ewise_add(Plus::new(), &a, &b).eval().err(),
         stop.ewise_mult(Plus::new(), &a, &b).eval().err(),
         stop.apply(Abs::new(), &a).eval().err(),

@@ -85,7 +85,7 @@ fn orders_are_stable_sorts_for_any_number_of_threads() {
 }
 
 #[test]
-fn linearised_entries_are_in_the_order_of_their_bits() {
+fn linearized_entries_are_in_the_order_of_their_bits() {
     let mut rng = Rng(5);
     // c₂ a₁ c₁ a₀ b₀ c₀ above the lowest nine bits: a bit of the longest mode that is left, the first of equals.
     let key = |p: &[usize]| {
@@ -97,19 +97,19 @@ fn linearised_entries_are_in_the_order_of_their_bits() {
         let mut expected: Vec<(Vec<usize>, f64)> = x.iter().map(|(p, v)| (p, *v)).collect();
         expected.sort_by_key(|(p, _)| key(p));
         for threads in [1, 3].map(|n| Threads::new(n).unwrap()) {
-            let y = x.linearised(&threads).unwrap();
+            let y = x.linearized(&threads).unwrap();
             assert_eq!((y.dims(), y.iter().map(|(p, v)| (p, *v)).collect::<Vec<_>>()), (x.dims(), expected.clone()));
         }
     }
     // More bits than keys have, no bits, and no entries.
     let x: Tensor<f64, u64> = random(&mut rng, &[1 << 40, 1, 1 << 33, 3], 5_000);
-    let y = x.linearised(&Threads::current()).unwrap();
+    let y = x.linearized(&Threads::current()).unwrap();
     assert_eq!(table(&y), table(&x));
     let high = |y: &Tensor<f64, u64>, e: usize| y.indices(0)[e] >> 33;
     assert!((1..y.nnz()).all(|e| high(&y, e - 1) <= high(&y, e)));
     for dims in [&[1, 1][..], &[0, 5]] {
         let x: Tensor<f64> = random(&mut rng, dims, 3);
-        assert_eq!(x.linearised(&Threads::caller()).unwrap(), x);
+        assert_eq!(x.linearized(&Threads::caller()).unwrap(), x);
     }
 }
 
@@ -233,7 +233,7 @@ fn kruskal_tensors_keep_what_they_are() {
             let same = |other: &Kruskal<f64>| other.to_dense().unwrap().iter().zip(&dense).all(|(&a, &b)| close(a, b));
             let mut other = m.clone();
             for norm in [Norm::One, Norm::MaxAtLeastOne, Norm::Two] {
-                other.normalise(norm);
+                other.normalize(norm);
                 assert!(same(&other), "{norm:?}");
             }
             let long = |f: &Dense<f64>, r: usize| (0..f.nrows()).map(|i| f.row(i)[r].powi(2)).sum::<f64>();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sparring beside other libraries: same inputs, same threads, in turns, in one run.
+"""sparring compared with other libraries: same inputs, same threads, alternating in one run.
 
     cargo build --release -p sparring-cli
     python3 benches/compare/compare.py [--threads 2] [--rounds 3] [--cases rmat14,web18] [--save NAME]
@@ -39,8 +39,8 @@ SHAPES = ["diagonal", "scaled_rows", "scaled_columns", "permuted", "dot", "outer
 MEMORY = FILES[:1]
 # cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
-# Roads, meshes, co-authors, networks: vertices of few neighbours. Files that are not in data/ lie in the folder that SPARRING_DATA
-# names; where they do not, these cases are left out.
+# Roads, meshes, co-authors, networks: low-degree graphs. Files that are not in data/ are read from the folder
+# SPARRING_DATA; missing files are skipped.
 LOW_DEGREE = ["lap2d_1000", *(f + ".mtx.gz" for f in (
     "luxembourg_osm", "delaunay_n16", "4elt", "wing", "cond-mat-2005", "as-22july06", "sym:p2p-Gnutella31", "p2p-Gnutella31", "power"))]
 # Written by reading.py.
@@ -52,8 +52,8 @@ OPERATIONS = ["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8", FILES[0
 # Nearly all rows, or columns, are empty: made alike by `sparring bench hyper` and cases.py.
 HYPER = ["hyper7", "hyper7hubs", "hyper8", "hyper9", "hyper9few", "wide8"]
 RESULTS = os.path.join(TOP, "benches", "results")
-# Habits of memory: what `sparring bench` is told, and the environment of the others, with which the system's allocator maps nothing by
-# itself and gives nothing back.
+# Memory modes: the option of `sparring bench`, and the environment of the others, with which the system allocator
+# neither maps large blocks separately nor returns memory.
 MEMORY_HABITS = {
     "fresh": (["--fresh-memory"], {}),
     "kept": ([], {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}),
@@ -221,8 +221,8 @@ def measure(args, python, kind, case, pass_, log):
             log(dict(run(repeat), peer="sparring", **about) | {"case": case})
             for peer in peers:
                 for variant in peer.variants:
-                    # As our own runs: one that does not count just before, for a library that comes back to its turn with
-                    # cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
+                    # As our own runs: one that does not count just before, for a library that comes back to its turn
+                    # with cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
                     peer.ask(time=variant)
                     ms = min(peer.ask(time=variant)["ms"] for _ in range(repeat))
                     log(dict(peer=peer.name, version=peer.version, op=kind, case=case, variant=variant,

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A·A for one use through every door: Rust's types, names in Rust, the C library and the program, in turns, in one run.
+"""One-off A·A through every interface: typed Rust API, run-time API, C library and program, alternating in one run.
 
     cargo build --release -p sparring-cli -p sparring-capi
     python3 benches/compare/doors.py [--threads 2] [--rounds 3] [--cases rmat14,FILE.mtx.gz]
 
-All doors lead to the same kernels, so minima should agree within a few per cent. The types and the names run in one process
-(`sparring bench doors`), the program and the C library in one each. C has no masks yet. Prints a Markdown table: milliseconds by
-types, and of the other doors the ratio other / types (1 is equal, above it slower); the last column is the product in two phases.
+All interfaces call the same kernels, so minima should agree within a few percent. The typed and run-time APIs run in one process
+(`sparring bench doors`), the program and the C library in one each. C has no masks. Prints a Markdown table: milliseconds of the
+typed API, and the ratio other / typed of the others (above 1 is slower); the last column is the product in two phases.
 """
 import argparse
 import ctypes

@@ -4,12 +4,12 @@ A ratio is the other's time over ours: above 1 we are faster. Rows that we lose 
 """
 import math
 
-# Products A·A by spECK (Parger, Winter, Mlakar, Steinberger: spECK: Accelerating GPU Sparse Matrix-Matrix Multiplication
-# through Lightweight Analysis, PPoPP 2020), GFLOP/s of the whole product, 2 for a multiplication. It is not run here:
-# its sources want changes for today's CUDA (names that CUB dropped, a header, a stub for a library). These were measured
-# before, on the same matrices in double precision on an NVIDIA H200, driver 580.159, compiled for sm_90 with CUDA 13.0, its
-# build with 96 KB of shared memory, which is the faster one; its results were right. So they count on an H200 alone, and a
-# ratio with them is one between runs.
+# Products A·A by spECK (Parger, Winter, Mlakar, Steinberger: spECK: Accelerating GPU Sparse Matrix-Matrix
+# Multiplication through Lightweight Analysis, PPoPP 2020), GFLOP/s of the whole product, 2 for a multiplication. It is
+# not run here: its sources want changes for today's CUDA (names that CUB dropped, a header, a stub for a library).
+# These were measured before, on the same matrices in double precision on an NVIDIA H200, driver 580.159, compiled for
+# sm_90 with CUDA 13.0, its build with 96 KB of shared memory, which is the faster one; its results were right. So they
+# count on an H200 alone, and a ratio with them is one between runs.
 SPECK = {"rmat14": 20.9, "rmat16": 26.4, "rmat18": 14.8, "er18": 24.3, "er20": 30.7, "st27_80": 112.0, "st27_100": 111.0,
          "lap2d_2000": 31.7}
 SPECK_DEVICE = "H200"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A·A over a semiring of the user's own: ours from the text of a formula, SuiteSparse's by function pointers, in turns.
+"""A·A over a user-defined semiring: ours from the text of a formula, SuiteSparse's by function pointers, run alternately.
 
     cargo build --release -p sparring-cli
     python3 benches/compare/own.py [--threads 2] [--rounds 3] [--cases rmat14,FILE.mtx.gz]
 
 The semiring is (min, a + 2·b) over doubles. SuiteSparse gets both operators from numba as pointers to machine code
-(python-graphblas, `register_anonymous`); its own compiler at run time is off. Both allocate as they do by default. The sums of the
-results must agree. Needs python-graphblas with numba, and SciPy. Prints a Markdown table of minima; above 1 we are faster.
+(python-graphblas, `register_anonymous`); its JIT compiler is off. Both use their default allocators. The sums of the
+results must agree. Requires python-graphblas with numba, and SciPy. Prints a Markdown table of minima; above 1, we are faster.
 """
 import argparse
 import math

@@ -1,9 +1,9 @@
-"""Files of Matrix Market text to read, and fast_matrix_market, which reads them.
+"""Matrix Market test files, and fast_matrix_market as the reader to compare with.
 
     python reading.py FOLDER        # writes the files that are not there yet
 
-Each is one shape of a file as others write it: a web graph by columns, real values of a few digits by rows, of seventeen by columns,
-a pattern and integers of one triangle.
+Each is a typical file of other programs: a web graph by columns, real values of a few digits by rows, of 17 digits by columns,
+a symmetric pattern and symmetric integers.
 """
 import gzip
 import os

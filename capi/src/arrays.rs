@@ -1,7 +1,7 @@
-//! Matrices without a copy: arrays of the library's that C fills.
+//! Matrices without a copy: library-owned arrays that C fills.
 //!
-//! A matrix owns its arrays, and frees them as Rust allocates; so it cannot take over what C has from `malloc` or
-//! `mmap`. It lends out arrays of its own instead, before it is a matrix.
+//! A matrix owns its arrays and frees them with Rust's allocator, so it cannot take over memory from `malloc` or
+//! `mmap`. Instead, the library allocates the arrays and lends them to C before it builds the matrix.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::memory::{NewHandle, possible, size, write};
 use crate::status::SparringStatus::{self, SPARRING_INVALID_HANDLE};
 use crate::types::{value_type, written, zeros};
 
-/// The arrays of a matrix in the making, which you fill.
+/// The arrays of a matrix under construction, to be filled by the caller.
 pub struct SparringArrays {
     nrows: usize,
     ncols: usize,
     row_ptr: Vec<usize>,
     col_idx: Vec<u32>,
     ty: Type,
-    /// Of that type, but bytes for bool, as C may write any.
+    /// Values of that type, but bytes for bool, because C may write any byte.
     values: Array,
 }
 
@@ -31,11 +31,11 @@ impl Object for SparringArrays {
     const NAME: &'static str = "SparringArrays";
 }
 
-/// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what
-/// you write there is not copied. All of it is 0. `type` is a SparringType. `*row_ptr` gets the address of nrows + 1
-/// elements, `*col_idx` and `*values` of `nnz` each, for you to fill as those of sparring_matrix_from_csr, by as many
-/// threads as you like. They are good until sparring_matrix_from_arrays or sparring_arrays_free. `*arrays` gets the
-/// handle, NULL on failure; end it with one of those two.
+/// Allocates the CSR arrays of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix without a
+/// copy. All elements are 0. `type` is a SparringType. `*row_ptr` receives the address of nrows + 1 elements,
+/// `*col_idx` and `*values` of `nnz` each; fill them as for sparring_matrix_from_csr, from any number of threads. The
+/// pointers are valid until sparring_matrix_from_arrays or sparring_arrays_free. `*arrays` receives the handle, NULL on
+/// failure; release it with one of those two functions.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_arrays_new(
@@ -61,8 +61,7 @@ pub unsafe extern "C" fn sparring_arrays_new(
         let ty = value_type(r#type)?;
         possible::<usize>(nrows.saturating_add(1), "nrows")?;
         possible::<u32>(nnz, "nnz")?;
-        // What C writes through these pointers is read through the vectors when it is done. Moving a vector leaves its
-        // elements where they are.
+        // C writes through these pointers; the vectors are read afterwards. Moving a vector does not move its elements.
         let (mut p, mut j) = (filled(nrows + 1, 0, "row pointers")?, filled(nnz, 0, "column indices")?);
         let (p_at, j_at): (*mut usize, *mut u32) = (p.as_mut_ptr(), j.as_mut_ptr());
         let (x, x_at) = zeros(ty, nnz)?;
@@ -76,10 +75,10 @@ pub unsafe extern "C" fn sparring_arrays_new(
     })
 }
 
-/// The matrix of arrays that you have filled: they are checked as those of sparring_matrix_from_csr, and not copied.
-/// Nobody writes to them from here on, nor after; the matrix lends them as sparring_matrix_borrow says. `*matrix` gets
-/// the handle, NULL on failure; free it with sparring_matrix_free. `arrays` ends here: what is wrong with their
-/// contents frees them too. With SPARRING_NULL_POINTER and SPARRING_INVALID_HANDLE nothing has happened.
+/// The matrix of filled arrays: they are checked as by sparring_matrix_from_csr, and not copied. Do not write to them
+/// during or after this call; sparring_matrix_borrow describes access to them. `*matrix` receives the handle, NULL on
+/// failure; free it with sparring_matrix_free. The call consumes `arrays`, even if their contents are invalid; only
+/// SPARRING_NULL_POINTER and SPARRING_INVALID_HANDLE leave them unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_from_arrays(
     arrays: *mut SparringArrays,
@@ -88,7 +87,7 @@ pub unsafe extern "C" fn sparring_matrix_from_arrays(
     ffi!({
         // SAFETY: by the contract above `matrix` points to room for a handle.
         let out = unsafe { NewHandle::at(matrix, "matrix")? };
-        // Whoever takes arrays out of the table is the only one to have them.
+        // Taking the arrays out of the table gives exclusive ownership.
         let owned = Arc::into_inner(take(arrays, "arrays")?).ok_or_else(|| Fail {
             status: SPARRING_INVALID_HANDLE,
             message: "arrays: another call uses them".into(),
@@ -98,7 +97,7 @@ pub unsafe extern "C" fn sparring_matrix_from_arrays(
     })
 }
 
-/// Frees arrays that are to be no matrix; NULL is allowed.
+/// Frees arrays without making a matrix; NULL is allowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_arrays_free(arrays: *mut SparringArrays) -> SparringStatus {
     ffi!({ release(arrays, "arrays") })

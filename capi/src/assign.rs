@@ -1,4 +1,4 @@
-//! Parts of matrices and vectors: extracted, assigned and scattered.
+//! Extract, assign and scatter.
 
 use sparring::runtime::{IndexList, Op};
 
@@ -14,23 +14,23 @@ use crate::sparse::{Sparse, operand};
 use crate::status::SparringStatus;
 use crate::vector::SparringVector;
 
-/// Which rows, columns or indices an operation takes, in which order, and how often: `list[0]` to `list[len - 1]`, or,
-/// where `list` is NULL, `len` of them: start, start + step, and so on. NULL instead of a SparringIndices: all.
-/// `&(SparringIndices){.list = rows, .len = 3}`, `&(SparringIndices){.start = 10, .step = 1, .len = 5}`.
+/// The rows, columns or indices of an operation, in order, possibly repeated: `list[0]` to `list[len - 1]`, or, if
+/// `list` is NULL, the `len` indices start, start + step, and so on. NULL instead of a SparringIndices means all
+/// indices. `&(SparringIndices){.list = rows, .len = 3}`, `&(SparringIndices){.start = 10, .step = 1, .len = 5}`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringIndices {
     /// An array of `len` indices, or NULL.
     pub list: *const u64,
-    /// How many there are.
+    /// Number of indices.
     pub len: u64,
-    /// The first one, where there is no list.
+    /// The first index, if there is no list.
     pub start: u64,
-    /// What is added from one to the next, where there is no list; it may be negative.
+    /// The increment between indices, if there is no list; may be negative.
     pub step: i64,
 }
 
-/// The indices of C; all for NULL.
+/// An index list from C; NULL means all.
 /// # Safety
 /// `p` is NULL, or points to indices whose list is NULL or has as many elements as said; nobody writes them.
 unsafe fn index_list(p: *const SparringIndices, name: &'static str) -> Fallible<IndexList> {
@@ -46,12 +46,12 @@ unsafe fn index_list(p: *const SparringIndices, name: &'static str) -> Fallible<
     }
     // SAFETY: the caller's promise.
     let list = unsafe { input(indices.list, len, name)? };
-    // What is larger than a size of this machine is larger than any dimension.
+    // An index beyond usize is beyond any dimension.
     Ok(copied(list, name, |i| usize::try_from(i).unwrap_or(usize::MAX))?.into())
 }
 
 /// c⟨mask⟩ ⊙= A(rows, cols): c(p, q) = A(rows[p], cols[q]). c has as many rows and columns as the two lists, in which
-/// indices may repeat; NULL is all of them. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor
+/// indices may repeat; NULL means all. An index out of range: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor
 /// see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
@@ -75,8 +75,8 @@ pub unsafe extern "C" fn sparring_matrix_extract(
     })
 }
 
-/// c⟨mask⟩ ⊙= a(indices): c(p) = a(indices[p]). c is as long as the list, in which indices may repeat; NULL is all of
-/// them. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= a(indices): c(p) = a(indices[p]). c is as long as the list, in which indices may repeat; NULL means all.
+/// An index out of range: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_extract(
     device: *const SparringDevice,
@@ -101,8 +101,8 @@ pub unsafe extern "C" fn sparring_vector_extract(
     })
 }
 
-/// c⟨mask⟩ ⊙= A(rows, j), a column of a matrix: c(p) = A(rows[p], j). c is as long as the list; NULL is all rows. An
-/// index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= A(rows, j), a column of a matrix: c(p) = A(rows[p], j). c is as long as the list; NULL means all rows. An
+/// index out of range: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_vector_extract_column(
@@ -129,8 +129,8 @@ pub unsafe extern "C" fn sparring_vector_extract_column(
     })
 }
 
-/// c⟨mask⟩ ⊙= A(i, cols), a row of a matrix: c(p) = A(i, cols[p]). c is as long as the list; NULL is all columns. An
-/// index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= A(i, cols), a row of a matrix: c(p) = A(i, cols[p]). c is as long as the list; NULL means all columns. An
+/// index out of range: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_vector_extract_row(
@@ -157,10 +157,10 @@ pub unsafe extern "C" fn sparring_vector_extract_row(
     })
 }
 
-/// c(rows, cols)⟨mask⟩ ⊙= A: c(rows[p], cols[q]) becomes A(p, q), and loses its entry where A has none; with accum it
-/// is joined to it. `a` has as many rows and columns as the two lists, in which no index repeats (SPARRING_DUPLICATE);
-/// NULL is all of them. The mask has the shape of c, and descriptor.replace is about all of c (GrB_assign). An index
-/// beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+/// c(rows, cols)⟨mask⟩ ⊙= A: c(rows[p], cols[q]) becomes A(p, q), and loses its entry if A has none; with accum,
+/// entries are combined. `a` has as many rows and columns as the two lists, in which no index repeats
+/// (SPARRING_DUPLICATE); NULL means all. The mask has the shape of c, and descriptor.replace applies to all of c
+/// (GrB_assign). An index out of range: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_assign(
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn sparring_matrix_assign(
     })
 }
 
-/// c(indices)⟨mask⟩ ⊙= a: c(indices[p]) becomes a(p), as sparring_matrix_assign has it of matrices. For c, mask, accum
-/// and descriptor see SparringDescriptor.
+/// c(indices)⟨mask⟩ ⊙= a: c(indices[p]) becomes a(p), with the rules of sparring_matrix_assign. For c, mask, accum and
+/// descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_assign(
     device: *const SparringDevice,
@@ -209,9 +209,9 @@ pub unsafe extern "C" fn sparring_vector_assign(
     })
 }
 
-/// c(rows, j)⟨mask⟩ ⊙= a: a column of a matrix, c(rows[p], j), becomes the vector. The mask is a vector of c's rows; it
-/// and descriptor.replace are about this column alone. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and
-/// descriptor see SparringDescriptor.
+/// c(rows, j)⟨mask⟩ ⊙= a: the column c(rows[p], j) of a matrix becomes the vector. The mask is a vector with the number
+/// of rows of c; it and descriptor.replace apply only to this column. An index out of range: SPARRING_INDEX_RANGE. For
+/// c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_assign_column(
@@ -238,9 +238,9 @@ pub unsafe extern "C" fn sparring_matrix_assign_column(
     })
 }
 
-/// c(i, cols)⟨mask⟩ ⊙= a: a row of a matrix, c(i, cols[p]), becomes the vector. The mask is a vector of c's columns; it
-/// and descriptor.replace are about this row alone. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and
-/// descriptor see SparringDescriptor.
+/// c(i, cols)⟨mask⟩ ⊙= a: the row c(i, cols[p]) of a matrix becomes the vector. The mask is a vector with the number of
+/// columns of c; it and descriptor.replace apply only to this row. An index out of range: SPARRING_INDEX_RANGE. For c,
+/// mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_assign_row(
@@ -267,9 +267,9 @@ pub unsafe extern "C" fn sparring_matrix_assign_row(
     })
 }
 
-/// c(rows, cols)⟨mask⟩ ⊙= scalar: an entry with this value at every such place that the mask allows; NULL is all rows,
-/// all columns. The scalar is of c's type, and not empty: SPARRING_NO_VALUE. An index beyond: SPARRING_INDEX_RANGE. For
-/// c, mask, accum and descriptor see SparringDescriptor.
+/// c(rows, cols)⟨mask⟩ ⊙= scalar: writes an entry with this value at every selected position that the mask allows; NULL
+/// means all rows, all columns. The scalar has the type of c and is not empty: SPARRING_NO_VALUE otherwise. An index
+/// out of range: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_assign_scalar(
@@ -291,9 +291,9 @@ pub unsafe extern "C" fn sparring_matrix_assign_scalar(
     })
 }
 
-/// c(indices)⟨mask⟩ ⊙= scalar: an entry with this value at every such index that the mask allows; NULL is all of them.
-/// The scalar is of c's type, and not empty: SPARRING_NO_VALUE. An index beyond: SPARRING_INDEX_RANGE. For c, mask,
-/// accum and descriptor see SparringDescriptor.
+/// c(indices)⟨mask⟩ ⊙= scalar: writes an entry with this value at every selected index that the mask allows; NULL means
+/// all. The scalar has the type of c and is not empty: SPARRING_NO_VALUE otherwise. An index out of range:
+/// SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_assign_scalar(
     device: *const SparringDevice,
@@ -319,8 +319,8 @@ pub unsafe extern "C" fn sparring_vector_assign_scalar(
     })
 }
 
-/// c⟨mask⟩ ⊙= t with t(i) = a(p) ∘ a(q) ∘ … over the p, q, … whose indices are i: an assign whose indices may repeat,
-/// as in f(f(i)) = min. `a` is as long as the list; the operator takes and gives its type. An index beyond:
+/// c⟨mask⟩ ⊙= t with t(i) = a(p) ∘ a(q) ∘ … over all p, q, … with index i: an assign with duplicate indices, as in
+/// f(f(i)) = min. `a` is as long as the list; the operator takes and returns its type. An index out of range:
 /// SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]

@@ -18,54 +18,54 @@ use crate::status::SparringStatus;
 use crate::tensor::SparringTensor;
 use crate::types::named;
 
-/// A sweep through all modes, done.
+/// A completed sweep through all modes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringSweep {
-    /// Which start, from 0.
+    /// Number of the start, from 0.
     pub start: u64,
-    /// Which sweep of it, from 1.
+    /// Number of the sweep within the start, from 1.
     pub number: u64,
     /// 1 - ‖X - M‖ / ‖X‖.
     pub fit: f64,
-    /// Difference from the fit before; of the first sweep, the fit.
+    /// Change from the previous fit; in the first sweep, the fit.
     pub change: f64,
     /// Seconds since the call began.
     pub seconds: f64,
 }
 
-/// How sparring_cp_als goes on. All zero (`SparringCpOptions o = {0};`) are the defaults.
+/// Options of sparring_cp_als. All zero (`SparringCpOptions o = {0};`) are the defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringCpOptions {
-    /// Most sweeps of each start. 0: 100.
+    /// Maximum number of sweeps per start. 0: 100.
     pub sweeps: u64,
-    /// A start ends when the fit changes by less. 0: 0.0001.
+    /// A start ends when the fit changes by less than this. 0: 0.0001.
     pub tolerance: f64,
-    /// Not 0: every start makes all its sweeps, however little the fit changes, and `tolerance` is not used.
+    /// Not 0: every start runs all its sweeps, however little the fit changes, and `tolerance` is ignored.
     pub all_sweeps: u32,
-    /// Not 0: `weights` and `factors` hold a model when the function is called, from which the first start begins.
+    /// Not 0: `weights` and `factors` contain an initial model for the first start.
     pub warm_start: u32,
-    /// Starts, of which the best is kept. 0: 1.
+    /// Number of starts; the best result is kept. 0: 1.
     pub starts: u64,
-    /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the
-    /// next number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
+    /// Seed of the initial factors of the first start, with elements in [0, 1); further starts use the following seeds.
+    /// The numbers are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
     pub seed: u64,
-    /// Added to what is made least: this times the squared norm of each factor, from 0 up.
+    /// Ridge: this times the squared norm of each factor is added to the objective; at least 0.
     pub ridge: f64,
-    /// Not 0: factors without negative elements.
+    /// Not 0: nonnegative factors.
     pub nonnegative: u32,
     /// A SparringMttkrpVariant.
     pub variant: u32,
-    /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the
-    /// best model so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this
-    /// library.
+    /// Called after each sweep, on the thread that called sparring_cp_als, unless NULL. A nonzero return value stops
+    /// the decomposition, and the best model so far is the result. It must return normally: no longjmp, no C++
+    /// exception. It may call functions of this library.
     pub on_sweep: Option<unsafe extern "C" fn(sweep: *const SparringSweep, context: *mut c_void) -> i32>,
-    /// Given to `on_sweep`.
+    /// Passed to `on_sweep`.
     pub context: *mut c_void,
 }
 
-/// What sparring_cp_als found, beside weights and factors.
+/// The results of sparring_cp_als, besides weights and factors.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringCpFit {
@@ -73,17 +73,17 @@ pub struct SparringCpFit {
     pub fit: f64,
     /// Sweeps of the best start.
     pub sweeps: u64,
-    /// Which start was best, from 0.
+    /// Number of the best start, from 0.
     pub start: u64,
-    /// Systems of the best start that were singular, and had the solution of minimum norm.
+    /// Singular systems in the best start, which were solved with minimum norm.
     pub singular: u64,
     /// Seconds to prepare the tensor.
     pub setup_seconds: f64,
-    /// Seconds of the products with factors, all starts together.
+    /// Seconds in MTTKRP, over all starts.
     pub mttkrp_seconds: f64,
-    /// Seconds in all.
+    /// Total seconds.
     pub seconds: f64,
-    /// 1 if the fit of the best start changed by less than the tolerance at the end, else 0.
+    /// 1 if the last change of the fit in the best start was below the tolerance, else 0.
     pub converged: u32,
 }
 
@@ -97,7 +97,7 @@ unsafe fn factor(p: *const f64, rows: usize, rank: usize, mode: usize) -> Fallib
     Ok(Dense::new(rows, rank, copied(values, "factors", |x| x)?)?)
 }
 
-/// The algorithm with the options of C.
+/// The algorithm with the options from C.
 /// # Safety
 /// `o.on_sweep`, if it is not NULL, is a function that may be called with `o.context`.
 unsafe fn algorithm<'a>(rank: usize, o: &'a SparringCpOptions, guess: Option<Kruskal<f64>>) -> Fallible<CpAls<'a>> {
@@ -132,27 +132,27 @@ unsafe fn algorithm<'a>(rank: usize, o: &'a SparringCpOptions, guess: Option<Kru
     Ok(als)
 }
 
-/// The error of a decomposition, in the words of C.
+/// The error of a decomposition, with the argument names of the C API.
 fn of_cp(e: Error) -> Fail {
     match e {
         Error::Argument { name: "tolerance", message } => Fail::argument("options.tolerance", message),
         Error::Argument { name: "ridge", message } => Fail::argument("options.ridge", message),
-        // The others' names are those of C.
+        // These arguments have the same names in C.
         Error::Argument { name: "rank" | "factors", .. } => e.into(),
         Error::Argument { name: "x", message } => Fail::argument("tensor", message),
         other => Fail::from(other).naming("tensor"),
     }
 }
 
-/// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where
-/// components coincide, the solution of minimum norm is taken. `weights` has room for the `rank` weights λ, and
-/// `factors` the addresses of room for a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row
-/// after row: column r holds a component of 2-norm 1. Components come by falling weight. `*fit` gets the figures.
-/// `options` may be NULL. On failure, weights and factors are as they were. What ran, and why, goes to `buffer` as for
-/// sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted). The same bits for any number of threads, but for
-/// the variants A and B. On a GPU tensor and factors are sent there and stay until the end; it knows the variants C and
-/// COPIES, and where the tensor does not fit it is sent in parts.
+/// CP by alternating least squares: fits the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … to the tensor X. The entries
+/// of X are at distinct positions (sparring_tensor_summed), and doubles or floats, which are converted to doubles.
+/// Collinear components use the minimum-norm solution. `weights` has room for the `rank` weights λ. `factors` holds the
+/// addresses of one output array per mode; that of mode m has room for `dims[m]` · `rank` elements in row-major order,
+/// whose column r is a component of 2-norm 1. Components are sorted by decreasing weight. `*fit` receives the results.
+/// `options` may be NULL. On failure, weights and factors are unchanged. The algorithm, and why it was chosen, is
+/// written to `buffer` as by sparring_plan_explain (`capacity` 0 and `length` NULL to omit it). Bitwise identical for
+/// any number of threads, except for variants A and B. On a GPU, tensor and factors are uploaded once; it supports the
+/// variants C and COPIES, and streams tensors that do not fit in parts.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_cp_als(
@@ -173,13 +173,13 @@ pub unsafe extern "C" fn sparring_cp_als(
         // address.
         let options = unsafe { given(options)? };
         if !matches!(tensor.x.ty(), Type::F32 | Type::F64) {
-            let message = format!("it is of {}, CP is of SPARRING_F32 or SPARRING_F64", named(tensor.x.ty()));
+            let message = format!("it is of {}, CP needs SPARRING_F32 or SPARRING_F64", named(tensor.x.ty()));
             return Err(Fail::of_type("tensor", message));
         }
         let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
         // SAFETY: by the contract above there is an address for each mode.
         let addresses = unsafe { input(factors.cast::<*mut f64>(), dims.len(), "factors")? };
-        // Before hours of work.
+        // Checked before a long computation.
         check_any(weights, elements(1, rank, Type::F64)?, "weights")?;
         for (mode, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
             check_any(p, elements(n, rank, Type::F64)?, "factors").map_err(|e| e.at("factors", mode))?;

@@ -1,4 +1,4 @@
-//! Products of sparse matrices with dense ones, which are arrays of the caller's.
+//! Products of sparse matrices with dense ones, given as caller-owned arrays.
 
 use std::ffi::c_void;
 
@@ -17,7 +17,7 @@ use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::types::{input_values, lent_values, named, output_values, type_of};
 
-/// Refuses an array of another length than that of the matrix that it is.
+/// Rejects an array whose length does not match the dense matrix.
 fn of_length(name: &'static str, found: u64, rows: usize, columns: u64) -> Fallible<usize> {
     let expected = rows as u128 * u128::from(columns);
     if u128::from(found) == expected {
@@ -28,12 +28,12 @@ fn of_length(name: &'static str, found: u64, rows: usize, columns: u64) -> Falli
     Err(Error::Length { what: name, found: size(found, name)?, expected: whole }.into())
 }
 
-/// y ⊙= A ⊕.⊗ X, a sparse matrix times a dense one over a semiring: y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …, over the k for
-/// which A has an entry, in the order of the row of A, e the identity of ⊕. `x` and `y` are row-major arrays of
-/// `columns` columns. `a` is m×k, `x` k×columns with `x_len` elements of the type `x_type`, y m×columns with `y_len`
-/// elements of the type that the semiring gives. `a` and `x` are of the types that the semiring takes. y is written, or
-/// joined to what it holds by `accum`, which may be NULL. Of the descriptor, which may be NULL, transpose_a alone may
-/// be set. `a` may be on a GPU, `x` and `y` are in the processor's memory. On failure y is as it was.
+/// y ⊙= A ⊕.⊗ X, a sparse matrix times a dense one over a semiring: y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …, over all k for
+/// which A has an entry, in the order of the row of A, where e is the identity of ⊕. `x` and `y` are row-major arrays
+/// of `columns` columns. `a` is m×k, `x` k×columns with `x_len` elements of the type `x_type`, y m×columns with `y_len`
+/// elements of the result type of the semiring. `a` and `x` have the operand types of the semiring. y is overwritten,
+/// or combined with its old values by `accum`, which may be NULL. Of the descriptor, which may be NULL, only
+/// transpose_a may be set. `a` may be on a GPU; `x` and `y` are in host memory. On failure y is unchanged.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_matrix_spmm(
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn sparring_matrix_spmm(
             p => unsafe { input(p, 1, "descriptor")?[0] },
         };
         if d.structure | d.complement | d.replace | d.transpose_b != 0 || !d.transposed.is_null() {
-            return Err(Fail::argument("descriptor", "of a dense result, transpose_a alone may be set".into()));
+            return Err(Fail::argument("descriptor", "for a dense result, only transpose_a may be set".into()));
         }
         let (gives, [takes_a, takes_x]) = (ring.semiring().ty(), ring.types());
         for (name, found, takes) in [("a", a.ty(), takes_a), ("x_type", of_x, takes_x)] {
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn sparring_matrix_spmm(
         let (x_len, len) = (of_length("x", x_len, k, columns)?, of_length("y", y_len, m, columns)?);
         let columns = size(columns, "columns")?;
         check_any(y.cast::<u8>(), len, "y")?;
-        // SAFETY: by the contract above `x` has so many values, which nobody writes during the call.
+        // SAFETY: by the contract above `x` has `x_len` values, not written during the call.
         let x = unsafe { lent_values(of_x, x, x_len, "x")? };
         let mut operation = device.machine.spmm(ring.semiring(), &a, x.slice(), columns);
         if d.transpose_a != 0 {
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn sparring_matrix_spmm(
         let made: Array = match &accum {
             None => operation.eval()?,
             Some(accum) => {
-                // SAFETY: by the contract above `y` has so many values.
+                // SAFETY: by the contract above `y` has `y_len` values.
                 let mut old = unsafe { input_values(gives, y, len).map_err(|e| e.naming("y"))? };
                 operation.accum(&accum.op).into(old.slice_mut())?;
                 old
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn sparring_matrix_spmm(
         if len == 0 {
             return Ok(());
         }
-        // SAFETY: by the contract above there is room for so many values at `y`.
+        // SAFETY: by the contract above there is room for `y_len` values at `y`.
         unsafe { output_values(made.slice(), y, y_len).map_err(|e| e.naming("y")) }
     })
 }

@@ -1,4 +1,4 @@
-//! Where operations run: the processor, with a pool of threads, or a GPU.
+//! Devices: the processor, with a pool of threads, or a GPU.
 
 use std::ffi::c_char;
 
@@ -11,14 +11,15 @@ use crate::memory::{NewHandle, text, write, write_text};
 use crate::sparse::{Held, Sparse, elsewhere};
 use crate::status::SparringStatus;
 
-/// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
+/// The device of operations: the processor with its threads, or a GPU; and a memory budget. It may be shared between
+/// threads.
 pub struct SparringDevice {
     pub(crate) machine: Machine,
 }
 
 impl SparringDevice {
-    /// Refuses a matrix or a vector that is in the memory of another GPU; `name` is the argument. One in the
-    /// processor's memory is sent.
+    /// Rejects a matrix or a vector in the memory of another GPU; `name` is the argument. Objects in host memory are
+    /// uploaded.
     pub(crate) fn takes<X: Held>(&self, name: &'static str, x: &X) -> Fallible {
         if x.is_on_host() || self.machine.holds(x) {
             return Ok(());
@@ -26,7 +27,7 @@ impl SparringDevice {
         let own = self.machine.name();
         Err(Fail::argument(name, elsewhere(X::WORD, &x.machine(), &own, self.machine.is_gpu())))
     }
-    /// Refuses a plan of another device.
+    /// Rejects a plan of another device.
     pub(crate) fn made(&self, plan: &Plan) -> Fallible {
         if self.machine.made(plan) {
             return Ok(());
@@ -39,7 +40,7 @@ impl SparringDevice {
         };
         Err(Fail::argument("plan", message))
     }
-    /// The threads of the processor, for what it does whatever the device is.
+    /// The CPU threads, for work that runs on the processor for any device.
     pub(crate) fn threads<'a>(&'a self, current: &'a Threads) -> &'a Threads {
         self.machine.threads().unwrap_or(current)
     }
@@ -49,7 +50,7 @@ impl Object for SparringDevice {
     const NAME: &'static str = "SparringDevice";
 }
 
-/// The number in "cuda:N"; nothing for "cpu".
+/// The number in "cuda:N"; `None` for "cpu".
 fn ordinal(name: &str) -> Fallible<Option<usize>> {
     let number = |text: &str| text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
     match name.strip_prefix("cuda:").and_then(number) {
@@ -59,14 +60,14 @@ fn ordinal(name: &str) -> Fallible<Option<usize>> {
     }
 }
 
-/// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
+/// A device by name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the second.
 ///
-/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for
-/// each processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products,
-/// distances and decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and
-/// scratch together (0: no limit), of the device's memory if it is a GPU. A GPU needs the NVIDIA driver, or the status
-/// is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler that comes with CUDA: SPARRING_NO_COMPILER
-/// otherwise. `*device` gets the handle, NULL on failure; free it with sparring_device_free.
+/// On the processor, `threads` is the size of the thread pool (0: one per available processor, or as many as can be
+/// started); SPARRING_THREADS if the system cannot start them. For a GPU, `threads` is 0. Products, distances and
+/// decompositions fail with SPARRING_BUDGET rather than use more than `memory_budget` bytes for results and workspace
+/// together (0: no limit); for a GPU this is device memory. A GPU needs the NVIDIA driver, else SPARRING_NO_DEVICE, and
+/// its first operation needs NVRTC, the run-time compiler of CUDA, else SPARRING_NO_COMPILER. `*device` receives the
+/// handle, NULL on failure; free it with sparring_device_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_new(
     name: *const c_char,
@@ -89,15 +90,15 @@ pub unsafe extern "C" fn sparring_device_new(
     })
 }
 
-/// Number of GPUs that the NVIDIA driver has; 0 where there is no driver.
+/// Number of GPUs known to the NVIDIA driver; 0 without a driver.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_gpu_count() -> u64 {
-    // Not a defect that C could be told of here.
+    // A panic cannot be reported here.
     std::panic::catch_unwind(Machine::gpus).unwrap_or(0) as u64
 }
 
-/// What the device is, in words: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain. It begins
-/// with the name that sparring_device_new takes.
+/// A description of the device: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain. It
+/// begins with the name that sparring_device_new takes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_describe(
     device: *const SparringDevice,
@@ -112,7 +113,7 @@ pub unsafe extern "C" fn sparring_device_describe(
     })
 }
 
-/// Number of threads of the processor; 0 for a GPU.
+/// Number of CPU threads; 0 for a GPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_threads(device: *const SparringDevice, threads: *mut u32) -> SparringStatus {
     ffi!({
@@ -124,20 +125,20 @@ pub unsafe extern "C" fn sparring_device_threads(device: *const SparringDevice, 
     })
 }
 
-/// Waits until the device has done all that it was asked for. No other call needs this: results that you see are
-/// finished. It is for measuring time on a GPU, whose matrices may still be in the making when a call returns.
+/// Waits until the device has finished all its work. No other call requires this: visible results are complete. Use it
+/// to time a GPU, whose matrices may still be under computation when a call returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_wait(device: *const SparringDevice) -> SparringStatus {
     ffi!({ Ok(handle(device, "device")?.machine.wait()?) })
 }
 
-/// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.
+/// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU remain valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_device_free(device: *mut SparringDevice) -> SparringStatus {
     ffi!({ release(device, "device") })
 }
 
-/// Removes all entries of an object, which stays where it is.
+/// Removes all entries of an object, which stays on its device.
 pub(crate) fn clear<C: Sparse>(device: *const SparringDevice, c: *mut C, name: &'static str) -> Fallible {
     let (device, c) = (handle(device, "device")?, handle(c, name)?);
     let mut c = c.lock();

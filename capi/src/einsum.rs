@@ -1,4 +1,4 @@
-//! Contractions of dense tensors under any strides.
+//! Contractions of dense tensors with arbitrary strides.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use crate::semirings::{SparringSemiring, parsed};
 use crate::status::SparringStatus;
 use crate::types::{Values, code, input_values, lent_values, named, value_type};
 
-/// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at offset + b *
-/// batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
-/// every value of an index. A result has positive ones, each larger than what those below it reach together.
+/// Layout of a batch of equal tensors in an array: element (i, j, ...) of tensor b is at offset + b * batch_stride + i
+/// * strides[0] + j * strides[1] + ... Strides of operands may be negative, or 0, which broadcasts one element over an
+/// index. Strides of a result are positive, and each exceeds the total reach of the smaller ones.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringLayout {
     /// Number of indices.
     pub rank: u64,
-    /// How many values each has.
+    /// Extent of each index.
     pub extents: *const u64,
-    /// Elements from one value of each to the next; NULL: as C lays arrays out, the last index fastest.
+    /// Stride of each index in elements; NULL: row-major, the last index fastest.
     pub strides: *const i64,
-    /// Where the element lies whose indices are all 0.
+    /// Position of the element with all indices 0.
     pub offset: u64,
-    /// Tensors: 1 if there is no batch. The batch is one more index, which has no letter.
+    /// Number of tensors: 1 without a batch. The batch is an additional index without a letter.
     pub batch: u64,
-    /// Elements from one tensor to the next; 0: one for the whole batch.
+    /// Elements between consecutive tensors; 0: one tensor for the whole batch.
     pub batch_stride: i64,
 }
 
-/// A contraction that is prepared: made once, run often.
+/// A prepared contraction, for repeated runs.
 pub struct SparringEinsumPlan {
     device: Arc<SparringDevice>,
     expression: String,
@@ -47,7 +47,7 @@ pub struct SparringEinsumPlan {
     ring: Semiring,
     /// Type of the operands.
     ty: Type,
-    /// Whether it is plus_times on doubles, whose loops are compiled.
+    /// Whether the semiring is plus_times on doubles, which has compiled loops.
     fused: bool,
 }
 
@@ -65,13 +65,13 @@ struct Call<'a> {
     result_len: u64,
 }
 
-/// Refuses an operand that shares memory with the result; each is an address, a number of elements and their size.
+/// Rejects an operand that overlaps the result. Each is an address, a number of elements and their size.
 fn apart(k: usize, operand: (*const c_void, usize, usize), result: (*const c_void, usize, usize)) -> Fallible {
     let reach =
         |(p, len, size): (*const c_void, usize, usize)| p.addr()..p.addr().saturating_add(len.saturating_mul(size));
     let (read, written) = (reach(operand), reach(result));
     if read.start.max(written.start) < read.end.min(written.end) {
-        return Err(Fail::argument("result", format!("it shares memory with operands[{k}]")));
+        return Err(Fail::argument("result", format!("it overlaps operands[{k}]")));
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ unsafe fn run_fused(of: &SparringEinsumPlan, cpu: &Cpu, call: &Call<'_>) -> Fall
         let view = View::new(data, layout.clone());
         views.push(view.map_err(|e| Fail::from(e).naming(&format!("operands[{k}]")))?);
     }
-    // SAFETY: the caller's promise; no operand has a part of it, as was just compared, and α and β have been read.
+    // SAFETY: the caller's promise; no operand overlaps it, as checked above, and α and β have been read.
     let data = unsafe { inout(call.result.cast::<T>(), result_len, "result")? };
     let out = ViewMut::new(data, of.plan.result().clone());
     let mut out = out.map_err(|e| Fail::from(e).naming("result"))?;
@@ -108,16 +108,15 @@ unsafe fn run_fused(of: &SparringEinsumPlan, cpu: &Cpu, call: &Call<'_>) -> Fall
     Ok(())
 }
 
-/// Where the elements of a result lie, in the order of a row-major array, one tensor behind the other: each in elements
-/// from the beginning of the array.
-fn places(layout: &Layout, mut each: impl FnMut(usize)) {
+/// The offsets of the elements of a result, in row-major order, one tensor after the other.
+fn offsets(layout: &Layout, mut each: impl FnMut(usize)) {
     if layout.elements() == 0 {
         return;
     }
     let (extents, strides) = (layout.extents(), layout.strides());
     let mut index = vec![0usize; extents.len()];
     for b in 0..layout.batch() {
-        // Places are of this array: the plan has checked that they neither lie before it nor overflow.
+        // Offsets are within the array: the plan has checked that they are not negative and do not overflow.
         let mut at = layout.offset().wrapping_add_signed((b as isize).wrapping_mul(layout.batch_stride()));
         loop {
             each(at);
@@ -165,18 +164,18 @@ unsafe fn run_any(of: &SparringEinsumPlan, call: &Call<'_>) -> Fallible {
     let result = call.result.cast::<u8>();
     check_any(result, result_len.saturating_mul(width), "result")?;
     let element = |at: usize| result.wrapping_add(at * width);
-    // C as it was, in the order of a row-major array.
+    // The old C, in row-major order.
     let old: Option<Array> = match &beta {
         Some(_) => {
             let mut bytes = filled((to.elements() * width).div_ceil(8), 0u64, "result")?;
             let mut next = bytes.as_mut_ptr().cast::<u8>();
-            places(to, |at| {
+            offsets(to, |at| {
                 // SAFETY: 1. `at` is below `array_len`, which is at most `result_len`, of so many elements by the
-                // caller's promise; 2. there are as many bytes as places.
+                // caller's promise; 2. there are as many bytes as offsets.
                 unsafe { next.copy_from_nonoverlapping(element(at), width) };
                 next = next.wrapping_add(width);
             });
-            // SAFETY: so many values of the type, aligned as a u64 is.
+            // SAFETY: `to.elements()` values of the type, aligned like a u64.
             Some(unsafe { input_values(gives, bytes.as_ptr().cast(), to.elements())? })
         }
         None => None,
@@ -186,8 +185,8 @@ unsafe fn run_any(of: &SparringEinsumPlan, call: &Call<'_>) -> Fallible {
     let found = of.device.machine.einsum_with(&of.ring, &Einsum::new(&of.expression, &views)?, &update)?;
     debug_assert_eq!((found.slice().ty(), found.len()), (gives, to.elements()));
     let mut next = found.slice().as_ptr();
-    places(to, |at| {
-        // SAFETY: as above; what is copied are values of the type, a bool among them a byte of 0 or 1.
+    offsets(to, |at| {
+        // SAFETY: as above; the bytes are valid values of the type, for bool 0 or 1.
         unsafe { element(at).copy_from_nonoverlapping(next, width) };
         next = next.wrapping_add(width);
     });
@@ -203,11 +202,10 @@ fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
 }
 
 /// # Safety
-/// The layout's arrays have `rank` elements. They are read if it is the number of `indices` that the expression has
-/// there.
-unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<Layout> {
+/// The layout's arrays have `rank` elements. They are read only if `rank` is the number of `indices` in the expression.
+unsafe fn layout(of: &SparringLayout, argument: &str, indices: usize) -> Fallible<Layout> {
     let inside = |mut e: Fail| {
-        e.message = format!("{place}.{}", e.message);
+        e.message = format!("{argument}.{}", e.message);
         e
     };
     let rank = size(of.rank, "rank").map_err(inside)?;
@@ -219,7 +217,7 @@ unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<L
     // SAFETY: the caller's promise.
     let extents = unsafe { input(of.extents, rank, "extents") }.map_err(inside)?;
     let extents = extents.iter().map(|&n| size(n, "extents")).collect::<Fallible<Vec<_>>>().map_err(inside)?;
-    let named = |e: Error| Fail::from(e).naming(place);
+    let named = |e: Error| Fail::from(e).naming(argument);
     let (offset, batch) = (size(of.offset, "offset").map_err(inside)?, size(of.batch, "batch").map_err(inside)?);
     let stride = |s: i64| isize::try_from(s).map_err(|_| Fail::argument("strides", format!("{s} is too large")));
     let strides = if of.strides.is_null() {
@@ -233,7 +231,7 @@ unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<L
     one.strided(batch, stride(of.batch_stride).map_err(inside)?).map_err(named)
 }
 
-/// A plan, from what `sparring_einsum_plan_new` takes.
+/// A plan, from the arguments of `sparring_einsum_plan_new`.
 /// # Safety
 /// As it says.
 unsafe fn planned(
@@ -246,11 +244,11 @@ unsafe fn planned(
     let device = handle(device, "device")?;
     // SAFETY: the caller's promise.
     let expression = unsafe { text(expression, "expression")? };
-    // What the text says comes before what the caller says of it: no array is read further than the text goes.
+    // The expression takes precedence over the caller's counts: arrays are read only as far as the expression goes.
     let (ranks, of_result) = ranks(expression)?;
     let (found, expected) = (size(count, "count")?, ranks.len());
     if found != expected {
-        // Where the first operand is named that is not given, or behind all that are.
+        // The position of the first missing operand, or the end of the operands.
         let end = expression.find("->").unwrap_or(0);
         let at = expression.match_indices(',').map(|(at, _)| at + 1).nth(found.saturating_sub(1)).unwrap_or(end);
         let message = format!("{expected} operands are named, {found} are given");
@@ -261,15 +259,15 @@ unsafe fn planned(
     // SAFETY: the caller's promise.
     let (layouts, result) = unsafe { (input(layouts, expected, "layouts")?, input(result, 1, "result_layout")?) };
     let (ring, ty) = ring()?;
-    if ["i", "k", "j"].iter().any(|place| ring.formula().mul().reads(place)) {
+    if ["i", "k", "j"].iter().any(|name| ring.formula().mul().reads(name)) {
         let what = format!("semiring: {ring} in a contraction");
-        return Err(Error::Unsupported { what, why: "its product reads the place of an entry".into() }.into());
+        return Err(Error::Unsupported { what, why: "its product depends on indices of entries".into() }.into());
     }
     let fused = ty == Type::F64 && ring.formula().name().as_deref() == Some("plus_times");
     let cpu = processor(&device)?;
     // SAFETY: the caller's promise.
     let result = unsafe { layout(&result[0], "result_layout", of_result)? };
-    // The plan knows places, not values: elements without bytes lie as the real ones will.
+    // The plan depends on layouts, not values: zero-sized elements have the layout of the real ones.
     let nothing = vec![(); isize::MAX as usize];
     let mut views = Vec::with_capacity(layouts.len());
     for (k, (of, indices)) in layouts.iter().zip(ranks).enumerate() {
@@ -299,7 +297,7 @@ unsafe fn named_ring(semiring: *const c_char, ty: u32) -> Fallible<(Semiring, Ty
     Ok((parsed(semiring, ty, ty)?, ty))
 }
 
-/// Computes by a plan.
+/// Runs a plan.
 /// # Safety
 /// As `sparring_einsum_plan_run` says.
 unsafe fn computed(
@@ -321,14 +319,14 @@ unsafe fn computed(
     unsafe { if plan.fused { run_fused(plan, cpu, &call) } else { run_any(plan, &call) } }
 }
 
-/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
-/// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
-/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
-/// a name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type
-/// that the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry:
-/// SPARRING_UNSUPPORTED. "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts`
-/// has `count` elements, one for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle,
-/// NULL on failure; free it with sparring_einsum_plan_free.
+/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices absent from C: its path, steps and
+/// offsets, once for contractions of many arrays. `expression` has a letter for each index, as in "bij,bjk->bik"; a
+/// repeated index of one operand selects its diagonal. Sum and product are those of `semiring`, a name or formulas as
+/// for sparring_semiring_new, on operands of `type`, a SparringType; the result has the result type of the semiring
+/// (sparring_einsum_plan_type). A product that depends on indices of entries: SPARRING_UNSUPPORTED. "plus_times" of
+/// SPARRING_F64 has compiled loops, others are a few times slower. `layouts` has `count` elements, one per operand.
+/// Contractions run on the processor; the plan keeps the device alive. `*einsum` receives the handle, NULL on failure;
+/// free it with sparring_einsum_plan_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_new(
@@ -342,7 +340,7 @@ pub unsafe extern "C" fn sparring_einsum_plan_new(
     einsum: *mut *mut SparringEinsumPlan,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `einsum` points to room for a handle, and the rest is as `planned` wants it.
+        // SAFETY: by the contract above `einsum` points to room for a handle, and the rest satisfies `planned`.
         unsafe {
             let out = NewHandle::at(einsum, "einsum")?;
             let ring = || named_ring(semiring, r#type);
@@ -351,8 +349,8 @@ pub unsafe extern "C" fn sparring_einsum_plan_new(
     })
 }
 
-/// sparring_einsum_plan_new over a semiring that is a handle, also of functions of yours; operands are of the one type
-/// that its product takes.
+/// sparring_einsum_plan_new over a semiring handle, including user-defined functions; both operands of its product have
+/// the same type, which is that of the arrays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_einsum_plan_new_with(
     device: *const SparringDevice,
@@ -373,7 +371,7 @@ pub unsafe extern "C" fn sparring_einsum_plan_new_with(
             }
             Ok((ring.semiring().clone(), a))
         };
-        // SAFETY: by the contract above `einsum` points to room for a handle, and the rest is as `planned` wants it.
+        // SAFETY: by the contract above `einsum` points to room for a handle, and the rest satisfies `planned`.
         unsafe {
             let out = NewHandle::at(einsum, "einsum")?;
             out.give(planned(device, expression, of_handle, (layouts, count), result_layout)?)
@@ -394,7 +392,7 @@ pub unsafe extern "C" fn sparring_einsum_plan_type(
     })
 }
 
-/// Bytes that a contraction takes beside its operands and its result, offsets that the plan holds among them.
+/// Bytes that a contraction needs besides its operands and its result, including offsets stored in the plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_einsum_plan_workspace(
     einsum: *const SparringEinsumPlan,
@@ -407,13 +405,13 @@ pub unsafe extern "C" fn sparring_einsum_plan_workspace(
     })
 }
 
-/// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
-/// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
-/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is
-/// multiplied. NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds.
-/// `result` is an array of `result_len` elements, which shares no memory with an operand; what is no element of C stays
-/// as it is. Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The
-/// same bits for any number of threads.
+/// C = alpha * (the contraction) + beta * C, with the sum and product of the plan's semiring. `operands` has the
+/// addresses of `count` arrays, `lengths` their numbers of elements; the plan's layouts give their structure. One array
+/// may be several operands. `alpha` and `beta` point to a value of the operand type. `alpha` NULL omits the factor.
+/// `beta` NULL, or equal to the identity of the sum (0 for plus_times), overwrites C without reading it. `result` is an
+/// array of `result_len` elements that does not overlap an operand; elements outside of C are unchanged. Over
+/// "plus_times" of doubles nothing is copied; otherwise the result is copied once, and operands of SPARRING_BOOL.
+/// Bitwise identical for any number of threads.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_run(
@@ -428,7 +426,7 @@ pub unsafe extern "C" fn sparring_einsum_plan_run(
 ) -> SparringStatus {
     ffi!({
         let plan = handle(einsum, "einsum")?;
-        // SAFETY: by the contract above, which is what `computed` wants.
+        // SAFETY: by the contract above, which `computed` requires.
         unsafe { computed(&plan, (operands, lengths, count), (alpha, beta), (result, result_len)) }
     })
 }
@@ -439,8 +437,8 @@ pub extern "C" fn sparring_einsum_plan_free(einsum: *mut SparringEinsumPlan) -> 
     ffi!({ release(einsum, "einsum") })
 }
 
-/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free at once, for what is computed one
-/// time.
+/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free in one call, for a single
+/// contraction.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum(
@@ -459,7 +457,7 @@ pub unsafe extern "C" fn sparring_einsum(
     result_len: u64,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above, which is what `planned` and `computed` want.
+        // SAFETY: by the contract above, which `planned` and `computed` require.
         unsafe {
             let ring = || named_ring(semiring, r#type);
             let plan = planned(device, expression, ring, (layouts, count), result_layout)?;

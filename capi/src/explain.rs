@@ -1,4 +1,4 @@
-//! How calls computed their results, for C.
+//! Explanations of calls, for C.
 
 use std::ffi::c_char;
 
@@ -6,9 +6,9 @@ use crate::memory::write_text;
 use crate::notes::{listen, with_noted};
 use crate::status::SparringStatus;
 
-/// Begins (`on` not 0) or ends (0) to note how the calls on this thread compute their results: for each operation its
-/// operands and their forms, the kernel that ran, and why. Beginning forgets what was noted before. A call that notes
-/// takes some microseconds more. Other threads are not concerned.
+/// Starts (`on` not 0) or stops (0) recording how the calls on this thread compute their results: for each operation
+/// its operands and their storage forms, the kernel that ran, and why. Starting discards earlier records. A recorded
+/// call takes a few microseconds longer. Other threads are not affected.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_explain(on: u32) -> SparringStatus {
     ffi!({
@@ -17,9 +17,9 @@ pub extern "C" fn sparring_explain(on: u32) -> SparringStatus {
     })
 }
 
-/// What the calls on this thread noted since sparring_explain(1), lines of UTF-8 text, into `buffer` of `capacity`
-/// bytes as for sparring_plan_explain; of more than a mebibyte the beginning. It may be read before and after
-/// sparring_explain(0). Failed calls note what they ran until they failed.
+/// The record of the calls on this thread since sparring_explain(1), lines of UTF-8 text, written to `buffer` of
+/// `capacity` bytes as by sparring_plan_explain; at most the first mebibyte. It can be read before and after
+/// sparring_explain(0). Failed calls record what they ran until they failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_explanation(buffer: *mut c_char, capacity: u64, length: *mut u64) -> SparringStatus {
     ffi!({

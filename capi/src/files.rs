@@ -1,4 +1,4 @@
-//! Matrices from files of every format, and into them, with the texts that stand beside the numbers.
+//! Matrices from and to files of every format, with their labels.
 
 use std::ffi::c_char;
 
@@ -23,34 +23,34 @@ use crate::sparse::Sparse;
 use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
 use crate::types::type_of;
 
-/// What kind of file a matrix is in, compressed by gzip or not.
+/// Format of a matrix file, compressed by gzip or not.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringFormat {
-    /// Matrix Market; values are of the file's field: int64_t, double, double complex, of a pattern bool.
+    /// Matrix Market; values have the type of the file's field: int64_t, double, double complex, or bool for a pattern.
     SPARRING_MATRIX_MARKET = 1,
-    /// MATLAB's MAT-file of version 5 to 7: a sparse or full matrix. It is read alone.
+    /// MATLAB's MAT-file of version 5 to 7: a sparse or full matrix. Read only.
     SPARRING_MAT = 2,
-    /// A table, a row a line: every element, of which 0 is no entry; doubles.
+    /// A table, one row per line: every element except 0 is an entry; doubles.
     SPARRING_CSV = 3,
-    /// svmlight and libsvm: rows of column:value behind a label; doubles.
+    /// svmlight and libsvm: a label followed by column:value pairs; doubles.
     SPARRING_SVMLIGHT = 4,
-    /// An edge a line: two vertices, perhaps a weight; bool, or doubles. It is read alone.
+    /// An edge per line: two vertices, optionally a weight; bool, or doubles. Read only.
     SPARRING_EDGES = 5,
-    /// A graph of the DIMACS challenges. It is read alone.
+    /// A graph of the DIMACS challenges. Read only.
     SPARRING_DIMACS = 6,
-    /// A graph of METIS. It is read alone.
+    /// A METIS graph. Read only.
     SPARRING_METIS = 7,
-    /// An array of NumPy, of one or two dimensions.
+    /// A NumPy array of one or two dimensions.
     SPARRING_NPY = 8,
-    /// A sparse matrix of SciPy.
+    /// A SciPy sparse matrix.
     SPARRING_NPZ = 9,
 }
 
 use SparringFormat::*;
 
-/// Formats by their codes, and what messages call them.
+/// Formats by code, with their names in messages.
 const FORMATS: &[(u32, (SparringFormat, &str))] = &[
     (SPARRING_MATRIX_MARKET as u32, (SPARRING_MATRIX_MARKET, "SPARRING_MATRIX_MARKET")),
     (SPARRING_MAT as u32, (SPARRING_MAT, "SPARRING_MAT")),
@@ -63,12 +63,12 @@ const FORMATS: &[(u32, (SparringFormat, &str))] = &[
     (SPARRING_NPZ as u32, (SPARRING_NPZ, "SPARRING_NPZ")),
 ];
 
-/// The answer to a question that a file may leave open.
+/// A tristate option, for properties that a file may leave open.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringAnswer {
-    /// Nothing is said of it: the file decides, or is refused where it does not.
+    /// Unspecified: the file decides, or is rejected if ambiguous.
     SPARRING_UNSAID = 0,
     /// Yes.
     SPARRING_YES = 1,
@@ -76,49 +76,48 @@ pub enum SparringAnswer {
     SPARRING_NO = 2,
 }
 
-/// What becomes of an edge with a weight that stands in a graph more than once.
+/// Treatment of duplicate weighted edges.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringRepeated {
-    /// It is an error of the file.
+    /// They are an error of the file.
     SPARRING_REPEATED_REFUSE = 0,
-    /// Weights are added up.
+    /// Weights are summed.
     SPARRING_REPEATED_SUM = 1,
-    /// The least weight counts.
+    /// The minimum weight is used.
     SPARRING_REPEATED_MIN = 2,
-    /// The greatest weight counts.
+    /// The maximum weight is used.
     SPARRING_REPEATED_MAX = 3,
 }
 
-/// How a file is read. All zero (`SparringFileOptions o = {0};`) are the defaults. What is set for another format than
-/// the file's is SPARRING_ARGUMENT.
+/// Options for reading a file. All zero (`SparringFileOptions o = {0};`) are the defaults. An option of another format
+/// is SPARRING_ARGUMENT.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringFileOptions {
-    /// Bytes, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+    /// Limit in bytes, after decompression, beyond which the file is rejected: SPARRING_BUDGET. 0: no limit.
     pub max_bytes: u64,
-    /// SPARRING_SVMLIGHT: number of columns, for rows that leave out the last ones. 0: the largest that it has.
+    /// SPARRING_SVMLIGHT: number of columns. 0: the largest column in the file.
     pub columns: u64,
-    /// SPARRING_MAT: which variable, "A", or "Problem.A" in a structure. NULL: its only matrix, or Problem.A.
+    /// SPARRING_MAT: name of the variable, "A", or "Problem.A" in a structure. NULL: its only matrix, or Problem.A.
     pub variable: *const c_char,
-    /// Not 0: also read what other programs write and the format leaves open, garbage behind gzip among it.
+    /// Not 0: accepts common deviations from the format, including trailing garbage after gzip data.
     pub lenient: u32,
-    /// SPARRING_CSV: whether the first line is a heading, a SparringAnswer.
+    /// SPARRING_CSV: whether the first line is a header, a SparringAnswer.
     pub header: u32,
-    /// SPARRING_CSV: what stands between cells, a character of ASCII; ' ' for any number of spaces and tabs. 0: a
-    /// comma.
+    /// SPARRING_CSV: delimiter of cells, an ASCII character; ' ' for any number of spaces and tabs. 0: a comma.
     pub delimiter: u32,
-    /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices count from 0, a SparringAnswer. Columns count
-    /// from 1 if nothing is said.
+    /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices are numbered from 0, a SparringAnswer. The
+    /// default for columns is 1.
     pub zero_based: u32,
-    /// SPARRING_EDGES: whether each edge stands for both directions, a SparringAnswer.
+    /// SPARRING_EDGES: whether each edge is undirected, a SparringAnswer.
     pub undirected: u32,
-    /// SPARRING_EDGES, not 0: edges go from one set of vertices to another, rows and columns.
+    /// SPARRING_EDGES, not 0: edges connect two sets of vertices, rows and columns.
     pub bipartite: u32,
-    /// SPARRING_EDGES, not 0: vertices are any integers, numbered in their order: sparring_labels_ids.
+    /// SPARRING_EDGES, not 0: vertices are any integers, renumbered in increasing order: sparring_labels_ids.
     pub renumber: u32,
-    /// SPARRING_EDGES, not 0: vertices are any words, numbered as they appear: sparring_labels_row.
+    /// SPARRING_EDGES, not 0: vertices are any words, numbered by first appearance: sparring_labels_row.
     pub named: u32,
     /// SPARRING_EDGES, SPARRING_DIMACS and SPARRING_METIS: a SparringRepeated.
     pub repeated: u32,
@@ -144,7 +143,7 @@ impl Default for SparringFileOptions {
 }
 
 impl SparringFileOptions {
-    /// Refuses options that the format has no use for.
+    /// Rejects options that do not apply to the format.
     fn check(&self, (format, name): (SparringFormat, &str)) -> Fallible {
         const GRAPHS: &[SparringFormat] = &[SPARRING_EDGES, SPARRING_DIMACS, SPARRING_METIS];
         let given: [(&str, bool, &[SparringFormat]); 10] = [
@@ -169,7 +168,7 @@ impl SparringFileOptions {
     }
 }
 
-/// An option that may be left open.
+/// A tristate option.
 fn answer(name: &'static str, code: u32) -> Fallible<Option<bool>> {
     use SparringAnswer::*;
     choice(
@@ -190,8 +189,8 @@ fn repeated(code: u32) -> Fallible<Repeated> {
     choice("options.repeated", code, &all)
 }
 
-/// What a file says beside its numbers: a text for each row, as the labels of svmlight and the names of vertices, one
-/// for each column, as the heading of a table, and the numbers that vertices have in it. It never changes.
+/// The labels of a file: a text per row (labels of svmlight, names of vertices), a text per column (the header of a
+/// table), and the original vertex numbers. It never changes.
 #[derive(Default)]
 pub struct SparringLabels {
     rows: Labels,
@@ -214,7 +213,7 @@ unsafe fn read(
     options.check(format)?;
     let most = if options.max_bytes == 0 { u64::MAX } else { options.max_bytes };
     let lenient = options.lenient != 0;
-    // Those that every reader has.
+    // Options of every reader.
     macro_rules! common {
         ($options:ident) => {
             $options::new().threads(threads).max_bytes(most).lenient(lenient)
@@ -248,7 +247,7 @@ unsafe fn read(
             }
             if options.delimiter != 0 {
                 let ascii = u8::try_from(options.delimiter).ok().filter(u8::is_ascii);
-                let message = || format!("{} is no character of ASCII", options.delimiter);
+                let message = || format!("{} is not an ASCII character", options.delimiter);
                 how = how.delimiter(ascii.ok_or_else(|| Fail::argument("options.delimiter", message()))?);
             }
             read_csv_with(path, &how)
@@ -270,7 +269,7 @@ unsafe fn read(
     file.map_err(|e| Fail::from(e).naming("path"))
 }
 
-/// The error of values that the type does not hold.
+/// The error of values that the type cannot represent.
 fn unheld(e: Error) -> Fail {
     match e {
         Error::Unsupported { .. } => Fail::of_type("type", e.to_string()),
@@ -278,11 +277,11 @@ fn unheld(e: Error) -> Fail {
     }
 }
 
-/// A matrix from a file of the format `format`, a SparringFormat, read by the threads of `device`. `type` is a
-/// SparringType, or 0 for that of the file; a value that it does not hold: SPARRING_TYPE. `options` may be NULL.
-/// `labels` is NULL, or gets what the file says beside its numbers, which is empty for a format that has nothing of it;
-/// free it with sparring_labels_free. An error of the file (SPARRING_PARSE) says path:line:column and what is wrong
-/// there. For a GPU the processor reads: sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on
+/// Reads a matrix from a file of the format `format`, a SparringFormat, with the threads of `device`. `type` is a
+/// SparringType, or 0 for that of the file; a value that it cannot represent: SPARRING_TYPE. `options` may be NULL.
+/// `labels` is NULL, or receives the labels of the file, which are empty if the format has none; free them with
+/// sparring_labels_free. An error in the file (SPARRING_PARSE) reports path:line:column and the problem. The matrix is
+/// read into host memory; sparring_matrix_to moves it to a GPU. `path` is UTF-8. `*matrix` receives the handle, NULL on
 /// failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "a file, how it is read, and what is made of it")]
@@ -334,12 +333,11 @@ fn market(path: &str, ty: Option<Type>, options: &SparringFileOptions, threads: 
     Ok(Matrix::new(pattern, values)?)
 }
 
-/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a file of the format `format`, a
-/// SparringFormat, by the threads of `device`: SPARRING_MATRIX_MARKET, SPARRING_CSV, SPARRING_SVMLIGHT, SPARRING_NPY or
-/// SPARRING_NPZ; others are read alone: SPARRING_UNSUPPORTED. Text is compressed by gzip if `path` ends in ".gz".
-/// `labels` has a label for each row of SPARRING_SVMLIGHT, NULL: each is 0; for other formats it is NULL. The file is
-/// written beside its place and takes it when it is complete: on failure, what was at `path` is as it was. `path` is
-/// UTF-8.
+/// Writes a matrix in host memory (see sparring_matrix_to) to a file of the format `format`, a SparringFormat, with the
+/// threads of `device`: SPARRING_MATRIX_MARKET, SPARRING_CSV, SPARRING_SVMLIGHT, SPARRING_NPY or SPARRING_NPZ; other
+/// formats are read only: SPARRING_UNSUPPORTED. Text is compressed by gzip if `path` ends in ".gz". `labels` has a
+/// label per row of SPARRING_SVMLIGHT, or is NULL for labels 0; for other formats it is NULL. The file is replaced
+/// atomically: on failure, the old file at `path` is unchanged. `path` is UTF-8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_write_file(
     device: *const SparringDevice,
@@ -369,7 +367,7 @@ pub unsafe extern "C" fn sparring_matrix_write_file(
             }
             SPARRING_NPY => write_npy(path, pattern, values),
             SPARRING_NPZ => write_npz(path, pattern, values),
-            _ => Err(Error::Unsupported { what: format!("format: {name}"), why: "it is read alone".into() }),
+            _ => Err(Error::Unsupported { what: format!("format: {name}"), why: "it is read only".into() }),
         };
         written.map_err(|e| match e {
             Error::Length { what: "labels", .. } | Error::Argument { .. } => Fail::from(e).naming("labels"),
@@ -378,8 +376,8 @@ pub unsafe extern "C" fn sparring_matrix_write_file(
     })
 }
 
-/// Labels of rows that are numbers, for sparring_matrix_write_file: `len` doubles, each the shortest text that gives it
-/// back. `*labels` gets the handle, NULL on failure; free it with sparring_labels_free.
+/// Numeric row labels for sparring_matrix_write_file: `len` doubles, each written as the shortest text that
+/// round-trips. `*labels` receives the handle, NULL on failure; free it with sparring_labels_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_labels_from_numbers(
     numbers: *const f64,
@@ -391,7 +389,10 @@ pub unsafe extern "C" fn sparring_labels_from_numbers(
         let (out, numbers) =
             unsafe { (NewHandle::at(labels, "labels")?, input(numbers, size(len, "len")?, "numbers")?) };
         if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
-            return Err(Fail::argument("numbers", format!("number {at} is {}, and a label is finite", numbers[at])));
+            return Err(Fail::argument(
+                "numbers",
+                format!("number {at} is {}, but labels must be finite", numbers[at]),
+            ));
         }
         let texts = copied(numbers, "labels", |x| x.to_string())?;
         let rows = Labels::of(texts.iter().map(String::as_str))?;
@@ -399,7 +400,7 @@ pub unsafe extern "C" fn sparring_labels_from_numbers(
     })
 }
 
-/// How many labels of rows, names of columns and numbers of vertices there are; each may be NULL.
+/// Numbers of row labels, column names and vertex numbers; each may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_labels_counts(
     labels: *const SparringLabels,
@@ -437,7 +438,7 @@ unsafe fn give_text(
     unsafe { write_text(text, buffer, capacity, length) }
 }
 
-/// The label of row `at`, from 0: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// The label of row `at`, from 0: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_labels_row(
     labels: *const SparringLabels,
@@ -453,7 +454,7 @@ pub unsafe extern "C" fn sparring_labels_row(
     })
 }
 
-/// The name of column `at`, from 0: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// The name of column `at`, from 0: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_labels_column(
     labels: *const SparringLabels,
@@ -469,7 +470,7 @@ pub unsafe extern "C" fn sparring_labels_column(
     })
 }
 
-/// The labels of all rows as numbers, into an array of `capacity` doubles. One that is no number: SPARRING_PARSE.
+/// All row labels as numbers, written to an array of `capacity` doubles. A label that is not a number: SPARRING_PARSE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_labels_numbers(
     labels: *const SparringLabels,
@@ -484,7 +485,7 @@ pub unsafe extern "C" fn sparring_labels_numbers(
         for (at, label) in labels.rows.iter().enumerate() {
             found.push(label.parse::<f64>().map_err(|_| Fail {
                 status: SparringStatus::SPARRING_PARSE,
-                message: format!("labels: that of row {at}, '{label}', is no number"),
+                message: format!("labels: that of row {at}, '{label}', is not a number"),
             })?);
         }
         if numbers.is_null() {
@@ -495,7 +496,8 @@ pub unsafe extern "C" fn sparring_labels_numbers(
     })
 }
 
-/// The numbers that the vertices have in the file, in the order of rows and columns, into an array of `capacity`.
+/// The original numbers of the vertices in the file, in the order of rows and columns, written to an array of
+/// `capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_labels_ids(
     labels: *const SparringLabels,

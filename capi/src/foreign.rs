@@ -1,4 +1,4 @@
-//! Matrices over arrays of the caller's, which are read where they are.
+//! Matrices over caller-owned arrays, without a copy.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use crate::memory::{NewHandle, check_any, input, size};
 use crate::status::SparringStatus;
 use crate::types::{foreign_values, named, value_type};
 
-/// How arrays of the caller's are taken: values to be combined by |.
+/// Flags for foreign arrays, to be combined by |.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringForeign {
-    /// Row pointers and columns are not looked at. You promise that they are those of a matrix; anything may happen if
-    /// not.
+    /// Row pointers and columns are not validated. You guarantee that they are valid; behaviour is undefined otherwise.
     SPARRING_UNCHECKED = 1,
     /// With SPARRING_UNCHECKED: columns increase within each row.
     SPARRING_SORTED_ROWS = 2,
@@ -28,20 +27,20 @@ pub enum SparringForeign {
 
 use SparringForeign::*;
 
-/// What is called once with the caller's context when the last matrix over its arrays is gone.
+/// Called once with the caller's context when the last matrix over its arrays is dropped.
 type Release = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
-/// The caller's arrays, until the last matrix over them is gone.
+/// The caller's arrays, until the last matrix over them is dropped.
 struct Lent {
     release: Release,
     context: *mut c_void,
-    /// Whether a matrix was made of them; if not, they are still the caller's alone.
+    /// Whether a matrix was made of them; otherwise they still belong to the caller.
     taken: AtomicBool,
 }
 
-// SAFETY: the context is handed to `release` and not looked at; the caller promised that any thread may call it.
+// SAFETY: the context is only passed to `release`; the caller promised that any thread may call it.
 unsafe impl Send for Lent {}
-// SAFETY: as above; nothing is done with a shared one but to set a flag.
+// SAFETY: as above; shared access only sets a flag.
 unsafe impl Sync for Lent {}
 
 impl Drop for Lent {
@@ -54,7 +53,7 @@ impl Drop for Lent {
     }
 }
 
-/// Row pointers or columns of one of four types, at an address.
+/// Row pointers or columns at an address, of one of four types.
 #[derive(Clone, Copy)]
 struct Indices {
     ty: Type,
@@ -65,17 +64,17 @@ struct Indices {
 }
 
 impl Indices {
-    /// The array as it is, read as `T`, an integer of the size of the array's type.
+    /// The array as `T`, an integer of the size of the array's type, without a copy.
     /// # Safety
-    /// It is that of the contract of [`sparring_matrix_from_foreign`], and `lent` its owner.
+    /// The array satisfies the contract of [`sparring_matrix_from_foreign`], and `lent` is its owner.
     unsafe fn lent<T: Copy>(&self, lent: &Arc<Lent>) -> Fallible<Storage<T>> {
         check_any(self.at.cast::<T>(), self.len, self.name)?;
         // SAFETY: aligned and not too large by `check_any`; there, read-only and alive until `lent` is dropped by the
         // caller's promise; any bits are an integer.
         Ok(unsafe { Storage::foreign(self.at.cast(), self.len, Arc::clone(lent)) })
     }
-    /// The same of signed integers, as unsigned ones; looked through for negative ones unless the caller promised that
-    /// there are none.
+    /// The same for signed integers, as unsigned ones; checked for negative ones unless the caller promised that there
+    /// are none.
     /// # Safety
     /// As for [`lent`](Self::lent).
     unsafe fn lent_signed<S: SignedIndex>(&self, lent: &Arc<Lent>) -> Fallible<Storage<S::Unsigned>> {
@@ -97,7 +96,7 @@ impl Indices {
         unsafe {
             match self.ty {
                 Type::I64 => self.lent_signed::<i64>(lent),
-                // One and the same on machines of 64 bits (`matrix.rs`).
+                // The same type on 64-bit machines (`matrix.rs`).
                 Type::U64 => self.lent::<usize>(lent),
                 Type::I32 => {
                     let narrow = input(self.at.cast::<i32>(), self.len, self.name)?;
@@ -128,7 +127,7 @@ impl Indices {
         let wide = unsafe { input(self.at.cast::<T>(), self.len, self.name)? };
         Storage::narrowed(wide).map_err(|e| self.of_indices(e))
     }
-    /// An error of an array's numbers, with the name that the caller knows it by.
+    /// An error of an array's elements, with the array's name in C.
     fn of_indices(&self, e: Error) -> Fail {
         match e {
             Error::Argument { message, .. } => Fail::argument(self.name, message),
@@ -137,15 +136,14 @@ impl Indices {
     }
 }
 
-/// An nrows × ncols matrix over compressed rows of yours, which are read where they are and not copied: as those of
-/// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`)
-/// and `col_idx` of SPARRING_I32, SPARRING_U32, SPARRING_I64 or SPARRING_U64 (`col_idx_type`), as SciPy and Arrow have
-/// them. Row pointers of 32 bits and columns of 64 are copied to the other width; a column that 32 bits do not hold is
-/// refused. Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of
-/// SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the matrix and to all results that
-/// share them: nobody writes to them until `release`, which may be NULL, is called with `context`, once, by any thread.
-/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free
-/// it with sparring_matrix_free.
+/// An nrows × ncols matrix over CSR arrays of yours, without copying them. They are as for sparring_matrix_from_csr,
+/// except that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`) and `col_idx` of
+/// SPARRING_I32, SPARRING_U32, SPARRING_I64 or SPARRING_U64 (`col_idx_type`), as in SciPy and Arrow. 32-bit row
+/// pointers and 64-bit columns are converted by a copy; a column beyond 32 bits is an error. Arrays are validated once,
+/// in O(nrows + nnz), unless `flags` has SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be 0 or 1. On
+/// success the arrays belong to the matrix and to all results that share them: do not modify them until `release`,
+/// which may be NULL, is called with `context`, once, by any thread. On failure they remain yours, and `release` is not
+/// called. `*matrix` receives the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their types and lengths")]
 pub unsafe extern "C" fn sparring_matrix_from_foreign(
@@ -173,7 +171,7 @@ pub unsafe extern "C" fn sparring_matrix_from_foreign(
         }
         let unchecked = flags & SPARRING_UNCHECKED as u32 != 0;
         if flags & SPARRING_SORTED_ROWS as u32 != 0 && !unchecked {
-            let message = "SPARRING_SORTED_ROWS is found out unless SPARRING_UNCHECKED is set too".into();
+            let message = "SPARRING_SORTED_ROWS has no effect without SPARRING_UNCHECKED".into();
             return Err(Fail::argument("flags", message));
         }
         let lent = Arc::new(Lent { release, context, taken: AtomicBool::new(false) });

@@ -1,4 +1,4 @@
-//! Operators that are functions of the caller's, and monoids and semirings of operators.
+//! User-defined operators, and monoids and semirings of operators.
 
 use std::ffi::{c_char, c_void};
 
@@ -14,17 +14,17 @@ use crate::semirings::SparringSemiring;
 use crate::status::SparringStatus;
 use crate::types::type_of;
 
-/// What is called once with the context when the last object that calls the function is gone.
+/// Called once with the context when the last object that uses the function is dropped.
 type Release = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
-/// The context of a function, until the last object that calls it is gone.
+/// The context of a function, until the last object that uses it is dropped.
 struct Context {
     context: *mut c_void,
     release: Release,
 }
 
-// SAFETY: the context is handed to functions of the caller's and not looked at; the caller promised that any thread may
-// call them, several at a time.
+// SAFETY: the context is only passed to the caller's functions; the caller promised that any thread may call them,
+// several at a time.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -45,7 +45,7 @@ impl Drop for Context {
     }
 }
 
-/// Operands of a function, at an address, and how far apart: 0 bytes if one stands for all.
+/// Operands of a function: an address and a stride, 0 bytes for a broadcast value.
 #[derive(Clone, Copy)]
 struct Places(*const u8, usize);
 
@@ -54,17 +54,17 @@ impl Places {
         let values = input.slice();
         Self(values.as_ptr(), if matches!(input, Input::Values(_)) { values.ty().size() } else { 0 })
     }
-    /// That of result `at`.
+    /// The operand of result `at`.
     fn at(self, at: usize) -> *const c_void {
         self.0.wrapping_add(at * self.1).cast()
     }
 }
 
-/// Has `call` write each result: its number, and where it goes.
+/// Calls `call` for each result with its number and its address.
 fn each(out: &mut SliceMut<'_>, call: impl Fn(usize, *mut c_void)) {
     if let Some(truths) = out.get::<bool>() {
         for (at, truth) in truths.iter_mut().enumerate() {
-            // A bool of C is any byte.
+            // C may write any byte as a bool.
             let mut byte = 0u8;
             call(at, (&raw mut byte).cast());
             *truth = byte != 0;
@@ -91,7 +91,7 @@ fn unary(
     Ok(UnaryOp::from_host(call)?)
 }
 
-/// The same of z = f(x, i, j, s).
+/// The same for z = f(x, i, j, s).
 fn index_unary(
     name: &str,
     (x, s): (Type, Type),
@@ -109,7 +109,7 @@ fn index_unary(
     Ok(UnaryOp::from_host(call)?)
 }
 
-/// The same of z = f(x, y).
+/// The same for z = f(x, y).
 fn binary(
     name: &str,
     (x, y): (Type, Type),
@@ -134,14 +134,14 @@ unsafe fn named<'a>(name: *const c_char) -> Fallible<&'a str> {
     unsafe { text(name, "name") }
 }
 
-/// The operator z = f(x) of a function of yours, which reads an `x_type` at `x` and writes a `z_type` to `z`, both a
-/// SparringType; the two addresses differ. Messages call it `name`, which may be NULL.
+/// A user-defined operator z = f(x): the function reads an `x_type` at `x` and writes a `z_type` to `z`, both a
+/// SparringType; the two addresses differ. `name` is used in messages and may be NULL.
 ///
-/// It is called once for a value, by several threads at a time. It depends on `x` alone, returns, and calls no function
-/// of this library: what it throws, longjmps over or writes elsewhere is undefined. It works wherever an operator works
-/// on the processor; a GPU cannot call it: SPARRING_UNSUPPORTED, and the same as the text of a formula runs there too.
-/// Two operators are equal if one is made of the other. `*op` gets the handle, NULL on failure; free it with
-/// sparring_unary_op_free.
+/// The function is called once per value, from several threads at a time. It depends only on `x`, returns normally, and
+/// calls no function of this library; exceptions, longjmp and other side effects are undefined behaviour. It works
+/// wherever an operator is accepted on the processor; a GPU cannot call it (SPARRING_UNSUPPORTED), but runs the same
+/// operator given as a formula. Two operators are equal if one was made from the other. `*op` receives the handle, NULL
+/// on failure; free it with sparring_unary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_from_function(
     f: Option<unsafe extern "C" fn(z: *mut c_void, x: *const c_void)>,
@@ -162,8 +162,8 @@ pub unsafe extern "C" fn sparring_unary_op_from_function(
     })
 }
 
-/// The same of a function with a context of yours, which it gets first. `release` is called once with the context, by
-/// any thread, when the operator is freed and whatever was made of it too; it may be NULL. On failure it is not called.
+/// The same for a function with a context of yours, its first argument. `release` is called once with the context, by
+/// any thread, when the operator and everything made from it are freed; it may be NULL. On failure it is not called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_from_closure(
     f: Option<unsafe extern "C" fn(context: *mut c_void, z: *mut c_void, x: *const c_void)>,
@@ -186,9 +186,9 @@ pub unsafe extern "C" fn sparring_unary_op_from_closure(
     })
 }
 
-/// The operator z = f(x, i, j, s) of a function of yours: of an entry, its row, its column (0 in a vector) and a
-/// scalar, as GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. It gets its scalar, of `s_type`, by
-/// sparring_unary_op_with before it is used. What is asked of the function is said at sparring_unary_op_from_function.
+/// A user-defined operator z = f(x, i, j, s) of an entry, its row, its column (0 in a vector) and a scalar, like
+/// GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. Set its scalar, of `s_type`, by sparring_unary_op_with
+/// before use. sparring_unary_op_from_function lists the requirements on the function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_from_index_function(
     f: Option<unsafe extern "C" fn(z: *mut c_void, x: *const c_void, i: u64, j: u64, s: *const c_void)>,
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn sparring_unary_op_from_index_function(
     })
 }
 
-/// The same of a function with a context of yours, as for sparring_unary_op_from_closure.
+/// The same for a function with a context of yours, as for sparring_unary_op_from_closure.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "a function, its context and its types")]
 pub unsafe extern "C" fn sparring_unary_op_from_index_closure(
@@ -236,9 +236,9 @@ pub unsafe extern "C" fn sparring_unary_op_from_index_closure(
     })
 }
 
-/// The operator z = f(x, y) of a function of yours, which reads an `x_type` at `x` and a `y_type` at `y` and writes a
-/// `z_type` to `z`, as GrB_BinaryOp. What is asked of the function is said at sparring_unary_op_from_function. `*op`
-/// gets the handle, NULL on failure; free it with sparring_binary_op_free.
+/// A user-defined operator z = f(x, y): the function reads an `x_type` at `x` and a `y_type` at `y` and writes a
+/// `z_type` to `z`, like GrB_BinaryOp. sparring_unary_op_from_function lists the requirements on the function. `*op`
+/// receives the handle, NULL on failure; free it with sparring_binary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_from_function(
     f: Option<unsafe extern "C" fn(z: *mut c_void, x: *const c_void, y: *const c_void)>,
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn sparring_binary_op_from_function(
     })
 }
 
-/// The same of a function with a context of yours, as for sparring_unary_op_from_closure.
+/// The same for a function with a context of yours, as for sparring_unary_op_from_closure.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "a function, its context and its types")]
 pub unsafe extern "C" fn sparring_binary_op_from_closure(
@@ -283,10 +283,10 @@ pub unsafe extern "C" fn sparring_binary_op_from_closure(
     })
 }
 
-/// The monoid of an operator, which takes and gives one type, and its identity, the value that the scalar has now. That
-/// it is a monoid is tried on many values, SPARRING_ARGUMENT with those that show the contrary; not of a function of
-/// yours, which may be one on the values that you have alone. `*monoid` gets the handle, NULL on failure; free it with
-/// sparring_monoid_free.
+/// The monoid of an operator with equal operand and result types, and its identity, the current value of the scalar.
+/// The monoid laws are tested on many values, and SPARRING_ARGUMENT reports a counterexample; user-defined functions
+/// are not tested, because they may be monoids only on your values. `*monoid` receives the handle, NULL on failure;
+/// free it with sparring_monoid_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_monoid_from_op(
     op: *const SparringBinaryOp,
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn sparring_monoid_from_op(
         let (a, b) = op.op.takes();
         if (a, b) != (op.op.ty(), op.op.ty()) {
             let [a, b, gives] = [a, b, op.op.ty()].map(crate::types::named);
-            let message = format!("{} takes {a} and {b} and gives {gives}, that of a monoid one type", op.op);
+            let message = format!("{} takes {a} and {b} and returns {gives}, a monoid needs a single type", op.op);
             return Err(Fail::of_type("op", message));
         }
         identity.is_of("identity", a, "the operator's")?;
@@ -309,8 +309,8 @@ pub unsafe extern "C" fn sparring_monoid_from_op(
     })
 }
 
-/// The semiring of a monoid and an operator that gives its type. Products by it take A of the operator's first type and
-/// B of its second. `*ring` gets the handle, NULL on failure; free it with sparring_semiring_free.
+/// The semiring of a monoid and an operator with the monoid's type as its result. Its products take A of the operator's
+/// first type and B of its second. `*ring` receives the handle, NULL on failure; free it with sparring_semiring_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_semiring_from_ops(
     add: *const SparringMonoid,

@@ -25,18 +25,18 @@ use crate::status::SparringStatus;
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringGraphKind {
-    /// Undirected if the matrix is symmetric, values and all; else directed.
+    /// Undirected if the matrix is symmetric, including values; else directed.
     SPARRING_GRAPH_AUTO = 0,
     /// Entry (i, j) is an edge from i to j.
     SPARRING_GRAPH_DIRECTED = 1,
-    /// Entry (i, j), entry (j, i) or both are the edge between i and j.
+    /// Entry (i, j), entry (j, i) or both represent the edge between i and j.
     SPARRING_GRAPH_UNDIRECTED = 2,
 }
 
 use SparringGraphKind::*;
 
-/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph
-/// and a copy on a GPU, which it keeps once made; threads of yours may share it.
+/// A graph of vertices 0..n in host memory. It is immutable, except that it caches its transpose and a copy on a GPU;
+/// it may be shared between threads.
 pub struct SparringGraph {
     pub(crate) graph: Graph,
 }
@@ -45,13 +45,13 @@ impl Object for SparringGraph {
     const NAME: &'static str = "SparringGraph";
 }
 
-/// What a graph is.
+/// Properties of a graph.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringGraphInfo {
     /// Number of vertices.
     pub vertices: u64,
-    /// Number of edges, an undirected one once, self-loops among them.
+    /// Number of edges including self-loops; an undirected edge counts once.
     pub edges: u64,
     /// Number of edges from a vertex to itself.
     pub self_loops: u64,
@@ -61,19 +61,19 @@ pub struct SparringGraphInfo {
     pub weighted: u32,
 }
 
-/// What sparring_graph_pagerank computes.
+/// Options of sparring_graph_pagerank.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringPageRankOptions {
-    /// Damping factor, in [0, 1): usually 0.85.
+    /// Damping factor in [0, 1), usually 0.85.
     pub damping: f64,
-    /// The iteration stops when the 1-norm of the change is less than this: 1e-6, say.
+    /// The iteration stops when the 1-norm of the change is below this, for example 1e-6.
     pub tolerance: f64,
     /// Failing to converge within this many iterations is SPARRING_ARGUMENT.
     pub max_iterations: u32,
     /// 1: drop the rank of dangling vertices, as the GAP benchmark does. 0: it follows the teleport distribution.
     pub drop_dangling: u32,
-    /// Teleport distribution, up to a factor, a number for each vertex; NULL: uniform.
+    /// Teleport distribution, up to a factor, a number per vertex; NULL: uniform.
     pub personalization: *const f64,
 }
 
@@ -81,18 +81,18 @@ pub struct SparringPageRankOptions {
 pub(crate) fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
     device.machine.typed::<Cpu>().ok_or_else(|| {
         let what = format!("graph algorithms on {}", device.machine.name());
-        Fail::from(Error::Unsupported { what, why: "they run on the processor".into() })
+        Fail::from(Error::Unsupported { what, why: "they run only on the processor".into() })
     })
 }
 
-/// The graph under the square matrix `a`, whose entries are edges, stored zeros too. `kind` is a SparringGraphKind; if
-/// `weighted` is not 0, values are weights of edges, as doubles: complex numbers and integers that no double holds are
-/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free
-/// it with sparring_graph_free; it does not need `a` any more.
+/// The graph of the square matrix `a`, whose entries, including stored zeros, are edges. `kind` is a SparringGraphKind.
+/// If `weighted` is not 0, values are edge weights, converted to doubles: complex numbers, integers that a double
+/// cannot represent, and different weights in the two directions of an undirected edge are errors. `*graph` receives
+/// the handle, NULL on failure. Free it with sparring_graph_free; it does not depend on `a` afterwards.
 ///
-/// Breadth-first search, shortest paths by weights that are not negative, connected components, PageRank, betweenness
-/// without weights and label propagation run on the processor and on GPUs, whatever device the graph was made with; the
-/// others are SPARRING_UNSUPPORTED on a GPU.
+/// Breadth-first search, shortest paths with nonnegative weights, connected components, PageRank, unweighted
+/// betweenness and label propagation run on the processor and on GPUs, whatever device the graph was created with; the
+/// others return SPARRING_UNSUPPORTED on a GPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_new(
     device: *const SparringDevice,
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn sparring_graph_new(
             (SPARRING_GRAPH_UNDIRECTED as u32, Some(GraphKind::Undirected)),
         ];
         let kind = choice("kind", kind, &kinds)?;
-        // A graph for a GPU begins in the processor's memory as well.
+        // A graph for a GPU is built in host memory as well.
         let beside;
         let cpu = match device.machine.typed::<Cpu>() {
             Some(cpu) => cpu,
@@ -125,13 +125,13 @@ pub unsafe extern "C" fn sparring_graph_new(
     })
 }
 
-/// Frees a graph; NULL is fine.
+/// Frees a graph; NULL is allowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_graph_free(graph: *mut SparringGraph) -> SparringStatus {
     ffi!({ release(graph, "graph") })
 }
 
-/// What a graph is goes to `*info`.
+/// The properties of a graph, written to `*info`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_info(
     graph: *const SparringGraph,
@@ -155,8 +155,8 @@ pub unsafe extern "C" fn sparring_graph_info(
     })
 }
 
-/// The adjacency matrix of a graph: `*matrix` gets the handle, NULL on failure, of a matrix of SPARRING_F64 with the
-/// weights, or of SPARRING_BOOL if edges have none; of an undirected graph with both directions of each edge. Free it
+/// The adjacency matrix of a graph: `*matrix` receives the handle, NULL on failure, of a matrix of SPARRING_F64 with
+/// the weights, or of SPARRING_BOOL for an unweighted graph; an undirected edge is stored in both directions. Free it
 /// with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_matrix(
@@ -181,8 +181,8 @@ pub unsafe extern "C" fn sparring_graph_matrix(
     })
 }
 
-/// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when
-/// they first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
+/// Computes the transpose of a directed graph in advance, and for a GPU uploads the graph; algorithms otherwise do so
+/// at first need, and sparring_graph_bfs on the processor works without a transpose.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_graph_prepare(device: *const SparringDevice, graph: *const SparringGraph) -> SparringStatus {
     ffi!({
@@ -191,9 +191,9 @@ pub extern "C" fn sparring_graph_prepare(device: *const SparringDevice, graph: *
     })
 }
 
-/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents`
-/// the least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be
-/// NULL; both have room for `capacity` numbers, of which each vertex takes one.
+/// Breadth-first search from the vertex `source`: `levels` receives the minimum number of edges to each vertex,
+/// `parents` the smallest predecessor one level closer, the source itself for `source`; UINT32_MAX for unreachable
+/// vertices. Either may be NULL; both have room for `capacity` numbers, one per vertex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_bfs(
     device: *const SparringDevice,
@@ -219,10 +219,10 @@ pub unsafe extern "C" fn sparring_graph_bfs(
     })
 }
 
-/// Shortest paths from the vertex `source`: `distances` gets the least sum of weights to each vertex, infinite where no
-/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL;
-/// both have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are
-/// SPARRING_ARGUMENT unless `negative` is not 0; then a cycle of negative length is.
+/// Shortest paths from the vertex `source`: `distances` receives the minimum sum of weights to each vertex, infinite
+/// for unreachable vertices, `parents` the predecessor on such a path, UINT32_MAX if there is none. `parents` may be
+/// NULL; both have room for `capacity` numbers. An unweighted graph has weight 1 for each edge. Negative weights are
+/// SPARRING_ARGUMENT unless `negative` is not 0; then a negative cycle is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_sssp(
     device: *const SparringDevice,
@@ -263,10 +263,9 @@ fn table<T>(rows: usize, columns: usize, to: *const T, capacity: u64, name: &'st
     check_any(to, len, name)
 }
 
-/// Breadth-first searches from each of `count` sources, 64 at a time through the graph together: the level of vertex v
-/// in the search from sources[k] goes to levels[k * vertices + v], UINT32_MAX where no path leads. `levels` has room
-/// for `capacity` numbers, `count` times the number of vertices or more; else SPARRING_LENGTH before anything is
-/// computed.
+/// Breadth-first searches from each of `count` sources, in batches of 64: the level of vertex v in the search from
+/// sources[k] is written to levels[k * vertices + v], UINT32_MAX for unreachable vertices. `levels` has room for
+/// `capacity` numbers, at least `count` times the number of vertices; else SPARRING_LENGTH before any computation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_multi_source_bfs(
     device: *const SparringDevice,
@@ -288,10 +287,10 @@ pub unsafe extern "C" fn sparring_graph_multi_source_bfs(
     })
 }
 
-/// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
-/// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
-/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed. They are
-/// computed there; on a failure the array holds some of them. Negative weights are SPARRING_ARGUMENT.
+/// All-pairs shortest path lengths, weighted if the graph is: the length from u to v is written to distances[u *
+/// vertices + v], infinite without a path. For small graphs: `distances` has room for `capacity` numbers, at least the
+/// square of the number of vertices, else SPARRING_LENGTH before any computation. Results are computed in place; on
+/// failure the array is partially written. Negative weights are SPARRING_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_all_pairs(
     device: *const SparringDevice,
@@ -310,8 +309,8 @@ pub unsafe extern "C" fn sparring_graph_all_pairs(
     })
 }
 
-/// `components` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or
-/// if `strong` is not 0 the strong one. There is room for `capacity` numbers.
+/// `components` receives for each vertex the smallest vertex of its connected component; in a directed graph, of its
+/// weakly connected component, or the strongly connected one if `strong` is not 0. It has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_components(
     device: *const SparringDevice,
@@ -332,9 +331,9 @@ pub unsafe extern "C" fn sparring_graph_components(
     })
 }
 
-/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling
-/// ranks are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and
-/// `change`, the steps taken and by how much the last changed the ranks, may be NULL.
+/// PageRank: `ranks` has room for `capacity` numbers and receives one per vertex; they add up to 1 unless dangling
+/// ranks are dropped. `options` may be NULL: damping 0.85, tolerance 1e-6 and 100 iterations. `iterations` and
+/// `change`, the number of iterations and the last change of the ranks, may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_pagerank(
     device: *const SparringDevice,
@@ -349,7 +348,7 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         let n = graph.graph.vertices();
         ready(&graph.graph, ranks, capacity, "ranks")?;
-        let mut asked = PageRankOptions::default();
+        let mut chosen = PageRankOptions::default();
         if !options.is_null() {
             // SAFETY: by the contract above `options` points to options, whose personalization has a number for each
             // vertex or is NULL; a number of any bits is a number.
@@ -358,7 +357,7 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
                 let numbers = if given.personalization.is_null() { 0 } else { n };
                 (given, input(given.personalization, numbers, "personalization")?)
             };
-            asked = PageRankOptions {
+            chosen = PageRankOptions {
                 damping: given.damping,
                 tolerance: given.tolerance,
                 max_iterations: given.max_iterations,
@@ -369,7 +368,7 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
                 },
             };
         }
-        let found = graph::pagerank(&device.machine, &graph.graph, &asked)?;
+        let found = graph::pagerank(&device.machine, &graph.graph, &chosen)?;
         // SAFETY: by the contract above `ranks` has room for `capacity` numbers, the others for one or are NULL.
         unsafe {
             give(&found.ranks, ranks, capacity, "ranks")?;
@@ -379,13 +378,13 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
     })
 }
 
-/// Checks that there is room for a number of each vertex, before anything is computed.
+/// Checks that there is room for a number per vertex, before any computation.
 pub(crate) fn ready<T>(g: &Graph, to: *const T, capacity: u64, name: &'static str) -> Fallible {
     fits(g.vertices(), capacity, name)?;
     check_any(to, g.vertices(), name)
 }
 
-/// Copies what was found into the caller's array, which is not NULL unless nothing was.
+/// Copies results to the caller's array, which may be NULL only if there are none.
 /// # Safety
 /// `to` has room for `capacity` elements; a `T` may be all zero bytes.
 pub(crate) unsafe fn give<T: Copy>(found: &[T], to: *mut T, capacity: u64, name: &'static str) -> Fallible {
@@ -394,7 +393,7 @@ pub(crate) unsafe fn give<T: Copy>(found: &[T], to: *mut T, capacity: u64, name:
     Ok(())
 }
 
-/// Scores of vertices, where there is room for them.
+/// Writes vertex scores, after checking the capacity.
 /// # Safety
 /// `scores` has room for `capacity` numbers.
 unsafe fn scored(
@@ -411,10 +410,10 @@ unsafe fn scored(
     unsafe { give(&found, scores, capacity, "scores") }
 }
 
-/// Betweenness: of all shortest paths between two others the part that goes through each vertex, of an undirected graph
-/// each pair once; divided by the number of pairs if `normalized` is not 0. From all vertices if `samples` is 0, else
-/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores`
-/// has room for `capacity` numbers.
+/// Betweenness: the fraction of the shortest paths between two other vertices that pass through each vertex, summed
+/// over all pairs, each pair once in an undirected graph; divided by the number of pairs if `normalized` is not 0.
+/// Exact if `samples` is 0, else estimated from `samples` random sources drawn with `seed`. Weighted if the graph is;
+/// weights must be positive. `scores` has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_betweenness(
     device: *const SparringDevice,
@@ -437,8 +436,8 @@ pub unsafe extern "C" fn sparring_graph_betweenness(
     })
 }
 
-/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has
-/// room for `capacity` numbers.
+/// The dependencies of `count` sources on each vertex: summed over the shortest paths from them to all others. `scores`
+/// has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_dependencies(
     device: *const SparringDevice,
@@ -458,9 +457,8 @@ pub unsafe extern "C" fn sparring_graph_dependencies(
     })
 }
 
-/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are
-/// not connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room
-/// for `capacity` numbers.
+/// Closeness of each vertex, from incoming distances (with Wasserman and Faust's correction for disconnected graphs);
+/// if `harmonic` is not 0, the sum of 1/distance. Weighted if the graph is. `scores` has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_closeness(
     device: *const SparringDevice,
@@ -476,8 +474,8 @@ pub unsafe extern "C" fn sparring_graph_closeness(
     })
 }
 
-/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one
-/// changes it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for
+/// The eigenvector of the largest eigenvalue of the transposed adjacency matrix, of 2-norm 1, by iterations until one
+/// changes it by less than `tolerance` in total, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for
 /// `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_eigenvector(
@@ -497,8 +495,8 @@ pub unsafe extern "C" fn sparring_graph_eigenvector(
     })
 }
 
-/// Katz centrality x = alpha·Aᵀ·x + beta, of length 1, by steps as of sparring_graph_eigenvector. `scores` has room for
-/// `capacity` numbers.
+/// Katz centrality x = alpha·Aᵀ·x + beta, of 2-norm 1, by iterations as in sparring_graph_eigenvector. `scores` has
+/// room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_katz(
     device: *const SparringDevice,
@@ -519,8 +517,8 @@ pub unsafe extern "C" fn sparring_graph_katz(
     })
 }
 
-/// Hubs and authorities, each adding up to 1, by steps as of sparring_graph_eigenvector. Either may be NULL; both have
-/// room for `capacity` numbers.
+/// Hubs and authorities, each adding up to 1, by iterations as in sparring_graph_eigenvector. Either may be NULL; both
+/// have room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_hits(
     device: *const SparringDevice,

@@ -1,4 +1,4 @@
-//! Cores, trusses, clustering, colors, sets, communities, forests, matchings and orders of graphs.
+//! Cores, trusses, clustering, colorings, independent sets, communities, forests, matchings and topological orders.
 
 use sparring::Error;
 use sparring::graph::{
@@ -16,8 +16,8 @@ use crate::memory::{check_any, fits, input, output, output_as, size, write};
 use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
-/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed
-/// graph that of the undirected graph under it. `cores` has room for `capacity`.
+/// The core number of each vertex, the largest k such that it belongs to a subgraph of minimum degree k; a directed
+/// graph is treated as undirected. `cores` has room for `capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_core_numbers(
     device: *const SparringDevice,
@@ -34,9 +34,9 @@ pub unsafe extern "C" fn sparring_graph_core_numbers(
     })
 }
 
-/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbors that are
-/// neighbors, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
-/// NULL; `local` has room for `capacity` numbers.
+/// Clustering of an undirected graph: `local` receives for each vertex the fraction of pairs of its neighbors that are
+/// adjacent, `average` the mean, `transitivity` three times the number of triangles over the number of paths of two
+/// edges. Each may be NULL; `local` has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_clustering(
     device: *const SparringDevice,
@@ -65,8 +65,8 @@ pub unsafe extern "C" fn sparring_graph_clustering(
     })
 }
 
-/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order;
-/// `count` may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
+/// A maximal independent set: `vertices`, with room for `capacity`, receives its `*count` vertices in increasing order;
+/// `count` may be NULL. A capacity below the number of vertices is SPARRING_LENGTH.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_independent_set(
     device: *const SparringDevice,
@@ -87,8 +87,8 @@ pub unsafe extern "C" fn sparring_graph_independent_set(
     })
 }
 
-/// Colors from 0 on, so that neighbors differ, at most one more than the largest degree: `colors` has room for
-/// `capacity`, `*count` gets their number and may be NULL.
+/// A greedy coloring with colors from 0, at most one more than the maximum degree: `colors` has room for `capacity`,
+/// `*count` receives the number of colors and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_color(
     device: *const SparringDevice,
@@ -109,10 +109,10 @@ pub unsafe extern "C" fn sparring_graph_color(
     })
 }
 
-/// Labels after at most `iterations` steps, in each of which a vertex takes the most frequent label of its neighbors,
-/// the least of these: all vertices at the same time (CDLP of LDBC Graphalytics, which takes 10 steps), or if
-/// `asynchronous` is not 0, one after the other, until no label changes (UINT64_MAX steps, say), on the processor.
-/// `communities` has room for `capacity`, `*taken` gets the steps and may be NULL.
+/// Label propagation: labels after at most `iterations` rounds. In each round a vertex takes the most frequent label of
+/// its neighbors, the smallest one in case of ties: synchronously (CDLP of LDBC Graphalytics, which uses 10 rounds),
+/// or, if `asynchronous` is not 0, one vertex at a time until no label changes (for example with UINT64_MAX rounds), on
+/// the processor. `communities` has room for `capacity`, `*taken` receives the number of rounds and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_label_propagation(
     device: *const SparringDevice,
@@ -139,9 +139,9 @@ pub unsafe extern "C" fn sparring_graph_label_propagation(
     })
 }
 
-/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with
-/// room for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight`
-/// the sum of their weights. `count` and `weight` may be NULL.
+/// The minimum spanning forest of an undirected graph, weighted if the graph is: `sources` and `targets`, each with
+/// room for `capacity`, at least the number of vertices, receive the ends of its `*count` edges, and `*weight` their
+/// total weight. `count` and `weight` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_spanning_forest(
     device: *const SparringDevice,
@@ -169,9 +169,8 @@ pub unsafe extern "C" fn sparring_graph_spanning_forest(
     })
 }
 
-/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it
-/// is matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be
-/// NULL.
+/// A maximum matching of the rows and columns of the adjacency matrix: `partners` receives for each row its matched
+/// column, UINT32_MAX if unmatched, and has room for `capacity`; `*count` receives the number of pairs and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_matching(
     device: *const SparringDevice,
@@ -192,9 +191,8 @@ pub unsafe extern "C" fn sparring_graph_matching(
     })
 }
 
-/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex
-/// first where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is
-/// named.
+/// A topological order of an acyclic directed graph: every edge points forward, and the smallest available vertex comes
+/// first. `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and the message names a vertex on it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_topological_order(
     device: *const SparringDevice,
@@ -211,11 +209,11 @@ pub unsafe extern "C" fn sparring_graph_topological_order(
     })
 }
 
-/// Communities of an undirected graph, by weights if it has them: `communities`, with room for `capacity`, gets for
-/// each vertex the number of its community, numbered by their least vertices, `*count` how many there are, and
-/// `*modularity` theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose
-/// communities hang together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the
-/// smaller they are. `seed` draws the order in which vertices are considered (0, say).
+/// Communities of an undirected graph, weighted if the graph is: `communities`, with room for `capacity`, receives the
+/// community of each vertex, numbered in the order of their smallest vertices, `*count` their number, and `*modularity`
+/// their modularity; both may be NULL. Uses the Leiden method with at most `iterations` rounds (for example 2), whose
+/// communities are connected, or the Louvain method if `iterations` is 0. A larger `resolution` (usually 1) gives
+/// smaller communities. `seed` determines the random vertex order (for example 0).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_communities(
     device: *const SparringDevice,
@@ -245,9 +243,9 @@ pub unsafe extern "C" fn sparring_graph_communities(
     })
 }
 
-/// The edges of the k-truss of the undirected graph under a graph, the largest subgraph in which every edge is in k - 2
-/// triangles: `*count` gets their number, `sources` and `targets` their ends, the lesser first. Both have room for
-/// `capacity`; with a `capacity` of 0 only their number is wanted. Each may be NULL.
+/// The edges of the k-truss, the largest subgraph in which every edge is in at least k - 2 triangles, of a graph
+/// treated as undirected: `*count` receives their number, `sources` and `targets` their ends, the smaller first. Both
+/// have room for `capacity`; a `capacity` of 0 returns only the number. Each may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_truss(
     device: *const SparringDevice,
@@ -273,10 +271,10 @@ pub unsafe extern "C" fn sparring_graph_truss(
     })
 }
 
-/// The truss number of each edge of the undirected graph under a graph, self-loops left out: the largest k for which
-/// sparring_graph_truss has the edge, 2 or more. `*count` gets the number of edges, no more than sparring_graph_info
-/// has, `sources` and `targets` their ends, the lesser first, in increasing order, `numbers` their truss numbers. Each
-/// may be NULL; the arrays have room for `capacity`, and with a `capacity` of 0 only `*count` is wanted.
+/// The truss number of each edge of a graph treated as undirected, without self-loops: the largest k for which the edge
+/// is in the k-truss (sparring_graph_truss), at least 2. `*count` receives the number of edges, at most that of
+/// sparring_graph_info, `sources` and `targets` their ends, the smaller first, in increasing order, `numbers` their
+/// truss numbers. Each may be NULL; the arrays have room for `capacity`, and a `capacity` of 0 returns only `*count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_truss_numbers(
     device: *const SparringDevice,
@@ -303,9 +301,9 @@ pub unsafe extern "C" fn sparring_graph_truss_numbers(
     })
 }
 
-/// The modularity of communities: `communities` has `count` numbers, one for each vertex, any below the number of
-/// vertices, as sparring_graph_communities and sparring_graph_components give them. `*modularity` gets it; `resolution`
-/// is 1 as a rule. By weights if the graph has them; of a directed graph by its degrees out and in.
+/// The modularity of communities: `communities` has `count` numbers, one per vertex, each below the number of vertices,
+/// as returned by sparring_graph_communities and sparring_graph_components. `*modularity` receives the result;
+/// `resolution` is usually 1. Weighted if the graph is; a directed graph uses out- and in-degrees.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_modularity(
     device: *const SparringDevice,
@@ -331,10 +329,10 @@ pub unsafe extern "C" fn sparring_graph_modularity(
     })
 }
 
-/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are what may be matched: `rows`
-/// gets for each row the column that it is matched with, `columns` for each column its row, UINT32_MAX for none.
-/// `*count` gets the number of pairs, the structural rank. Each may be NULL; `rows` has room for `row_capacity`,
-/// `columns` for `column_capacity`.
+/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are the possible pairs: `rows`
+/// receives for each row its matched column, `columns` for each column its row, UINT32_MAX if unmatched. `*count`
+/// receives the number of pairs, the structural rank. Each may be NULL; `rows` has room for `row_capacity`, `columns`
+/// for `column_capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matching(
     device: *const SparringDevice,

@@ -1,4 +1,4 @@
-//! The one guard that every function stands behind, and the message of the last failure.
+//! The panic guard of every exported function, and the message of the last failure.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -17,7 +17,7 @@ pub(crate) struct Fail {
     pub(crate) message: String,
 }
 
-/// What goes on inside `ffi!`.
+/// Result type inside `ffi!`.
 pub(crate) type Fallible<T = ()> = Result<T, Fail>;
 
 impl From<Error> for Fail {
@@ -34,11 +34,11 @@ impl Fail {
     pub(crate) fn argument(name: &'static str, message: String) -> Self {
         Error::Argument { name, message }.into()
     }
-    /// Values of a type that they cannot have here.
+    /// Values of an unsupported type.
     pub(crate) fn of_type(name: &str, message: String) -> Self {
         Self { status: SPARRING_TYPE, message: format!("{name}: {message}") }
     }
-    /// The same, beginning with the argument of C that is wrong, if one is and it does not say so already.
+    /// The same, prefixed with the name of the invalid C argument, if there is one and it is not named yet.
     pub(crate) fn naming(mut self, argument: &str) -> Self {
         let named = self.message.strip_prefix(argument).is_some_and(|rest| rest.starts_with([':', '.', '[', ' ']));
         if self.status.is_about_an_argument() && !named {
@@ -46,14 +46,14 @@ impl Fail {
         }
         self
     }
-    /// What was said of the array `name`, of the array that stands there at place `k`.
+    /// The failure of array `name`, attributed to its element `k`.
     pub(crate) fn at(mut self, name: &str, k: usize) -> Self {
         if let Some(rest) = self.message.strip_prefix(name) {
             self.message = format!("{name}[{k}]{rest}");
         }
         self
     }
-    /// What the library says about two operands, by their names in C.
+    /// The library's error about two operands, with their names in C.
     pub(crate) fn of_operands(e: Error, left: &str, right: &str) -> Self {
         let status = SparringStatus::from(&e);
         let message = match e {
@@ -77,15 +77,15 @@ impl Fail {
     fn panic(payload: Box<dyn Any + Send>) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let message = format!("a defect of sparring: {}", text.unwrap_or("panic without a message"));
-        // Dropping a payload may run code that panics again, outside of the guard.
+        let message = format!("a bug in sparring: {}", text.unwrap_or("panic without a message"));
+        // Dropping a payload may panic again, outside of the guard.
         std::mem::forget(payload);
         Self { status: SPARRING_PANIC, message }
     }
 }
 
-/// `ffi!({ body })` runs a body that returns `Fallible`, and gives C the status: a panic becomes
-/// SPARRING_PANIC, and the message is kept for `sparring_last_error`.
+/// `ffi!({ body })` runs a body that returns `Fallible`, and returns its status: a panic becomes
+/// SPARRING_PANIC, and the message is stored for `sparring_last_error`.
 // The functions themselves stand outside the macro, because cbindgen reads the source without expanding macros.
 macro_rules! ffi {
     ($body:block) => {
@@ -93,33 +93,33 @@ macro_rules! ffi {
     };
 }
 
-/// Bytes of a message with its zero; what is longer is cut.
+/// Maximum bytes of a message including its zero; longer messages are truncated.
 pub(crate) const MESSAGE_BYTES: usize = 4096;
 
 thread_local! {
-    // It stays where it is for as long as its thread, whatever is written to it: C may hold its address across calls.
+    // At a constant address for the lifetime of its thread: C may hold the address across calls.
     static MESSAGE: [Cell<u8>; MESSAGE_BYTES] = const { [const { Cell::new(0) }; MESSAGE_BYTES] };
 }
 
-/// The beginning of `text` that takes at most `bytes`, of whole characters.
+/// The longest prefix of `text` of at most `bytes` bytes and whole characters.
 pub(crate) fn cut(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     &text[..end]
 }
 
-/// Keeps the message for `sparring_last_error`.
+/// Stores the message for `sparring_last_error`.
 fn keep(message: &str) {
     let text = cut(message, MESSAGE_BYTES - 1).bytes().map(|byte| if byte == 0 { b' ' } else { byte });
     MESSAGE.with(|room| room.iter().zip(text.chain([0])).for_each(|(place, byte)| place.set(byte)));
 }
 
-/// What `ffi!` does.
+/// Implementation of `ffi!`.
 pub(crate) fn call(body: impl FnOnce() -> Fallible) -> SparringStatus {
     let mut body = Some(body);
     guarded(&mut || body.take().map_or(Ok(()), |body| body()))
 }
 
-/// The part of [`call`] that no body has of its own.
+/// The non-generic part of [`call`].
 fn guarded(body: &mut dyn FnMut() -> Fallible) -> SparringStatus {
     // Unwind safety: what a panic may leave half done is the values of a matrix being written, each of which
     // is a valid number; locks are taken whether or not they are poisoned.
@@ -135,11 +135,11 @@ fn guarded(body: &mut dyn FnMut() -> Fallible) -> SparringStatus {
     status
 }
 
-/// What went wrong in the last call on this thread of a function that returns a SparringStatus: UTF-8 with the numbers
-/// involved, cut to 4095 bytes, empty if it succeeded. Each thread has one such text, always at the same address, good
-/// until the thread ends and not to be freed: what is read there is the message of the last call before the reading. So
-/// `printf("%d %s", call(), sparring_last_error())` prints the message of `call()`, whichever of the two is evaluated
-/// first. Copy what has to outlast the next call.
+/// The error message of the last call on this thread that returns a SparringStatus: UTF-8 text with the numbers
+/// involved, cut to 4095 bytes, empty after success. Each thread has one such text, at a constant address, valid until
+/// the thread ends and not to be freed: reading it always gives the message of the most recent call. So `printf("%d
+/// %s", call(), sparring_last_error())` prints the message of `call()` in either evaluation order. Copy a message that
+/// must outlast the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_last_error() -> *const c_char {
     MESSAGE.with(|room| room.as_ptr().cast())
@@ -150,13 +150,13 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
     Err(_) => c"unknown",
 };
 
-/// Version of the library that runs, such as "0.1.0". The text is constant and is not freed.
+/// Version of the running library, such as "0.1.0". The text is constant; do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Version of the library that runs, as a number to compare: that of the header is SPARRING_VERSION.
+/// Version of the running library as a number to compare; that of the header is SPARRING_VERSION.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_version_number() -> u32 {
     const fn number(text: &str) -> u32 {

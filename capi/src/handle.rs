@@ -1,10 +1,10 @@
-//! What an opaque pointer is: the number of an object in a table, never an address.
+//! Opaque pointers: the number of an object in a table, never an address.
 //!
-//! A magic number read through a pointer can tell one kind of object from another, but reading it through a
-//! freed or foreign pointer is already undefined. Here nothing is read: a handle is `TAG | number`, numbers
-//! are never used twice, so whatever C passes is either in the table or is refused. The tag makes it an
-//! address that no program has, so that a mistaken `*handle` in C stops at once.
-//! Each call holds its objects by `Arc`: freeing a handle while another thread uses it is harmless.
+//! A magic number behind a pointer could distinguish kinds of objects, but reading it through a freed or foreign
+//! pointer is undefined behaviour. Here nothing is dereferenced: a handle is `TAG | number`, and numbers are never
+//! reused, so a value from C is either in the table or rejected. The tag makes it an unmapped address, so that a
+//! mistaken `*handle` in C crashes at once. Each call holds its objects by `Arc`: freeing a handle while another
+//! thread uses it is harmless.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::guard::{Fail, Fallible};
 use crate::status::SparringStatus::SPARRING_INVALID_HANDLE;
 
-/// Something that C holds a handle of.
+/// A type that C accesses by handles.
 pub(crate) trait Object: Any + Send + Sync {
-    /// What messages call it.
+    /// Its name in messages.
     const NAME: &'static str;
 }
 
@@ -33,7 +33,7 @@ static NEXT: AtomicUsize = AtomicUsize::new(1);
 const TAG: usize = 0x5350 << 48;
 #[cfg(not(target_pointer_width = "64"))]
 const TAG: usize = 0;
-/// Handles look aligned, as pointers to objects do.
+/// Handles are aligned like pointers to objects.
 const STEP: usize = 16;
 
 /// A new handle of `object`.
@@ -58,7 +58,7 @@ pub(crate) fn handle<T: Object>(p: *const T, argument: &'static str) -> Fallible
     Arc::clone(&entry.object).downcast().map_err(|_| mistaken::<T>(entry.name, argument))
 }
 
-/// Takes the object of a handle out of the table: of two calls at once, one gets it.
+/// Removes the object of a handle from the table; of two concurrent calls, one gets it.
 pub(crate) fn take<T: Object>(p: *mut T, argument: &'static str) -> Fallible<Arc<T>> {
     if p.is_null() {
         return Err(Fail::null(argument));
@@ -70,17 +70,17 @@ pub(crate) fn take<T: Object>(p: *mut T, argument: &'static str) -> Fallible<Arc
     Ok(object)
 }
 
-/// Frees a handle; NULL is fine, as for `free`.
+/// Frees a handle; NULL is allowed, as for `free`.
 pub(crate) fn release<T: Object>(p: *mut T, argument: &'static str) -> Fallible {
     if p.is_null() {
         return Ok(());
     }
-    // Dropped here, after the lock: freeing a large object may take a while.
+    // Dropped after releasing the lock, because freeing a large object may take a while.
     take(p, argument).map(drop)
 }
 
 fn unknown<T: Object>(p: *const T, argument: &str) -> Fail {
-    let message = format!("{argument}: {:#x} is no handle of a {}: freed before, or never one", p.addr(), T::NAME);
+    let message = format!("{argument}: {:#x} is not a handle of a {}: freed, or never one", p.addr(), T::NAME);
     Fail { status: SPARRING_INVALID_HANDLE, message }
 }
 
@@ -89,8 +89,7 @@ fn mistaken<T: Object>(found: &str, argument: &str) -> Fail {
     Fail { status: SPARRING_INVALID_HANDLE, message }
 }
 
-/// Number of handles that have not been freed, of all kinds and threads: 0 at the end of a program
-/// without leaks.
+/// Number of handles, of all kinds and threads, that have not been freed: 0 at the end of a program without leaks.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_handles_alive() -> u64 {
     LIVE.read().unwrap_or_else(PoisonError::into_inner).len() as u64

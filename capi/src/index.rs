@@ -1,4 +1,4 @@
-//! An index of rows, to be asked for neighbours as often as wanted.
+//! Indexes of rows, for repeated neighbour queries.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use sparring::runtime::RowIndex;
 use sparring::{Error, Result};
 
 use crate::device::SparringDevice;
-use crate::distances::{SparringDistanceOptions, asked, neighbours_out, places};
+use crate::distances::{SparringDistanceOptions, checked_product, measure, neighbours_out};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::matrix::SparringMatrix;
@@ -16,8 +16,7 @@ use crate::memory::{NewHandle, fits, size, text, write};
 use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
-/// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may
-/// share one.
+/// An index of rows, preprocessed for a metric, for repeated neighbour queries. It may be shared between threads.
 pub struct SparringIndex {
     index: RowIndex,
 }
@@ -26,7 +25,7 @@ impl Object for SparringIndex {
     const NAME: &'static str = "SparringIndex";
 }
 
-/// What the library says of X and an index, in the words of C.
+/// The library's error about X and an index, with the argument names of the C API.
 fn of_index<T>(found: Result<T>, shape: (usize, usize)) -> Fallible<T> {
     found.map_err(|e| match e {
         Error::Argument { name: "entries", message } => Fail::argument("x", message),
@@ -35,7 +34,7 @@ fn of_index<T>(found: Result<T>, shape: (usize, usize)) -> Fallible<T> {
     })
 }
 
-/// Refuses X of another type than the index.
+/// Rejects X of another type than the index.
 fn same_values(x: &sparring::runtime::Matrix, index: &RowIndex) -> Fallible {
     if x.ty() == index.ty() {
         return Ok(());
@@ -45,10 +44,10 @@ fn same_values(x: &sparring::runtime::Matrix, index: &RowIndex) -> Fallible {
     Err(Fail::of_type("x", message))
 }
 
-/// The rows of `y`, of SPARRING_F32 or SPARRING_F64, prepared for a metric and indexed on the device, so that a few
-/// rows at a time are answered without preparing them again. `metric` and `options` as for sparring_pairwise;
-/// `exclude_self` is refused. `y` may be freed or changed afterwards. `*index` gets the handle, NULL on failure; free
-/// it with sparring_index_free.
+/// An index of the rows of `y`, of SPARRING_F32 or SPARRING_F64, preprocessed for a metric on the device, so that
+/// repeated queries of a few rows avoid the preprocessing. `metric` and `options` as for sparring_pairwise;
+/// `exclude_self` is rejected. `y` may be freed or changed afterwards. `*index` receives the handle, NULL on failure;
+/// free it with sparring_index_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_new(
     device: *const SparringDevice,
@@ -63,7 +62,7 @@ pub unsafe extern "C" fn sparring_index_new(
         let device = handle(device, "device")?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to
         // nothing.
-        let (measure, options) = unsafe { asked(metric, options)? };
+        let (measure, options) = unsafe { measure(metric, options)? };
         let y = handle(y, "y")?.snapshot();
         device.takes("y", &y)?;
         let index = device.machine.index(Arc::new(measure), &y, options).map_err(|e| match e {
@@ -76,9 +75,9 @@ pub unsafe extern "C" fn sparring_index_new(
     })
 }
 
-/// The `k` nearest rows of the index for each of the n rows of `x`, what sparring_knn finds: `found`, `ids`,
-/// `distances`, `len`, `buffer`, `capacity` and `length` as there. `device` is the one that the index was made on; `x`
-/// has the type of the index.
+/// The `k` nearest rows of the index for each of the n rows of `x`, like sparring_knn: `found`, `ids`, `distances`,
+/// `len`, `buffer`, `capacity` and `length` as there. `device` is the one of sparring_index_new; `x` has the type of
+/// the index.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_index_knn(
@@ -102,7 +101,7 @@ pub unsafe extern "C" fn sparring_index_knn(
         device.takes("x", &x)?;
         same_values(&x, &index.index)?;
         let (k, shape) = (size(k, "k")?, index.index.shape());
-        let expected = places("ids, distances", x.shape().0, k.min(shape.0))?;
+        let expected = checked_product("ids, distances", x.shape().0, k.min(shape.0))?;
         for (wanted, name) in [(!ids.is_null(), "ids"), (!distances.is_null(), "distances")] {
             if wanted {
                 fits(expected, len, name)?;
@@ -116,8 +115,8 @@ pub unsafe extern "C" fn sparring_index_knn(
     })
 }
 
-/// The rows of the index at most `radius` away from each row of `x`, what sparring_radius finds.
-/// `*within` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The rows of the index within distance `radius` of each row of `x`, like sparring_radius. `*within` receives the
+/// handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_radius(
     device: *const SparringDevice,
@@ -158,8 +157,8 @@ pub unsafe extern "C" fn sparring_index_shape(
     })
 }
 
-/// Writes an index to a file, which any device and any later version reads: its rows, metric and options, with a check.
-/// What is prepared is made again by sparring_index_load.
+/// Writes an index to a file, readable by any device and any later version: its rows, metric and options, with a
+/// checksum. Preprocessing is repeated by sparring_index_load.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_save(index: *const SparringIndex, path: *const c_char) -> SparringStatus {
     ffi!({
@@ -169,8 +168,8 @@ pub unsafe extern "C" fn sparring_index_save(index: *const SparringIndex, path: 
     })
 }
 
-/// Reads an index that was written by sparring_index_save, onto a device. A file that is cut short, damaged or none of
-/// an index is SPARRING_ARGUMENT. `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+/// Reads an index written by sparring_index_save, onto a device. A truncated, corrupted or unrelated file is
+/// SPARRING_ARGUMENT. `*index` receives the handle, NULL on failure; free it with sparring_index_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_load(
     device: *const SparringDevice,

@@ -1,14 +1,14 @@
-//! The C interface of `sparring`: opaque handles, status codes, one guard at the border.
+//! The C API of `sparring`: opaque handles, status codes, and a panic guard around every function.
 //!
-//! `include/sparring.h` is made from this crate by cbindgen (see `tests/header.rs`), so the comments on
-//! public items speak to a C programmer. Nothing is computed here: each function checks its pointers,
+//! `include/sparring.h` is generated from this crate by cbindgen (see `tests/header.rs`), so the comments on
+//! public items address a C programmer. Nothing is computed here: each function checks its pointers,
 //! looks up its handles and calls the public API of `sparring`.
 //!
-//! - [`guard`]: `ffi!`, which catches unwinding and keeps the message of a failure;
-//! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
-//! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
-//! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
-//! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
+//! - [`guard`]: `ffi!`, which catches unwinding and stores the message of a failure;
+//! - [`status`]: the codes; [`handle`]: the opaque pointers;
+//! - [`memory`]: access to the caller's arrays and text, the home of the crate's `unsafe`;
+//! - [`types`]: the value types; [`sparse`]: shared code of matrices and vectors;
+//! - [`operation`]: C⟨M⟩ ⊙= T, the implementation of [`operations`], [`assign`] and [`parts`];
 //! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`],
 //!   [`files`], [`serialize`], [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`],
 //!   [`triangles`], [`graph`], [`graph_structure`], [`distances`], [`mod@index`], [`tensor`],

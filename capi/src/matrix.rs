@@ -1,4 +1,4 @@
-//! Matrices: from arrays, and back into them; to a device, and back from it.
+//! Matrices: conversion from and to arrays, transfers to and from devices.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
@@ -17,8 +17,7 @@ use crate::sparse::{Sparse, on_host};
 use crate::status::SparringStatus;
 use crate::types::{address, code, input_values, output_values, value_type};
 
-/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads
-/// of yours may share one.
+/// A sparse CSR matrix of one of the types above, in host memory or on a GPU. It may be shared between threads.
 pub struct SparringMatrix {
     data: Mutex<Matrix>,
 }
@@ -27,7 +26,7 @@ impl Object for SparringMatrix {
     const NAME: &'static str = "SparringMatrix";
 }
 
-// Row pointers are usize in the library and uint64_t in C: one and the same, given, filled and lent without a copy.
+// Row pointers are usize in the library and uint64_t in C: the same type, passed without a copy.
 const _: () = assert!(size_of::<usize>() == size_of::<u64>(), "the C interface is for 64-bit machines");
 
 impl Sparse for SparringMatrix {
@@ -43,7 +42,7 @@ impl From<Matrix> for SparringMatrix {
     }
 }
 
-/// The error of arrays, which are called so.
+/// The error of arrays with these names in C.
 pub(crate) fn of_arrays(e: Error, rows: &str, cols: &str) -> Fail {
     let status = SparringStatus::from(&e);
     let message = match e {
@@ -62,7 +61,7 @@ pub(crate) fn of_arrays(e: Error, rows: &str, cols: &str) -> Fail {
     Fail { status, message }
 }
 
-/// Compressed rows of C as a matrix; nothing is copied.
+/// A matrix from CSR arrays, without a copy.
 pub(crate) fn from_csr(
     nrows: usize,
     ncols: usize,
@@ -73,11 +72,11 @@ pub(crate) fn from_csr(
     Matrix::from_csr(nrows, ncols, row_ptr, col_idx, values).map_err(|e| of_arrays(e, "row_ptr", "col_idx"))
 }
 
-/// An nrows × ncols matrix from compressed rows, which are checked and copied (sparring_arrays_new makes do without the
-/// copy): the entries of row i are `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
-/// `type` is a SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and
-/// `col_idx` has `nnz`. The columns of a row may stand in any order, but none of them twice.
-/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// An nrows × ncols matrix from CSR arrays, which are validated and copied (sparring_arrays_new avoids the copy): the
+/// entries of row i are `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1. `type` is a
+/// SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and `col_idx` has `nnz`.
+/// The columns of a row may be in any order, without duplicates. `*matrix` receives the handle, NULL on failure; free
+/// it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_matrix_from_csr(
@@ -95,7 +94,7 @@ pub unsafe extern "C" fn sparring_matrix_from_csr(
         let out = unsafe { NewHandle::at(matrix, "matrix")? };
         let (nrows, ncols, nnz) = (size(nrows, "nrows")?, size(ncols, "ncols")?, size(nnz, "nnz")?);
         let ty = value_type(r#type)?;
-        // An nrows so large that nrows + 1 wraps is refused by `input`, as is any array larger than the address space.
+        // `input` rejects an nrows for which nrows + 1 wraps, and any array larger than the address space.
         // SAFETY: by the contract above the arrays have these lengths, and every bit pattern is a number.
         let (row_ptr, col_idx) =
             unsafe { (input(row_ptr, nrows.saturating_add(1), "row_ptr")?, input(col_idx, nnz, "col_idx")?) };
@@ -107,11 +106,10 @@ pub unsafe extern "C" fn sparring_matrix_from_csr(
     })
 }
 
-/// An nrows × ncols matrix from coordinates, which are checked and copied: entries (rows[p], cols[p]) = values[p]
-/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or); an integer
-/// type that does not hold a sum is refused. The caller's thread does it.
-/// `type` is a SparringType; all three arrays have `len` elements.
-/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// An nrows × ncols matrix from coordinates, which are validated and copied: entries (rows[p], cols[p]) = values[p] for
+/// p from 0 to len - 1, in any order. Duplicate entries are summed (bool: or); an overflowing sum of integers is an
+/// error. Runs on the calling thread. `type` is a SparringType; all three arrays have `len` elements. `*matrix`
+/// receives the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_matrix_from_coo(
@@ -139,9 +137,9 @@ pub unsafe extern "C" fn sparring_matrix_from_coo(
     })
 }
 
-/// The nrows × ncols matrix without entries. `type` is a SparringType. `*matrix` gets the handle, NULL on failure; free
-/// it with sparring_matrix_free. Rows may be any number, and cost nothing while they are empty; columns are below 2^32:
-/// SPARRING_INDEX_OVERFLOW otherwise.
+/// An empty nrows × ncols matrix. `type` is a SparringType. `*matrix` receives the handle, NULL on failure; free it
+/// with sparring_matrix_free. The number of rows is unlimited, and empty rows cost nothing; the number of columns is
+/// below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_new(
     r#type: u32,
@@ -158,8 +156,8 @@ pub unsafe extern "C" fn sparring_matrix_new(
     })
 }
 
-/// The same matrix under another handle: what is written to one leaves the other as it is. Nothing is copied before
-/// one of the two is written. `*copy` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// A copy of the matrix under another handle; writing to one does not affect the other. Data is copied only on the
+/// first write (copy on write). `*copy` receives the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_dup(
     matrix: *const SparringMatrix,
@@ -172,8 +170,8 @@ pub unsafe extern "C" fn sparring_matrix_dup(
     })
 }
 
-/// Removes all entries; the type, the shape and the memory in which it is stay. `device` is where it is. Pointers from
-/// sparring_matrix_borrow end here.
+/// Removes all entries; type, shape and device are unchanged. `device` is that of the matrix. Invalidates pointers from
+/// sparring_matrix_borrow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_clear(
     device: *const SparringDevice,
@@ -182,8 +180,8 @@ pub unsafe extern "C" fn sparring_matrix_clear(
     ffi!({ crate::device::clear(device, matrix, "matrix") })
 }
 
-/// The place (i, j) of a matrix, if it has one.
-pub(crate) fn place(i: u64, j: u64, (nrows, ncols): (usize, usize)) -> Fallible<(usize, usize)> {
+/// The position (i, j), checked against the shape of the matrix.
+pub(crate) fn position(i: u64, j: u64, (nrows, ncols): (usize, usize)) -> Fallible<(usize, usize)> {
     for (name, index, axis, bound) in [("i", i, "nrows", nrows), ("j", j, "ncols", ncols)] {
         if index >= bound as u64 {
             let message = format!("{name} is {index}, not below {axis}, which is {bound}");
@@ -193,8 +191,8 @@ pub(crate) fn place(i: u64, j: u64, (nrows, ncols): (usize, usize)) -> Fallible<
     Ok((i as usize, j as usize))
 }
 
-/// The value at row `i` and column `j` into `scalar`, which is of the matrix' type; where there is no entry, the scalar
-/// becomes empty. The matrix is in the processor's memory.
+/// The value at row `i` and column `j`, written to `scalar`, which has the matrix's type; an absent entry makes the
+/// scalar empty. The matrix is in host memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_get(
     matrix: *const SparringMatrix,
@@ -206,15 +204,15 @@ pub unsafe extern "C" fn sparring_matrix_get(
         let (matrix, scalar) = (handle(matrix, "matrix")?.snapshot(), handle(scalar, "scalar")?);
         on_host("matrix", &matrix)?;
         scalar.is_of("scalar", matrix.ty(), "the matrix'")?;
-        let (i, j) = place(i, j, matrix.shape())?;
+        let (i, j) = position(i, j, matrix.shape())?;
         scalar.put(matrix.get(i, j)?);
         Ok(())
     })
 }
 
-/// A new matrix with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
-/// as bool whether they are not 0. A value that the type does not hold is refused with its place: SPARRING_UNSUPPORTED;
-/// with `wrap` not 0 it is converted as C does, but that floats saturate and a NaN becomes 0. `*there` gets the handle,
+/// A new matrix with the values converted to another type: floats are rounded to nearest, integers are exact, bool is
+/// value ≠ 0. A value that the type cannot represent is an error that names its position: SPARRING_UNSUPPORTED; with
+/// `wrap` not 0 it is converted as in C, except that floats saturate and NaN becomes 0. `*there` receives the handle,
 /// NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_cast(
@@ -243,7 +241,7 @@ pub unsafe extern "C" fn sparring_matrix_type(matrix: *const SparringMatrix, r#t
     })
 }
 
-/// Number of rows and of columns.
+/// Number of rows and columns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_shape(
     matrix: *const SparringMatrix,
@@ -270,11 +268,11 @@ pub unsafe extern "C" fn sparring_matrix_nnz(matrix: *const SparringMatrix, nnz:
     })
 }
 
-/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that
-/// device then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each
-/// call. A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other. `*there` gets
-/// the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on their own: new
-/// values of the one leave the other as it is.
+/// A copy of the matrix in the memory of `device`: of a GPU for "cuda:N", host memory for "cpu". Operations on that
+/// device use it in place, and their results stay there; matrices elsewhere are uploaded for each call. A matrix on a
+/// GPU belongs to the SparringDevice that it was sent to, and works with no other. `*there` receives the handle of a
+/// new matrix, NULL on failure; free it with sparring_matrix_free. The two matrices are independent: writing to one
+/// does not affect the other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_to(
     device: *const SparringDevice,
@@ -285,12 +283,13 @@ pub unsafe extern "C" fn sparring_matrix_to(
         // SAFETY: by the contract above `there` points to room for a handle.
         let out = unsafe { NewHandle::at(there, "there")? };
         let (device, matrix) = (handle(device, "device")?, handle(matrix, "matrix")?.snapshot());
-        // Shared, if it is there, until one of the two gets new values.
+        // Shared, if already on the device, until one of the two is written.
         out.give(device.machine.upload(&matrix)?.into())
     })
 }
 
-/// Where the matrix is: "cpu", "cuda:0" and so on, into `buffer` of `capacity` bytes as for sparring_plan_explain.
+/// The device of the matrix: "cpu", "cuda:0" and so on, written to `buffer` of `capacity` bytes as by
+/// sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_device(
     matrix: *const SparringMatrix,
@@ -305,10 +304,9 @@ pub unsafe extern "C" fn sparring_matrix_device(
     })
 }
 
-/// Copies the matrix into your arrays; an array that is NULL is not wanted.
-/// The matrix is in the processor's memory: see sparring_matrix_to.
+/// Copies the matrix into your arrays; NULL omits an array. The matrix is in host memory: see sparring_matrix_to.
 /// `row_ptr` has room for `row_ptr_len` elements (nrows + 1 are written), and `col_idx` and `values` have room for
-/// `nnz_len` each (nnz are written): SPARRING_LENGTH if that is too few. `values` has the matrix's type.
+/// `nnz_len` each (nnz are written): SPARRING_LENGTH if that is too short. `values` has the matrix's type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_copy(
     matrix: *const SparringMatrix,
@@ -335,14 +333,14 @@ pub(crate) fn arrays(matrix: &Matrix) -> Fallible<(&Pattern, Slice<'_>)> {
     on_host("matrix", matrix)?;
     match (matrix.pattern(), matrix.values()) {
         (Some(pattern), Some(values)) => Ok((pattern, values)),
-        _ => Err(Fail::argument("matrix", "it has no arrays here".into())),
+        _ => Err(Fail::argument("matrix", "it has no arrays in host memory".into())),
     }
 }
 
-/// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
-/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread,
-/// written by sparring_plan_numeric_into or as the c of an operation. Each of `row_ptr`, `col_idx`, `values` may be
-/// NULL: not wanted.
+/// Access to the arrays of a matrix in host memory, without a copy: nrows + 1 row pointers, nnz columns and nnz values
+/// of the matrix's type. Do not write to them. They are valid until the matrix is freed or, on any thread, written by
+/// sparring_plan_numeric_into or as the c of an operation. Each of `row_ptr`, `col_idx`, `values` may be NULL to omit
+/// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_borrow(
     matrix: *const SparringMatrix,

@@ -1,4 +1,4 @@
-//! Matrices from Matrix Market files, and into them.
+//! Reading and writing Matrix Market files.
 
 use std::ffi::c_char;
 
@@ -16,22 +16,22 @@ use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::types::value_type;
 
-/// How a file is read. All zero (`SparringReadOptions o = {0};`) are the defaults.
+/// Options for reading a file. All zero (`SparringReadOptions o = {0};`) are the defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringReadOptions {
-    /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+    /// Limit in bytes of text, after decompression, beyond which the file is rejected: SPARRING_BUDGET. 0: no limit.
     pub max_bytes: u64,
-    /// Not 0: also read what other programs write and the format leaves open: of (i, j) and (j, i) in a symmetric file
-    /// the lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
+    /// Not 0: accepts common deviations from the format: both (i, j) and (j, i) in a symmetric file (the lower one is
+    /// used), a pattern with values (only positions are used), skew patterns, trailing garbage after gzip data.
     pub lenient: u32,
 }
 
-/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is expanded
-/// and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the nearest value,
-/// integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers no
-/// imaginary part. Entries of a pattern are 1. For a GPU the processor reads, and the matrix is in its memory: see
-/// sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// Reads a matrix from a Matrix Market file, compressed by gzip or not, with the threads of `device`: symmetry is
+/// expanded and duplicate entries are summed (bool: or). `type` is a SparringType: floats are rounded to nearest,
+/// integers must be exact (SPARRING_TYPE otherwise), bool is value ≠ 0, and real types reject imaginary parts. Entries
+/// of a pattern are 1. The matrix is read into host memory, also for a GPU: see sparring_matrix_to. `path` is UTF-8.
+/// `*matrix` receives the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_read(
     device: *const SparringDevice,
@@ -84,20 +84,20 @@ unsafe fn read(
     out.give(Matrix::new(pattern, values)?.into())
 }
 
-/// How a file is written. All zero (`SparringWriteOptions o = {0};`) are the defaults.
+/// Options for writing a file. All zero (`SparringWriteOptions o = {0};`) are the defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringWriteOptions {
-    /// Not 0: the lower triangle alone, as a symmetric file; a matrix that is not symmetric is SPARRING_ARGUMENT.
+    /// Not 0: writes only the lower triangle, as a symmetric file; a nonsymmetric matrix is SPARRING_ARGUMENT.
     pub symmetric: u32,
-    /// Not 0: positions without values.
+    /// Not 0: writes positions without values.
     pub pattern_only: u32,
 }
 
-/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed
-/// by gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit
-/// for bit, except that every NaN becomes the usual one. It is written beside its place and takes it when it is
-/// complete: on failure, what was at `path` is as it was. `path` is UTF-8; `options` may be NULL.
+/// Writes a matrix in host memory (see sparring_matrix_to) as a Matrix Market file, compressed by gzip if `path` ends
+/// in ".gz", with the threads of `device`. Reading it as the same type gives bitwise identical entries, except that
+/// every NaN becomes the standard one. The file is replaced atomically: on failure, the old file at `path` is
+/// unchanged. `path` is UTF-8; `options` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_write(
     device: *const SparringDevice,
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn sparring_matrix_write(
     })
 }
 
-/// How `path` is written.
+/// The options for writing `path`.
 pub(crate) fn writing<'a>(
     path: &str,
     options: &SparringWriteOptions,
@@ -133,15 +133,15 @@ pub(crate) fn writing<'a>(
         how = how.pattern_only();
     }
     if path.to_ascii_lowercase().ends_with(".gz") {
-        // What packs ends the process where it finds no memory: it is asked for here first.
+        // The compressor aborts the process if it cannot allocate, so check for memory first.
         drop(std::hint::black_box(filled(1 << 20, 0u8, "packing a file")?));
     }
     Ok(how)
 }
 
-/// Options of C, or the defaults.
+/// Options from C, or the defaults.
 /// # Safety
-/// `p` is NULL, or points to options that nobody writes during the call; every bit pattern is a `T`.
+/// `p` is NULL, or points to options not written during the call; every bit pattern is a `T`.
 pub(crate) unsafe fn given<T: Copy + Default>(p: *const T) -> Fallible<T> {
     if p.is_null() {
         return Ok(T::default());

@@ -1,7 +1,6 @@
-//! Arrays and text across the border: every raw pointer of the caller is read or written here.
+//! The caller's arrays and text: every raw pointer is read or written here.
 //!
-//! What can be checked is: NULL, alignment, sizes that no object has. That the caller's arrays are as long
-//! as said is the one thing taken on trust.
+//! NULL, alignment and impossible sizes are checked. Only the lengths of the caller's arrays are taken on trust.
 
 use std::ffi::{CStr, c_char};
 
@@ -10,14 +9,14 @@ use sparring::Error;
 use crate::guard::{Fail, Fallible, cut};
 use crate::handle::{self, Object};
 
-/// `x` as a size of this machine.
+/// `x` as a usize.
 pub(crate) fn size(x: u64, what: &'static str) -> Fallible<usize> {
     usize::try_from(x)
         .map_err(|_| Error::IndexOverflow { what, needed: x.into(), max: usize::MAX as u128 })
         .map_err(Fail::from)
 }
 
-/// What a number from C stands for.
+/// The value of an enumerator from C.
 pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -> Fallible<T> {
     all.iter().find(|(c, _)| *c == code).map(|(_, x)| *x).ok_or_else(|| {
         let known = all.iter().map(|(c, _)| c.to_string()).collect::<Vec<_>>().join(", ");
@@ -25,7 +24,7 @@ pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -
     })
 }
 
-/// Checks that `p` may be the address of `len` elements; where there are none it may be NULL.
+/// Checks that `p` may be the address of `len` elements; it may be NULL if `len` is 0.
 pub(crate) fn check_any<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
     if len == 0 { Ok(()) } else { check(p, len, name) }
 }
@@ -42,7 +41,7 @@ fn check<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
     possible::<T>(len, name)
 }
 
-/// Refuses a length that no array has.
+/// Rejects a length that no array can have.
 pub(crate) fn possible<T>(len: usize, name: &'static str) -> Fallible {
     let max = isize::MAX as usize / size_of::<T>().max(1);
     if len > max {
@@ -77,7 +76,7 @@ pub(crate) unsafe fn inout<'a, T>(p: *mut T, len: usize, name: &'static str) -> 
     Ok(unsafe { std::slice::from_raw_parts_mut(p, len) })
 }
 
-/// A copy of `x`, or the error that memory could not be had.
+/// A copy of `x`, with fallible allocation.
 pub(crate) fn copied<T, U: Copy>(x: &[U], what: &'static str, f: impl Fn(U) -> T) -> Fallible<Vec<T>> {
     let mut v = Vec::new();
     let bytes = x.len() as u128 * size_of::<T>() as u128;
@@ -96,7 +95,7 @@ pub(crate) unsafe fn write<T>(p: *mut T, x: T, name: &'static str) -> Fallible {
     Ok(())
 }
 
-/// Refuses `len` elements where there is room for `capacity`.
+/// Checks that `len` elements fit into `capacity`.
 pub(crate) fn fits(len: usize, capacity: u64, name: &'static str) -> Fallible {
     if (len as u64) > capacity {
         let found = usize::try_from(capacity).unwrap_or(usize::MAX);
@@ -105,8 +104,7 @@ pub(crate) fn fits(len: usize, capacity: u64, name: &'static str) -> Fallible {
     Ok(())
 }
 
-/// The first `len` elements of the caller's array of `capacity`, set to zero: nothing in it need have been written
-/// before.
+/// The first `len` elements of the caller's array of `capacity`, set to zero: the array may be uninitialized.
 /// # Safety
 /// If `p` passes [`check`], it points to room for `capacity` elements that nobody else uses during `'a`; a `T` may be
 /// all zero bytes.
@@ -124,7 +122,7 @@ pub(crate) unsafe fn room<'a, T>(p: *mut T, len: usize, capacity: u64, name: &'s
     }
 }
 
-/// Copies `x` into the caller's array of `capacity` elements; NULL means that it is not wanted.
+/// Copies `x` to the caller's array of `capacity` elements; NULL omits it.
 /// # Safety
 /// If `p` passes [`check`], it points to room for `capacity` elements that nobody else uses during the call.
 pub(crate) unsafe fn output<T: Copy, U>(x: &[T], p: *mut U, capacity: u64, name: &'static str) -> Fallible {
@@ -141,7 +139,7 @@ pub(crate) unsafe fn output<T: Copy, U>(x: &[T], p: *mut U, capacity: u64, name:
     Ok(())
 }
 
-/// As [`output`], from elements that become others on the way.
+/// Like [`output`], with conversion.
 /// # Safety
 /// As there.
 pub(crate) unsafe fn output_as<T: Copy, U>(
@@ -174,7 +172,7 @@ pub(crate) unsafe fn text<'a>(p: *const c_char, name: &'static str) -> Fallible<
     text.to_str().map_err(|e| Fail::argument(name, format!("not UTF-8 after {} bytes", e.valid_up_to())))
 }
 
-/// Writes as much of `text` as fits, whole characters and a zero, into `buffer` of `capacity` bytes, and its
+/// Writes as much of `text` as fits, in whole characters and with a zero, to `buffer` of `capacity` bytes, and its
 /// full length without the zero to `length`, unless that is NULL.
 /// # Safety
 /// As for [`write`], for `capacity` bytes at `buffer` and one u64 at `length`.
@@ -196,7 +194,7 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, capacity: u64, 
     Ok(())
 }
 
-/// Where a new handle goes: NULL until there is one, so that a failed call leaves nothing to free.
+/// Output of a new handle: NULL until it exists, so that a failed call leaves nothing to free.
 pub(crate) struct NewHandle<T>(*mut *mut T);
 
 impl<T: Object> NewHandle<T> {

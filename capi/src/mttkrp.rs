@@ -16,32 +16,32 @@ use crate::status::SparringStatus;
 use crate::tensor::SparringTensor;
 use crate::types::{Values, lent_values, named, output_values};
 
-/// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same
-/// bits for any number of threads.
+/// Algorithms for MTTKRP. Variants differ by rounding; all except A and B are bitwise identical for any number of
+/// threads.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringMttkrpVariant {
-    /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or
-    /// CP mostly one for each mode.
+    /// Chosen by the tensor's shape and the memory budget: without a copy of the tensor for a single product, mostly
+    /// one copy per mode for a plan or CP.
     SPARRING_MTTKRP_AUTO = 0,
-    /// MTTKRP-A of Phipps and Kolda 2019: a row in memory, every product added under a lock.
+    /// MTTKRP-A of Phipps and Kolda 2019: rows in memory, every product added under a lock.
     SPARRING_MTTKRP_A = 1,
-    /// Their MTTKRP-B: as A, a block of columns in registers.
+    /// MTTKRP-B of the same: like A, with a block of columns in registers.
     SPARRING_MTTKRP_B = 2,
-    /// Their MTTKRP-C: a permutation for each mode.
+    /// MTTKRP-C of the same: a permutation per mode.
     SPARRING_MTTKRP_C = 3,
-    /// A copy of the tensor for each mode.
+    /// A copy of the tensor per mode.
     SPARRING_MTTKRP_COPIES = 4,
-    /// Neighbouring modes share copies and products.
+    /// Adjacent modes share copies and products.
     SPARRING_MTTKRP_TREE = 5,
-    /// The tensor as it stands, without a copy.
+    /// The tensor in its given order, without a copy.
     SPARRING_MTTKRP_SINGLE = 6,
-    /// One copy for all modes, in an order in which neighbours are close in every mode.
+    /// One copy for all modes, in an order with locality in every mode.
     SPARRING_MTTKRP_LINEAR = 7,
 }
 
-/// The variant of a code, checked; nothing for the automatic one.
+/// The variant of a code, checked; `None` for the automatic one.
 pub(crate) fn variant(name: &'static str, code: u32) -> Fallible<Option<Variant>> {
     use SparringMttkrpVariant::*;
     let variants = [
@@ -57,7 +57,7 @@ pub(crate) fn variant(name: &'static str, code: u32) -> Fallible<Option<Variant>
     choice(name, code, &variants)
 }
 
-/// Elements of a factor.
+/// Number of elements of a factor.
 pub(crate) fn elements(rows: usize, rank: usize, ty: Type) -> Fallible<usize> {
     let (needed, max) = (rows as u128 * rank as u128, isize::MAX as u128 / ty.size() as u128);
     rows.checked_mul(rank)
@@ -65,7 +65,7 @@ pub(crate) fn elements(rows: usize, rank: usize, ty: Type) -> Fallible<usize> {
         .ok_or_else(|| Error::IndexOverflow { what: "rank", needed, max }.into())
 }
 
-/// The products that a tensor is prepared for, with factors of so many columns. Threads of yours may share one.
+/// A tensor prepared for MTTKRP with factors of a given number of columns. It may be shared between threads.
 pub struct SparringMttkrp {
     plan: MttkrpPlan,
 }
@@ -74,7 +74,7 @@ impl Object for SparringMttkrp {
     const NAME: &'static str = "SparringMttkrp";
 }
 
-/// The product that `compute` makes of the caller's factors of a mode, into the caller's array.
+/// Runs `compute` on the caller's factors of a mode, and writes the product to the caller's array.
 /// # Safety
 /// `factors` has an address for each mode, each but that of `mode` of `dims[m]` · `rank` elements of the tensor's type,
 /// and `out` room for `out_len` of them.
@@ -90,7 +90,7 @@ unsafe fn computed(
     let addresses = unsafe { input(factors, dims.len(), "factors")? };
     let rows = usize::try_from(mode).ok().and_then(|mode| Some((mode, *dims.get(mode)?)));
     let (mode, rows) = rows.ok_or_else(|| {
-        Fail::argument("mode", format!("{mode} of a tensor of {} modes, which count from 0", dims.len()))
+        Fail::argument("mode", format!("{mode} of a tensor of {} modes, which are counted from 0", dims.len()))
     })?;
     let len = elements(rows, rank, ty)?;
     fits(len, out_len, "out")?;
@@ -110,15 +110,15 @@ unsafe fn computed(
     written.map_err(|e| Fail { message: e.message.replacen("values", "out", 1), ..e })
 }
 
-/// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
-/// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m
-/// (bool: or, and). `factors` has the addresses of a factor for each mode, of values of the tensor's type, that of mode
-/// m with `dims[m]` · `rank` elements, row after row; the one of `mode` is not read and may be NULL. `variant` is a
-/// SparringMttkrpVariant; values that are no floats take SPARRING_MTTKRP_AUTO alone, and are a few times slower. `out`
-/// has room for `out_len` elements of the same type and gets `dims[mode]` · `rank`, row after row: if there is room for
-/// fewer, SPARRING_LENGTH before anything is computed. The same bits for any number of threads, but for the variants A
-/// and B. On a GPU tensor and factors, which are floats, are sent there, in as many parts as its memory asks for; it
-/// knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
+/// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors except that of `mode`, which is
+/// n: V(i, r) is the sum, over the entries with index i in mode n, of the value times Aₘ(iₘ, r) for each other mode m
+/// (bool: or, and). `factors` has the addresses of one factor per mode, of values of the tensor's type; that of mode m
+/// has `dims[m]` · `rank` elements in row-major order; that of `mode` is not read and may be NULL. `variant` is a
+/// SparringMttkrpVariant; types other than floats only support SPARRING_MTTKRP_AUTO, and are a few times slower. `out`
+/// has room for `out_len` elements of the same type and receives `dims[mode]` · `rank` in row-major order:
+/// SPARRING_LENGTH before any computation if it is too short. Bitwise identical for any number of threads, except for
+/// variants A and B. On a GPU, tensor and factors must be floats and are uploaded, in parts if memory requires; it
+/// supports the variants C and COPIES. For several products of one tensor use sparring_mttkrp_new.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp(
@@ -137,15 +137,15 @@ pub unsafe extern "C" fn sparring_mttkrp(
         let once = |factors: &[Slice<'_>], mode| {
             device.machine.mttkrp_plan(&tensor.x, rank, variant, Some(mode))?.eval(factors, mode)
         };
-        // SAFETY: by the contract above, which is what `computed` wants.
+        // SAFETY: by the contract above, which `computed` requires.
         unsafe { computed((&tensor.x, rank), factors, mode, (out, out_len), once) }
     })
 }
 
-/// The same over a semiring on values of the tensor's type, also of functions of yours: V(i, r) is the sum over the
-/// entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the
-/// entries and ⊗ from left to right in the order of the modes; the identity of ⊕ where there are no entries. `factors`,
-/// `mode`, `out` and `out_len` as there. On the processor. The same bits for any number of threads.
+/// The same over a semiring on values of the tensor's type, including user-defined functions: V(i, r) is the sum, over
+/// the entries with index i in mode n, of the value times Aₘ(iₘ, r) for each other mode m, with ⊕ in the order of the
+/// entries and ⊗ from left to right in the order of the modes; the identity of ⊕ if there are no entries. `factors`,
+/// `mode`, `out` and `out_len` as there. Runs on the processor. Bitwise identical for any number of threads.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp_with(
@@ -170,17 +170,17 @@ pub unsafe extern "C" fn sparring_mttkrp_with(
             ));
         }
         let once = |factors: &[Slice<'_>], mode| device.machine.mttkrp(ring.semiring(), &tensor.x, factors, rank, mode);
-        // SAFETY: by the contract above, which is what `computed` wants.
+        // SAFETY: by the contract above, which `computed` requires.
         unsafe { computed((&tensor.x, rank), factors, mode, (out, out_len), once) }
     })
 }
 
 /// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
-/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Nothing is prepared
-/// of values that are no floats, which take SPARRING_MTTKRP_AUTO alone. On a GPU the tensor is sent, sorted and kept
-/// there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each
-/// product. The memory budget of the device counts what is kept, and on the processor also the result of a product.
-/// Tensor and device may be freed afterwards: the plan keeps what it needs of them. `*mttkrp` gets the handle, NULL on
+/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Types other than
+/// floats need no preparation and only support SPARRING_MTTKRP_AUTO. On a GPU the tensor is uploaded, sorted and stored
+/// there; it supports the variants C and COPIES, and if neither fits, the tensor is streamed in parts for each product.
+/// The memory budget of the device covers the stored copies, and on the processor also the result of a product. Tensor
+/// and device may be freed afterwards: the plan keeps the parts it needs. `*mttkrp` receives the handle, NULL on
 /// failure; free it with sparring_mttkrp_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_new(
@@ -203,10 +203,10 @@ pub unsafe extern "C" fn sparring_mttkrp_new(
     })
 }
 
-/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out`
-/// and `out_len` as there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise. Nothing is sorted; on a GPU the
-/// factors alone are sent, and V comes back. The same bits in every call and for any number of threads, but for the
-/// variants A and B.
+/// V = X₍ₙ₎ (⊙ₘ Aₘ) for the tensor of `mttkrp`, as computed by sparring_mttkrp: `factors`, `mode`, `out` and `out_len`
+/// as there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise. Nothing is sorted; on a GPU only the factors are
+/// uploaded, and V is downloaded. Bitwise identical in every call and for any number of threads, except for variants A
+/// and B.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_run(
     mttkrp: *const SparringMttkrp,
@@ -223,12 +223,12 @@ pub unsafe extern "C" fn sparring_mttkrp_run(
             return Err(Fail::argument("rank", format!("{rank}, the plan is for factors of {} columns", plan.rank())));
         }
         let run = |factors: &[Slice<'_>], mode| plan.eval(factors, mode);
-        // SAFETY: by the contract above, which is what `computed` wants.
+        // SAFETY: by the contract above, which `computed` requires.
         unsafe { computed((plan.tensor(), plan.rank()), factors, mode, (out, out_len), run) }
     })
 }
 
-/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for
+/// The preparation of each mode, and why: UTF-8 text written to `buffer` of `capacity` bytes as by
 /// sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_explain(

@@ -1,4 +1,4 @@
-//! Products of matrices: at once, or a plan from the patterns and values as often as they change.
+//! Matrix products: in one call, or by a plan from the patterns with repeated numeric phases.
 
 use std::ffi::c_char;
 
@@ -16,18 +16,18 @@ use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::types::{named, same_type};
 
-/// Whose rules choose the algorithm of a product.
+/// Rules that choose the algorithm of a product.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringPolicy {
-    /// This library's.
+    /// The rules of this library.
     SPARRING_POLICY_AUTO = 0,
-    /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018).
+    /// The rules of kkSpGEMM (Deveci, Trott, Rajamanickam 2018).
     SPARRING_POLICY_KKSPGEMM = 1,
 }
 
-/// What gathers the products of a row.
+/// Accumulator of a row of a product.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
@@ -38,11 +38,11 @@ pub enum SparringAccumulator {
     SPARRING_ACCUMULATOR_LINKED_LIST = 1,
     /// Hash map with linear probing.
     SPARRING_ACCUMULATOR_LINEAR_PROBE = 2,
-    /// One slot a column.
+    /// Dense: one slot per column.
     SPARRING_ACCUMULATOR_DENSE = 3,
 }
 
-/// Whether the symbolic phase reads B with its columns compressed to bits.
+/// Whether the symbolic phase compresses the columns of B to bits.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
@@ -55,9 +55,8 @@ pub enum SparringCompress {
     SPARRING_COMPRESS_OFF = 2,
 }
 
-/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
-/// A GPU has no dense accumulator, and compresses under kkSpGEMM's policy alone, which an accumulator asks for too:
-/// otherwise SPARRING_UNSUPPORTED.
+/// Options of a product. All zero (`SparringOptions o = {0};`) are the defaults. A GPU has no dense accumulator, and
+/// compresses only under kkSpGEMM's policy, which an explicit accumulator selects too: SPARRING_UNSUPPORTED otherwise.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringOptions {
@@ -67,29 +66,29 @@ pub struct SparringOptions {
     pub accumulator: u32,
     /// A SparringCompress.
     pub compress: u32,
-    /// Not 0: columns of a row of the result may come in any order, where that is faster.
+    /// Not 0: rows of the result may be unsorted, if that is faster.
     pub unsorted: u32,
 }
 
-/// Figures of a product.
+/// Statistics of a product.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringStats {
     /// Multiplications.
     pub flops: u64,
-    /// Most multiplications in a row.
+    /// Maximum multiplications of a row.
     pub max_row_flops: u64,
     /// Longest row of the result; UINT64_MAX if not counted, as on a GPU.
     pub max_row_nnz: u64,
     /// Entries of the result.
     pub nnz: u64,
-    /// Multiplications left after compression over those before; NaN if not counted.
+    /// Ratio of multiplications after compression to those before; NaN if not counted.
     pub cf: f64,
-    /// Largest bound of a row after compression over that before; NaN if not counted.
+    /// Ratio of the largest row bound after compression to that before; NaN if not counted.
     pub cmrf: f64,
 }
 
-/// The structure of a product, for any values and any semiring. Threads of yours may share one.
+/// The structure of a product, for any values and any semiring. It may be shared between threads.
 pub struct SparringPlan {
     plan: Plan,
 }
@@ -99,7 +98,7 @@ impl Object for SparringPlan {
 }
 
 /// # Safety
-/// `p` is NULL, or points to options that nobody writes during the call.
+/// `p` is NULL, or points to options not written during the call.
 unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
     use {SparringAccumulator::*, SparringCompress::*, SparringPolicy::*};
     if p.is_null() {
@@ -128,18 +127,18 @@ unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
     })
 }
 
-/// What a product is made from.
+/// The source of a product.
 enum Source<'a> {
     Options(&'a Options),
     Plan(&'a Plan),
 }
 
-/// What a call takes its semiring from.
+/// The semiring of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Over {
     /// A name or formulas, over the type of the operands.
     Text(*const c_char),
-    /// What sparring_semiring_new made.
+    /// A handle from sparring_semiring_new.
     Handle(*const SparringSemiring),
 }
 
@@ -160,7 +159,7 @@ impl Over {
     }
 }
 
-/// The error of planning C = A·B: what cannot be done is what the options ask for.
+/// The error of planning C = A·B; unsupported requests come from the options.
 fn of_plan(e: Error) -> Fail {
     if matches!(e, Error::Unsupported { .. }) { Fail::from(e).naming("options") } else { of_product(e) }
 }
@@ -170,7 +169,7 @@ fn of_product(e: Error) -> Fail {
     Fail::of_operands(e, "a", "b")
 }
 
-/// The values of a product in a new matrix, in the processor's memory if `here`.
+/// The product as a new matrix, in host memory if `here`.
 fn make(
     device: &SparringDevice,
     ring: &Semiring,
@@ -180,7 +179,7 @@ fn make(
     here: bool,
 ) -> Fallible<Matrix> {
     let m = &device.machine;
-    // What is not there is sent once for both phases.
+    // Operands in host memory are uploaded once for both phases.
     let left = m.upload(a)?;
     let right = if a.is(b) { left.clone() } else { m.upload(b)? };
     let c = match from {
@@ -190,7 +189,7 @@ fn make(
     Ok(if here { c.download()? } else { c })
 }
 
-/// The operands, which this device can take.
+/// The operands, checked for this device.
 fn operands(device: &SparringDevice, a: *const SparringMatrix, b: *const SparringMatrix) -> Fallible<(Matrix, Matrix)> {
     let (a, b) = (handle(a, "a")?.snapshot(), handle(b, "b")?.snapshot());
     device.takes("a", &a)?;
@@ -261,10 +260,10 @@ pub(crate) unsafe fn values_into(
         return Err(Fail::of_type("c", format!("values are {found}, the semiring gives {given}")));
     }
     if device.machine.holds(&*slot) {
-        // If someone reads `c` just now, this very call perhaps, they keep the old values, and `c` gets new ones.
+        // Concurrent readers of `c`, possibly this very call, keep the old values, and `c` gets new ones.
         return device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot).map_err(of_product);
     }
-    // The values come from a GPU, and `c` is not there.
+    // The values come from a GPU, but `c` is in host memory.
     let fresh = make(&device, &ring, &a, &b, Source::Plan(&plan.plan), true)?;
     if fresh.pattern() != slot.pattern() {
         return Err(of_product(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }));
@@ -273,11 +272,11 @@ pub(crate) unsafe fn values_into(
     Ok(())
 }
 
-/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a
-/// comma, ⊗, as in "min, a + 2*b". `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that
-/// the semiring gives. Where the semiring does not exist for that type: SPARRING_TYPE. On a GPU the result is where `a`
-/// is, with the bits of the processor's, but for the last ones of a logarithm ("log_plus"). `options` may be NULL. `*c`
-/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The product C = A ⊕.⊗ B over a semiring given by name (see sparring_semiring_name) or by formulas: ⊕, a comma, ⊗, as
+/// in "min, a + 2*b". `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the semiring's result type.
+/// A semiring that does not exist for that type: SPARRING_TYPE. On a GPU the result is on the device of `a`, bitwise
+/// identical to the processor's except for the last bits of a logarithm ("log_plus"). `options` may be NULL. `*c`
+/// receives the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mxm(
     device: *const SparringDevice,
@@ -293,9 +292,9 @@ pub unsafe extern "C" fn sparring_mxm(
     })
 }
 
-/// Symbolic phase of C = A·B: the structure of C from those of `a` and `b`, whose values and types do not matter.
-/// The plan serves any number of numeric phases with matrices of the same structure. `options` may be NULL.
-/// `*plan` gets the handle, NULL on failure; free it with sparring_plan_free.
+/// Symbolic phase of C = A·B: the structure of C from those of `a` and `b`, independent of their values and types. The
+/// plan serves any number of numeric phases with matrices of the same structure. `options` may be NULL. `*plan`
+/// receives the handle, NULL on failure; free it with sparring_plan_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_new(
     device: *const SparringDevice,
@@ -316,7 +315,7 @@ pub unsafe extern "C" fn sparring_plan_new(
     })
 }
 
-/// Figures of the product.
+/// Statistics of the product.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *mut SparringStats) -> SparringStatus {
     ffi!({
@@ -334,9 +333,9 @@ pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *
     })
 }
 
-/// What was chosen, and why: UTF-8 text into `buffer` of `capacity` bytes, ended by a zero and cut to what fits.
-/// `*length` gets the length of the whole text in bytes without the zero; `length` may be NULL, and so may
-/// `buffer` if `capacity` is 0.
+/// The chosen algorithm, and why: UTF-8 text written to `buffer` of `capacity` bytes, zero-terminated and truncated if
+/// necessary. `*length` receives the length of the whole text in bytes, without the zero; `length` may be NULL, and so
+/// may `buffer` if `capacity` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_explain(
     plan: *const SparringPlan,
@@ -352,8 +351,8 @@ pub unsafe extern "C" fn sparring_plan_explain(
 }
 
 /// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix. `a` and `b` have the
-/// structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this device. On a GPU
-/// the result is where `a` is. `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan belongs to this device. On a GPU
+/// the result is on the device of `a`. `*c` receives the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric(
     device: *const SparringDevice,
@@ -369,10 +368,9 @@ pub unsafe extern "C" fn sparring_plan_numeric(
     })
 }
 
-/// Numeric phase into `c`, a matrix that this plan made before, of the type that the semiring gives: its values are
-/// replaced, and nothing is allocated if all are in the memory of the device. On failure they are unspecified.
-/// `c` may be `a` or `b`.
-/// Pointers from sparring_matrix_borrow(c) end here.
+/// Numeric phase into `c`, an earlier result of this plan with the semiring's result type: its values are replaced,
+/// without allocation if everything is in the memory of the device. On failure the values are unspecified. `c` may be
+/// `a` or `b`. Invalidates pointers from sparring_matrix_borrow(c).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric_into(
     device: *const SparringDevice,

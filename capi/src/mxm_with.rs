@@ -6,7 +6,7 @@ use crate::mxm::{Over, SparringOptions, SparringPlan, product, values, values_in
 use crate::semirings::SparringSemiring;
 use crate::status::SparringStatus;
 
-/// sparring_mxm over the semiring of a handle, on matrices of the types that it was made for: SPARRING_TYPE otherwise.
+/// sparring_mxm over a semiring handle, on matrices of its operand types: SPARRING_TYPE otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mxm_with(
     device: *const SparringDevice,
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn sparring_mxm_with(
     })
 }
 
-/// sparring_plan_numeric over the semiring of a handle, on matrices of the types that it was made for.
+/// sparring_plan_numeric over a semiring handle, on matrices of its operand types.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric_with(
     device: *const SparringDevice,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn sparring_plan_numeric_with(
     })
 }
 
-/// sparring_plan_numeric_into over the semiring of a handle, on matrices of the types that it was made for.
+/// sparring_plan_numeric_into over a semiring handle, on matrices of its operand types.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric_into_with(
     device: *const SparringDevice,

@@ -1,26 +1,26 @@
-//! What the calls on a thread note of how they computed their results, while it listens.
+//! Recorded explanations of the calls on a thread.
 
 use std::cell::{Cell, RefCell};
 
 use sparring::par::explained;
 
-/// Bytes of text that a thread keeps at most.
+/// Maximum bytes of text stored per thread.
 const MOST: usize = 1 << 20;
 
 thread_local! {
-    /// Whether calls on this thread note what they run.
+    /// Whether calls on this thread are recorded.
     static LISTENS: Cell<bool> = const { Cell::new(false) };
-    /// The lines that they noted.
+    /// The recorded lines.
     static NOTED: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What `f` gives; what it notes is kept if this thread listens.
+/// Runs `f`, storing its notes if this thread records.
 pub(crate) fn noted<T>(f: impl FnOnce() -> T) -> T {
     if !LISTENS.get() {
         return f();
     }
     let (made, text) = explained(f);
-    // A thread that ends keeps no text.
+    // A terminating thread stores nothing.
     _ = NOTED.try_with(|noted| {
         let noted = &mut *noted.borrow_mut();
         for line in text.lines() {
@@ -33,7 +33,7 @@ pub(crate) fn noted<T>(f: impl FnOnce() -> T) -> T {
     made
 }
 
-/// Begins to listen, and forgets what was noted; or ends.
+/// Starts recording and discards earlier notes, or stops.
 pub(crate) fn listen(on: bool) {
     LISTENS.set(on);
     if on {
@@ -41,7 +41,7 @@ pub(crate) fn listen(on: bool) {
     }
 }
 
-/// Calls `f` with the lines that were noted.
+/// Calls `f` with the recorded lines.
 pub(crate) fn with_noted<T>(f: impl FnOnce(&str) -> T) -> T {
     NOTED.with_borrow(|noted| f(noted))
 }

@@ -1,4 +1,4 @@
-//! C⟨M⟩ ⊙= T: the one function behind every operation, and what it refuses.
+//! C⟨M⟩ ⊙= T: the implementation of every operation, with its checks.
 
 use std::ptr;
 
@@ -18,37 +18,36 @@ use crate::sparse::{Held, Sparse, optional};
 use crate::status::SparringStatus::{SPARRING_INDEX_RANGE, SPARRING_SHAPE};
 use crate::types::named;
 
-/// How an operation reads its operands and writes its result: c⟨mask⟩ ⊙= t, where t is what it computes and ⊙ the
-/// operator `accum`. All zero (`SparringDescriptor d = {0};`) and NULL are the defaults. The rules are those of
-/// GraphBLAS:
+/// Options of an operation c⟨mask⟩ ⊙= t, where t is the computed result and ⊙ the operator `accum`. All zero
+/// (`SparringDescriptor d = {0};`) and NULL are the defaults. The rules are those of GraphBLAS:
 ///
 ///                       without accum                         with accum
 ///   no mask             c = t                                 c = c ⊙ t
-///   mask                c = t where it allows, else c         c = c ⊙ t where it allows, else c
-///   mask, replace       c = t where it allows, else nothing   c = c ⊙ t where it allows, else nothing
+///   mask                c = t where allowed, else c           c = c ⊙ t where allowed, else c
+///   mask, replace       c = t where allowed, else empty       c = c ⊙ t where allowed, else empty
 ///
 /// c ⊙ t is an entry of c where t has none, one of t where c has none, and ⊙ of the two where both have one.
-/// Every operation takes, in this order, the object c that it writes, which has the shape and the type of the result,
-/// then mask and accum, each NULL for none. The mask is of the shape of c and of any type; accum takes and gives c's
-/// type. c may also be an operand or the mask. On failure c is as it was, unless memory runs out while it is written.
-/// On a GPU c stays where it is, and what else is in the processor's memory is sent for the call.
+/// Every operation takes, in this order, its output c, which has the shape and the type of the result, then mask and
+/// accum, each NULL for none. The mask has the shape of c and any type; accum takes and returns the type of c. c may
+/// also be an operand or the mask. On failure c is unchanged, unless memory runs out while it is written. On a GPU c
+/// stays on the device, and operands in host memory are uploaded for the call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringDescriptor {
-    /// Not 0: the mask allows where it has an entry, whatever its value; else where its value is not 0.
+    /// Not 0: the mask allows every position where it has an entry; else only those whose value is not 0.
     pub structure: u32,
-    /// Not 0: the mask allows everywhere else.
+    /// Not 0: complements the mask.
     pub complement: u32,
-    /// Not 0: entries of c that the mask does not allow are removed.
+    /// Not 0: entries of c outside the mask are deleted.
     pub replace: u32,
-    /// Not 0: the operand `a`, a matrix, is taken transposed.
+    /// Not 0: the matrix operand `a` is transposed.
     pub transpose_a: u32,
-    /// Not 0: the operand `b`, a matrix, is taken transposed.
+    /// Not 0: the matrix operand `b` is transposed.
     pub transpose_b: u32,
-    /// The transpose of the matrix of `sparring_mxv` or `sparring_vxm`, made before, or NULL: the product goes by the rows
-    /// of the two that the mask allows ("pull") or by those that the vector names ("push"), whichever is less work. A
-    /// matrix that is not the transpose gives a wrong result; its shape and how many entries it has are checked.
-    /// Other operations refuse it.
+    /// The precomputed transpose of the matrix of `sparring_vector_mxv` or `sparring_vector_vxm`, or NULL: the product
+    /// is then driven by the rows that the mask allows ("pull") or by the entries of the vector ("push"), whichever is
+    /// less work. A matrix that is not the transpose gives a wrong result; only its shape and number of entries are
+    /// checked. Other operations reject it.
     pub transposed: *const SparringMatrix,
 }
 
@@ -58,8 +57,8 @@ impl Default for SparringDescriptor {
     }
 }
 
-/// What every operation takes beside its operator and its operands. The mask is of another kind than c where a row or a
-/// column of a matrix is written.
+/// The arguments of every operation besides its operator and its operands. The mask is of another kind than c if a row
+/// or a column of a matrix is written.
 pub(crate) struct Write<C, M = C> {
     pub(crate) device: *const SparringDevice,
     pub(crate) c: *mut C,
@@ -71,7 +70,7 @@ pub(crate) struct Write<C, M = C> {
 impl<C: Sparse, M: Sparse> Write<C, M> {
     /// C⟨M⟩ ⊙= T.
     /// # Safety
-    /// `descriptor` is NULL or points to a descriptor that nobody writes during the call.
+    /// `descriptor` is NULL or points to a descriptor not written during the call.
     pub(crate) unsafe fn run(self, op: Op<'_>, a: Option<Operand>, b: Option<Operand>) -> Fallible {
         let (device, c) = (handle(self.device, "device")?, handle(self.c, "c")?);
         let mask = optional(self.mask, "mask")?;
@@ -99,7 +98,7 @@ impl<C: Sparse, M: Sparse> Write<C, M> {
         if let Some(mask) = &mask {
             operation = operation.mask(mask);
         }
-        // A clone of the mask would be one owner more of what is perhaps written.
+        // A clone of the mask would be another owner of a matrix that may be written.
         drop(mask);
         if let Some(twin) = &twin {
             operation = operation.with_transpose(twin);
@@ -131,7 +130,7 @@ impl<C: Sparse, M: Sparse> Write<C, M> {
     }
 }
 
-/// The error of an operation, by the names of C.
+/// The error of an operation, with the argument names of the C API.
 fn failed(op: &Op<'_>, transposed: bool, e: Error) -> Fail {
     if let Error::Argument { name: "transpose", message } = e {
         return Fail::argument("transposed", message);
@@ -142,7 +141,7 @@ fn failed(op: &Op<'_>, transposed: bool, e: Error) -> Fail {
     let name = match op {
         Op::ExtractColumn(..) | Op::AssignColumn(..) => "rows",
         Op::ExtractRow(..) | Op::AssignRow(..) => "cols",
-        // The library swaps the lists where it extracts from Aᵀ.
+        // The library swaps the lists when extracting from Aᵀ.
         Op::Extract(..) if transposed && list == "rows" => "cols",
         Op::Extract(..) if transposed && list == "cols" => "rows",
         _ => list,
@@ -152,7 +151,7 @@ fn failed(op: &Op<'_>, transposed: bool, e: Error) -> Fail {
     Fail { status, message: format!("{name}{of_list}") }
 }
 
-/// The operation on operands that it alone holds.
+/// The operation, owning its operands.
 fn call<'m>(machine: &'m Machine, op: Op<'m>, a: Option<Operand>, b: Option<Operand>) -> Fallible<Operation<'m>> {
     let operands: Operands = match (&a, &b) {
         (None, _) => ().into(),
@@ -164,7 +163,7 @@ fn call<'m>(machine: &'m Machine, op: Op<'m>, a: Option<Operand>, b: Option<Oper
     Ok(machine.call(op, operands))
 }
 
-/// s ⊙= ⊕ over all entries of `a`: s is empty where there are none, or as it was with ⊙.
+/// s ⊙= ⊕ over all entries of `a`: without entries s becomes empty, or is unchanged with ⊙.
 pub(crate) fn reduce<A: Sparse>(
     device: *const SparringDevice,
     scalar: *mut SparringScalar,
@@ -196,21 +195,21 @@ fn type_of(x: &Operand) -> Type {
     }
 }
 
-/// Rows and columns of an operand, transposed where the descriptor says so.
+/// Rows and columns of an operand, transposed if the descriptor says so.
 fn shape_of(x: &Operand, name: &str, transposed: bool) -> Fallible<(usize, usize)> {
     match x {
         Operand::Matrix(a) if transposed => Ok((a.shape().1, a.shape().0)),
         Operand::Matrix(a) => Ok(a.shape()),
         Operand::Vector(_) | Operand::Scalar(_) if transposed => {
-            Err(Fail::argument("descriptor", format!("transpose_{name} is set, but {name} is no matrix")))
+            Err(Fail::argument("descriptor", format!("transpose_{name} is set, but {name} is not a matrix")))
         }
         Operand::Vector(x) => Ok((x.len(), 1)),
         Operand::Scalar(_) => Ok((1, 1)),
     }
 }
 
-/// Type and shape of what an operation gives, once its operands are of the types that the operator takes and on
-/// machines that the device can read. No shape: they do not fit together, which the library says, or it is that of c.
+/// Type and shape of the result, after checking the types and devices of the operands. No shape: that of c, or a
+/// mismatch, which the library reports.
 fn result(
     device: &SparringDevice,
     op: &Op<'_>,
@@ -240,7 +239,7 @@ fn result(
     Ok((gives, shapes[0].and_then(|a| shape(op, a, shapes[1]))))
 }
 
-/// Type of what an operation gives; refuses operands of other types than those of its operator.
+/// Type of the result; rejects operands whose types do not match the operator.
 fn gives(op: &Op<'_>, a: Option<Type>, b: Option<Type>) -> Fallible<Type> {
     let of_a = a.unwrap_or(Type::Bool);
     let (takes, gives, words): ([Type; 2], Type, &dyn std::fmt::Display) = match op {
@@ -257,7 +256,7 @@ fn gives(op: &Op<'_>, a: Option<Type>, b: Option<Type>) -> Fallible<Type> {
         Op::AssignScalar(s, ..) => return Ok(s.ty()),
         Op::Aggregate(Aggregate::Mean) => return Ok(Type::F64),
         Op::Aggregate(_) => return Ok(Type::I64),
-        // The others move entries.
+        // The others move entries unchanged.
         _ => return Ok(of_a),
     };
     for (name, found, takes) in [("a", a, takes[0]), ("b", b, takes[1])] {
@@ -269,17 +268,17 @@ fn gives(op: &Op<'_>, a: Option<Type>, b: Option<Type>) -> Fallible<Type> {
     match op {
         Op::EwiseAdd(f) | Op::Scatter(_, _, f) if takes != [gives; 2] => {
             let [a, b, gives] = [takes[0], takes[1], gives].map(named);
-            let why = "an entry that no other meets stands as it is";
-            Err(Fail::of_type("op", format!("{f} takes {a} and {b} and gives {gives}, but {why}")))
+            let why = "an entry without a counterpart is copied unchanged";
+            Err(Fail::of_type("op", format!("{f} takes {a} and {b} and returns {gives}, but {why}")))
         }
         Op::Select(f) if f.ty() != Type::Bool => {
-            Err(Fail::of_type("op", format!("{f} gives {}, and what selects {}", named(f.ty()), named(Type::Bool))))
+            Err(Fail::of_type("op", format!("{f} returns {}, but select needs {}", named(f.ty()), named(Type::Bool))))
         }
         _ => Ok(gives),
     }
 }
 
-/// Refuses a row or a column that a matrix of this shape does not have.
+/// Rejects a row or a column outside of this shape.
 fn lines(op: &Op<'_>, shape: Option<(usize, usize)>) -> Fallible {
     let (name, at, bound, what) = match (op, shape) {
         (Op::ExtractColumn(_, j) | Op::AssignColumn(_, j), Some(shape)) => ("j", *j, shape.1, "columns"),
@@ -293,7 +292,7 @@ fn lines(op: &Op<'_>, shape: Option<(usize, usize)>) -> Fallible {
     Err(Fail { status: SPARRING_INDEX_RANGE, message })
 }
 
-/// Shape of what an operation gives for operands of these shapes; none if they do not fit together, or if it is c's.
+/// Shape of the result for operands of these shapes; `None` for a mismatch, or if it is that of c.
 fn shape(op: &Op<'_>, a: (usize, usize), b: Option<(usize, usize)>) -> Option<(usize, usize)> {
     match (op, b) {
         (Op::Mxm(..), Some(b)) => (a.1 == b.0).then_some((a.0, b.1)),
@@ -320,7 +319,7 @@ fn shape(op: &Op<'_>, a: (usize, usize), b: Option<(usize, usize)>) -> Option<(u
     }
 }
 
-/// Refuses an operand that has another shape than the part of c to which it is assigned.
+/// Rejects an operand whose shape differs from the part of c it is assigned to.
 fn assigned(op: &Op<'_>, c: (usize, usize), a: Option<&Operand>, transposed: bool) -> Fallible {
     let expected = match op {
         Op::Assign(rows, cols) => (rows.len(c.0), cols.len(c.1)),
@@ -345,17 +344,17 @@ fn of_shape(name: &str, found: (usize, usize), what: &str, expected: (usize, usi
     }
 }
 
-/// Refuses an operator, the argument `argument`, that does not take and give the type of what it joins.
+/// Rejects an accumulator, the argument `argument`, that does not take and return the type `ty`.
 pub(crate) fn accumulates(op: &BinaryOp, argument: &str, name: &str, ty: Type) -> Fallible {
     let (a, b) = op.takes();
     if [a, b, op.ty()] == [ty; 3] {
         return Ok(());
     }
     let [a, b, gives, ty] = [a, b, op.ty(), ty].map(named);
-    Err(Fail::of_type(argument, format!("{op} takes {a} and {b} and gives {gives}, values of {name} are {ty}")))
+    Err(Fail::of_type(argument, format!("{op} takes {a} and {b} and returns {gives}, values of {name} are {ty}")))
 }
 
-/// Refuses a result that c cannot hold, and a mask of another shape.
+/// Rejects a result that c cannot hold, and a mask of another shape.
 fn check_written(
     op: &Op<'_>,
     (ty, shape): (Type, (usize, usize)),

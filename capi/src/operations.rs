@@ -1,4 +1,4 @@
-//! The doors of the operations of GraphBLAS: each writes into an object that exists.
+//! The GraphBLAS operations: each writes into an existing object.
 
 use sparring::runtime::{Op, Pairing};
 use sparring::spgemm::Options;
@@ -15,20 +15,20 @@ use crate::sparse::operand;
 use crate::status::SparringStatus;
 use crate::vector::SparringVector;
 
-/// A unary operator that has all that it reads.
+/// A unary operator whose scalar, if any, is set.
 fn ready(op: *const SparringUnaryOp) -> Fallible<std::sync::Arc<SparringUnaryOp>> {
     let op = handle(op, "op")?;
     if op.op.takes_scalar().is_some() && !op.bound {
-        let message = format!("{} reads a scalar, which sparring_unary_op_with gives it", op.op);
+        let message = format!("{} needs a scalar, set it by sparring_unary_op_with", op.op);
         return Err(Fail::argument("op", message));
     }
     Ok(op)
 }
 
-/// c⟨mask⟩ ⊙= A ⊕.⊗ B, the product of two matrices over a semiring: c(i, j) = A(i, k) ⊗ B(k, j) ⊕ …, over the k for
-/// which both have an entry, k in the order of the row of A; there is an entry where there is such a k. `a` is m×k, `b`
-/// k×n, c m×n, `a` and `b` of the types that the semiring takes, c of that which it gives. A product under a mask
-/// computes what the mask allows alone. For c, mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ⊕.⊗ B, the product of two matrices over a semiring: c(i, j) = A(i, k) ⊗ B(k, j) ⊕ …, over all k for
+/// which both have an entry, in the order of the row of A; c(i, j) is absent if there is no such k. `a` is m×k, `b`
+/// k×n, c m×n; `a` and `b` have the semiring's operand types, c its result type. A masked product computes only the
+/// allowed entries. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_mxm(
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn sparring_matrix_mxm(
     })
 }
 
-/// c⟨mask⟩ ⊙= A ⊕.⊗ b, a matrix times a vector over a semiring: c(i) = A(i, k) ⊗ b(k) ⊕ …, over the k for which both
+/// c⟨mask⟩ ⊙= A ⊕.⊗ b, a matrix times a vector over a semiring: c(i) = A(i, k) ⊗ b(k) ⊕ …, over all k for which both
 /// have an entry. `a` is m×n, `b` of length n, c of length m. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
@@ -71,9 +71,9 @@ pub unsafe extern "C" fn sparring_vector_mxv(
     })
 }
 
-/// c⟨mask⟩ ⊙= a ⊕.⊗ B, a vector times a matrix over a semiring: c(j) = a(k) ⊗ B(k, j) ⊕ …, over the k for which both
-/// have an entry. `a` is of length m, `b` m×n, c of length n; it is `b` that descriptor.transpose_b transposes. For c,
-/// mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= a ⊕.⊗ B, a vector times a matrix over a semiring: c(j) = a(k) ⊗ B(k, j) ⊕ …, over all k for which both
+/// have an entry. `a` is of length m, `b` m×n, c of length n; descriptor.transpose_b transposes `b`. For c, mask, accum
+/// and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_vector_vxm(
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn sparring_vector_vxm(
     })
 }
 
-/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the union of their entries: a ∘ b where both have one, and where one has, that
-/// entry. All are of one shape and one type, which the operator takes and gives. For c, mask, accum and descriptor see
-/// SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the union of their patterns: a ∘ b where both have an entry, otherwise the single
+/// entry. All have the same shape and the same type, which the operator takes and returns. For c, mask, accum and
+/// descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_ewise_add(
@@ -117,9 +117,9 @@ pub unsafe extern "C" fn sparring_matrix_ewise_add(
     })
 }
 
-/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the union of their entries: a ∘ b where both have one, and where one has, that
-/// entry. All are of one shape and one type, which the operator takes and gives. For c, mask, accum and descriptor see
-/// SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the union of their patterns: a ∘ b where both have an entry, otherwise the single
+/// entry. All have the same length and the same type, which the operator takes and returns. For c, mask, accum and
+/// descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_vector_ewise_add(
@@ -140,9 +140,8 @@ pub unsafe extern "C" fn sparring_vector_ewise_add(
     })
 }
 
-/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the intersection of their entries: a ∘ b where both have one. All are of one shape,
-/// `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask, accum and descriptor see
-/// SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the intersection of their patterns. All have the same shape; `a` and `b` have the
+/// operator's operand types, c its result type. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_ewise_mult(
@@ -163,9 +162,8 @@ pub unsafe extern "C" fn sparring_matrix_ewise_mult(
     })
 }
 
-/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the intersection of their entries: a ∘ b where both have one. All are of one shape,
-/// `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask, accum and descriptor see
-/// SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the intersection of their patterns. All have the same length; `a` and `b` have the
+/// operator's operand types, c its result type. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_vector_ewise_mult(
@@ -187,8 +185,8 @@ pub unsafe extern "C" fn sparring_vector_ewise_mult(
 }
 
 /// c⟨mask⟩ ⊙= the Kronecker product c(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`. `a`
-/// is m×n, `b` p×q, c mp×nq, `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask,
-/// accum and descriptor see SparringDescriptor.
+/// is m×n, `b` p×q, c mp×nq; `a` and `b` have the operator's operand types, c its result type. For c, mask, accum and
+/// descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_kronecker(
@@ -209,8 +207,8 @@ pub unsafe extern "C" fn sparring_matrix_kronecker(
     })
 }
 
-/// c⟨mask⟩ ⊙= f(A, s, i, j): the operator at every entry. c is of the shape of `a` and of the type that the operator
-/// gives; an operator that reads a scalar has it from sparring_unary_op_with. For c, mask, accum and descriptor see
+/// c⟨mask⟩ ⊙= f(A, s, i, j): applies the operator to every entry. c has the shape of `a` and the operator's result
+/// type; sparring_unary_op_with sets the scalar of an operator that needs one. For c, mask, accum and descriptor see
 /// SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_apply(
@@ -230,8 +228,8 @@ pub unsafe extern "C" fn sparring_matrix_apply(
     })
 }
 
-/// c⟨mask⟩ ⊙= f(a, s, i, 0): the operator at every entry. c is of the shape of `a` and of the type that the operator
-/// gives; an operator that reads a scalar has it from sparring_unary_op_with. For c, mask, accum and descriptor see
+/// c⟨mask⟩ ⊙= f(a, s, i, 0): applies the operator to every entry. c has the length of `a` and the operator's result
+/// type; sparring_unary_op_with sets the scalar of an operator that needs one. For c, mask, accum and descriptor see
 /// SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_apply(
@@ -251,7 +249,7 @@ pub unsafe extern "C" fn sparring_vector_apply(
     })
 }
 
-/// c⟨mask⟩ ⊙= the entries of `a` for which f(A, s, i, j) holds, as they are. The operator gives SPARRING_BOOL; c is of
+/// c⟨mask⟩ ⊙= the entries of `a` for which f(A, s, i, j) holds, unchanged. The operator returns SPARRING_BOOL; c has
 /// the shape and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_select(
@@ -271,8 +269,8 @@ pub unsafe extern "C" fn sparring_matrix_select(
     })
 }
 
-/// c⟨mask⟩ ⊙= the entries of `a` for which f(a, s, i, 0) holds, as they are. The operator gives SPARRING_BOOL; c is of
-/// the shape and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= the entries of `a` for which f(a, s, i, 0) holds, unchanged. The operator returns SPARRING_BOOL; c has
+/// the length and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_select(
     device: *const SparringDevice,
@@ -291,7 +289,7 @@ pub unsafe extern "C" fn sparring_vector_select(
     })
 }
 
-/// c⟨mask⟩ ⊙= ⊕ over each row of a matrix: c(i) = A(i, j) ⊕ …, where row i has an entry; over each column with
+/// c⟨mask⟩ ⊙= ⊕ over each row of a matrix: c(i) = A(i, j) ⊕ …, for each nonempty row; over each column with
 /// descriptor.transpose_a. `a` is m×n, c of length m, both of the monoid's type. For c, mask, accum and descriptor see
 /// SparringDescriptor.
 #[unsafe(no_mangle)]
@@ -330,7 +328,7 @@ pub unsafe extern "C" fn sparring_matrix_transpose(
     })
 }
 
-/// c⟨mask⟩ ⊙= `a`: writes one matrix into another of its shape and type, under a mask or with an accumulator. For c,
+/// c⟨mask⟩ ⊙= `a`: writes a matrix into another of its shape and type, under a mask or with an accumulator. For c,
 /// mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_update(
@@ -348,7 +346,7 @@ pub unsafe extern "C" fn sparring_matrix_update(
     })
 }
 
-/// c⟨mask⟩ ⊙= `a`: writes one vector into another of its shape and type, under a mask or with an accumulator. For c,
+/// c⟨mask⟩ ⊙= `a`: writes a vector into another of its length and type, under a mask or with an accumulator. For c,
 /// mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_update(
@@ -366,9 +364,9 @@ pub unsafe extern "C" fn sparring_vector_update(
     })
 }
 
-/// scalar ⊙= ⊕ over all entries of a matrix, in an order that is the same in every run. Without entries the scalar
-/// becomes empty; with `accum`, which may be NULL, it stays as it is then, and an empty scalar takes what is found.
-/// `scalar` and `a` are of the monoid's type, which `accum` takes and gives.
+/// scalar ⊙= ⊕ over all entries of a matrix, in a reproducible order. Without entries the scalar becomes empty; with
+/// `accum`, which may be NULL, it is unchanged in that case, and an empty scalar takes the result. `scalar` and `a`
+/// have the monoid's type, which `accum` takes and returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_reduce_scalar(
     device: *const SparringDevice,
@@ -380,9 +378,9 @@ pub unsafe extern "C" fn sparring_matrix_reduce_scalar(
     ffi!({ reduce(device, scalar, accum, monoid, a) })
 }
 
-/// scalar ⊙= ⊕ over all entries of a vector, in an order that is the same in every run. Without entries the scalar
-/// becomes empty; with `accum`, which may be NULL, it stays as it is then, and an empty scalar takes what is found.
-/// `scalar` and `a` are of the monoid's type, which `accum` takes and gives.
+/// scalar ⊙= ⊕ over all entries of a vector, in a reproducible order. Without entries the scalar becomes empty; with
+/// `accum`, which may be NULL, it is unchanged in that case, and an empty scalar takes the result. `scalar` and `a`
+/// have the monoid's type, which `accum` takes and returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_reduce_scalar(
     device: *const SparringDevice,

@@ -12,20 +12,20 @@ use crate::semirings::of_name;
 use crate::status::SparringStatus;
 use crate::types::{code, type_of};
 
-/// z = a ∘ b for values of given types, read and compiled once. Threads of yours may share one.
+/// z = a ∘ b for values of given types, parsed and compiled once. It may be shared between threads.
 pub struct SparringBinaryOp {
     pub(crate) op: BinaryOp,
 }
 
-/// z = f(a), or f(a, s, i, j): of an entry, a scalar s, and the row i and column j of the entry. Threads of yours may
-/// share one.
+/// z = f(a), or f(a, s, i, j) of an entry, a scalar s, and the row i and column j of the entry. It may be shared
+/// between threads.
 pub struct SparringUnaryOp {
     pub(crate) op: UnaryOp,
-    /// Whether it has its scalar.
+    /// Whether its scalar is set.
     pub(crate) bound: bool,
 }
 
-/// ⊕ with its identity. Threads of yours may share one.
+/// ⊕ with its identity. It may be shared between threads.
 pub struct SparringMonoid {
     pub(crate) monoid: Monoid,
 }
@@ -40,10 +40,10 @@ impl Object for SparringMonoid {
     const NAME: &'static str = "SparringMonoid";
 }
 
-/// The operator of this name, as "plus", "min", "second", "times", or of this formula of a and b, as "a + 2*b" or
-/// "a < b". Operands are of `a_type` and `b_type`, both a SparringType; a name takes one type for both, and where it
-/// does not exist for that type: SPARRING_TYPE. A formula may take two. `*op` gets the handle, NULL on failure; free it
-/// with sparring_binary_op_free.
+/// An operator by name, such as "plus", "min", "second", "times", or by a formula of a and b, such as "a + 2*b" or "a <
+/// b". Operands have the types `a_type` and `b_type`, both a SparringType. A named operator takes the same type for
+/// both: SPARRING_TYPE if it does not exist for that type. A formula may take two types. `*op` receives the handle,
+/// NULL on failure; free it with sparring_binary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_new(
     text: *const c_char,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn sparring_binary_op_new(
     })
 }
 
-/// Type of the values that it gives, a SparringType.
+/// Type of its results, a SparringType.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_type(op: *const SparringBinaryOp, r#type: *mut u32) -> SparringStatus {
     ffi!({
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn sparring_binary_op_type(op: *const SparringBinaryOp, r#
     })
 }
 
-/// Its name or formula: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// Its name or formula: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_describe(
     op: *const SparringBinaryOp,
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn sparring_binary_op_describe(
     })
 }
 
-/// The operator f(x) = s ∘ x, or x ∘ s, for a scalar of the type that the operator takes there.
+/// The operator f(x) = s ∘ x, or x ∘ s, for a scalar of the operand type.
 /// # Safety
 /// `unary` is NULL or points to room for a handle.
 unsafe fn bind(
@@ -105,8 +105,8 @@ unsafe fn bind(
     out.give(SparringUnaryOp { op, bound: true })
 }
 
-/// The operator f(x) = s ∘ x, s the value that the scalar has now, of the type of a. `*unary` gets the handle, NULL on
-/// failure; free it with sparring_unary_op_free.
+/// The operator f(x) = s ∘ x, where s is the current value of the scalar, of the type of a. `*unary` receives the
+/// handle, NULL on failure; free it with sparring_unary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_bind_first(
     op: *const SparringBinaryOp,
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn sparring_binary_op_bind_first(
     })
 }
 
-/// The operator f(x) = x ∘ s, s the value that the scalar has now, of the type of b. `*unary` gets the handle, NULL on
-/// failure; free it with sparring_unary_op_free.
+/// The operator f(x) = x ∘ s, where s is the current value of the scalar, of the type of b. `*unary` receives the
+/// handle, NULL on failure; free it with sparring_unary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_bind_second(
     op: *const SparringBinaryOp,
@@ -139,12 +139,11 @@ pub extern "C" fn sparring_binary_op_free(op: *mut SparringBinaryOp) -> Sparring
     ffi!({ release(op, "op") })
 }
 
-/// The operator of this name, as "abs", "ainv" or "tril", or of this formula of a, s, i and j, as "a*a", "a > s" or
-/// "i < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
-/// Entries are of the type `type`. The scalar of a formula is of `s_type`, or of `type` if that is 0; a name takes a
-/// scalar of a type of its own ("tril" one of SPARRING_I64), and `s_type` is that type, or 0. An operator that reads a
-/// scalar gets it by sparring_unary_op_with before it is used. `*op` gets the handle, NULL on failure; free it with
-/// sparring_unary_op_free.
+/// An operator by name, such as "abs", "ainv" or "tril", or by a formula of a, s, i and j, such as "a*a", "a > s" or "i
+/// < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
+/// Entries have the type `type`. The scalar of a formula has the type `s_type`, or `type` if that is 0; a named
+/// operator has a fixed scalar type ("tril": SPARRING_I64), and `s_type` is that type, or 0. Set the scalar by
+/// sparring_unary_op_with before use. `*op` receives the handle, NULL on failure; free it with sparring_unary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_new(
     text: *const c_char,
@@ -160,7 +159,7 @@ pub unsafe extern "C" fn sparring_unary_op_new(
         let plain = UnaryOp::new(text, ty);
         let op = match (plain, s) {
             (Ok(op), Some(s)) if op.takes_scalar().is_some_and(|own| own != s) => UnaryOp::between(text, ty, s),
-            // A formula may be right with a scalar of that type alone.
+            // A formula may be valid only with a scalar of that type.
             (Err(sparring::Error::Formula { .. }), Some(s)) if s != ty => UnaryOp::between(text, ty, s),
             (plain, _) => plain,
         };
@@ -169,8 +168,8 @@ pub unsafe extern "C" fn sparring_unary_op_new(
     })
 }
 
-/// The same operator with s, the value that the scalar has now; `op` reads one and has none yet. `*bound` gets the
-/// handle, NULL on failure; free it with sparring_unary_op_free.
+/// The same operator with s set to the current value of the scalar; `op` needs a scalar and has none yet. `*bound`
+/// receives the handle, NULL on failure; free it with sparring_unary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_with(
     op: *const SparringUnaryOp,
@@ -182,17 +181,17 @@ pub unsafe extern "C" fn sparring_unary_op_with(
         let out = unsafe { NewHandle::at(bound, "bound")? };
         let (op, scalar) = (handle(op, "op")?, handle(scalar, "scalar")?);
         if op.bound {
-            return Err(Fail::argument("op", format!("{} is bound", op.op)));
+            return Err(Fail::argument("op", format!("{} already has its scalar", op.op)));
         }
         let Some(takes) = op.op.takes_scalar() else {
-            return Err(Fail::argument("op", format!("{} reads no scalar", op.op)));
+            return Err(Fail::argument("op", format!("{} takes no scalar", op.op)));
         };
         scalar.is_of("scalar", takes, "the operator's")?;
         out.give(SparringUnaryOp { op: op.op.with(scalar.value("scalar")?)?, bound: true })
     })
 }
 
-/// Type of the values that it gives, a SparringType.
+/// Type of its results, a SparringType.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_type(op: *const SparringUnaryOp, r#type: *mut u32) -> SparringStatus {
     ffi!({
@@ -202,7 +201,7 @@ pub unsafe extern "C" fn sparring_unary_op_type(op: *const SparringUnaryOp, r#ty
     })
 }
 
-/// Its name or formula: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// Its name or formula: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_describe(
     op: *const SparringUnaryOp,
@@ -223,9 +222,9 @@ pub extern "C" fn sparring_unary_op_free(op: *mut SparringUnaryOp) -> SparringSt
     ffi!({ release(op, "op") })
 }
 
-/// The monoid of this name, as "plus", "max" or "lor", or of this formula with its identity, as "a + b - a*b identity
-/// 0", over values of `type`, a SparringType. That it is a monoid is tried on many values: SPARRING_ARGUMENT with those
-/// that show the contrary. `*monoid` gets the handle, NULL on failure; free it with sparring_monoid_free.
+/// A monoid by name, such as "plus", "max" or "lor", or by a formula with its identity, such as "a + b - a*b identity
+/// 0", over values of `type`, a SparringType. The monoid laws are tested on many values: SPARRING_ARGUMENT reports a
+/// counterexample. `*monoid` receives the handle, NULL on failure; free it with sparring_monoid_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_monoid_new(
     text: *const c_char,
@@ -251,7 +250,7 @@ pub unsafe extern "C" fn sparring_monoid_type(monoid: *const SparringMonoid, r#t
     })
 }
 
-/// Its identity, e with e ⊕ x = x, into `scalar`, which is of its type.
+/// Its identity, e with e ⊕ x = x, written to `scalar`, which has its type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_monoid_identity(
     monoid: *const SparringMonoid,
@@ -265,7 +264,7 @@ pub unsafe extern "C" fn sparring_monoid_identity(
     })
 }
 
-/// Its name or formula: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// Its name or formula: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_monoid_describe(
     monoid: *const SparringMonoid,

@@ -1,5 +1,4 @@
-//! Matrices and vectors of parts: blocks, diagonals, aggregates of rows, other sizes, single entries, entries that
-//! repeat.
+//! Blocks, diagonals, row aggregates, resizing, single entries, and building with duplicates.
 
 use std::ffi::c_void;
 
@@ -11,7 +10,7 @@ use sparring::runtime::{Aggregate, BinaryOp, Matrix, Op, Scalar, Vector};
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
-use crate::matrix::{SparringMatrix, of_arrays, place};
+use crate::matrix::{SparringMatrix, of_arrays, position};
 use crate::memory::{NewHandle, choice, copied, inout, input, size};
 use crate::operation::{SparringDescriptor, Write, accumulates};
 use crate::operators::SparringBinaryOp;
@@ -21,26 +20,26 @@ use crate::status::SparringStatus::{self, SPARRING_DUPLICATE, SPARRING_INDEX_RAN
 use crate::types::{input_values, value_type};
 use crate::vector::{SparringVector, beyond};
 
-/// A number that tells of the entries of a row.
+/// An aggregate of the entries of a row.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringAggregate {
-    /// How many there are, of SPARRING_I64.
+    /// Their number, of SPARRING_I64.
     SPARRING_COUNT = 1,
-    /// Their sum over their number, of SPARRING_F64.
+    /// Their mean, of SPARRING_F64.
     SPARRING_MEAN = 2,
-    /// The column of the least one, the first of equal ones, of SPARRING_I64. NaN is no least one.
+    /// The column of the smallest, the first in case of ties, of SPARRING_I64. NaN is never the smallest.
     SPARRING_ARGMIN = 3,
-    /// The column of the greatest one, the first of equal ones, of SPARRING_I64. NaN is no greatest one.
+    /// The column of the largest, the first in case of ties, of SPARRING_I64. NaN is never the largest.
     SPARRING_ARGMAX = 4,
 }
 
 use SparringAggregate::*;
 
-/// c⟨mask⟩ ⊙= A ∘ B where either has an entry; `alpha` stands for an absent one of `a`, `beta` for one of `b`. `a` and
-/// alpha, `b` and beta are of the types that the operator takes, c of that which it gives (GxB_eWiseUnion). For c,
-/// mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ∘ B on the union of the patterns; `alpha` replaces absent entries of `a`, `beta` those of `b`. `a` and
+/// alpha, `b` and beta have the operator's operand types, c its result type (GxB_eWiseUnion). For c, mask, accum and
+/// descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_matrix_ewise_union(
@@ -69,9 +68,9 @@ pub unsafe extern "C" fn sparring_matrix_ewise_union(
     })
 }
 
-/// c⟨mask⟩ ⊙= A ∘ B where either has an entry; `alpha` stands for an absent one of `a`, `beta` for one of `b`. `a` and
-/// alpha, `b` and beta are of the types that the operator takes, c of that which it gives (GxB_eWiseUnion). For c,
-/// mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= A ∘ B on the union of the patterns; `alpha` replaces absent entries of `a`, `beta` those of `b`. `a` and
+/// alpha, `b` and beta have the operator's operand types, c its result type (GxB_eWiseUnion). For c, mask, accum and
+/// descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
 pub unsafe extern "C" fn sparring_vector_ewise_union(
@@ -100,15 +99,15 @@ pub unsafe extern "C" fn sparring_vector_ewise_union(
     })
 }
 
-/// The value of a scalar of the type that an operator takes.
+/// The value of a scalar of the given type.
 fn of_type(p: *const SparringScalar, name: &'static str, ty: Type) -> Fallible<Scalar> {
     let scalar = handle(p, name)?;
     scalar.is_of(name, ty, "the operand's")?;
     scalar.value(name)
 }
 
-/// c⟨mask⟩ ⊙= a number for each row that has entries, of each column with descriptor.transpose_a: `aggregate` is a
-/// SparringAggregate, which says c's type. `a` is m×n, c of length m. For c, mask, accum and descriptor see
+/// c⟨mask⟩ ⊙= an aggregate of each nonempty row, of each column with descriptor.transpose_a: `aggregate` is a
+/// SparringAggregate, which determines the type of c. `a` is m×n, c of length m. For c, mask, accum and descriptor see
 /// SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_aggregate(
@@ -135,8 +134,8 @@ pub unsafe extern "C" fn sparring_vector_aggregate(
     })
 }
 
-/// c⟨mask⟩ ⊙= the square matrix whose diagonal `k` is a vector: 0 is the main one, those above it are positive. c has
-/// as many rows and columns as `a` is long, and |k| more. For c, mask, accum and descriptor see SparringDescriptor.
+/// c⟨mask⟩ ⊙= the square matrix with the vector on diagonal `k`: 0 is the main diagonal, positive numbers are above it.
+/// c has length(a) + |k| rows and columns. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_diag(
     device: *const SparringDevice,
@@ -153,7 +152,7 @@ pub unsafe extern "C" fn sparring_matrix_diag(
     })
 }
 
-/// c⟨mask⟩ ⊙= the diagonal `k` of a matrix: c(p) = A(p, p + k), or A(p - k, p) for a negative k. c is as long as the
+/// c⟨mask⟩ ⊙= diagonal `k` of a matrix: c(p) = A(p, p + k), or A(p - k, p) for a negative k. c is as long as the
 /// diagonal. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_diagonal(
@@ -171,10 +170,9 @@ pub unsafe extern "C" fn sparring_vector_diagonal(
     })
 }
 
-/// The matrix of blocks: those at `blocks[i * ncols + j]` are row i, column j of `nrows` rows and `ncols` columns of
-/// blocks, all of one type. Blocks of one row have the same number of rows, those of one column the same number of
-/// columns. `*matrix` gets the handle of a new matrix in the memory of the device, NULL on failure; free it with
-/// sparring_matrix_free.
+/// A block matrix: `blocks[i * ncols + j]` is the block in row i and column j of `nrows` × `ncols` blocks, all of the
+/// same type. Blocks in a row have the same number of rows, those in a column the same number of columns. `*matrix`
+/// receives the handle of a new matrix in the memory of the device, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_concat(
     device: *const SparringDevice,
@@ -188,8 +186,8 @@ pub unsafe extern "C" fn sparring_matrix_concat(
         let out = unsafe { NewHandle::at(matrix, "matrix")? };
         let device = handle(device, "device")?;
         let (nrows, ncols) = (size(nrows, "nrows")?, size(ncols, "ncols")?);
-        let count = nrows.checked_mul(ncols).ok_or_else(|| Fail::argument("nrows", "so many blocks".into()))?;
-        // SAFETY: by the contract above there are as many.
+        let count = nrows.checked_mul(ncols).ok_or_else(|| Fail::argument("nrows", "too many blocks".into()))?;
+        // SAFETY: by the contract above there are `count` handles.
         let blocks = unsafe { input(blocks, count, "blocks")? };
         let blocks: Vec<Matrix> = blocks
             .iter()
@@ -204,8 +202,8 @@ pub unsafe extern "C" fn sparring_matrix_concat(
     })
 }
 
-/// The blocks of a matrix: `nrows` rows of blocks of row_lens[i] rows, `ncols` columns of blocks of col_lens[j]
-/// columns, which add up to its shape. `blocks` has room for nrows * ncols handles, row after row; all are NULL on
+/// The blocks of a matrix: `nrows` rows of blocks with row_lens[i] rows, `ncols` columns of blocks with col_lens[j]
+/// columns, which add up to its shape. `blocks` has room for nrows * ncols handles in row-major order; all are NULL on
 /// failure. Free each with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
@@ -220,7 +218,7 @@ pub unsafe extern "C" fn sparring_matrix_split(
 ) -> SparringStatus {
     ffi!({
         let (nrows, ncols) = (size(nrows, "nrows")?, size(ncols, "ncols")?);
-        let count = nrows.checked_mul(ncols).ok_or_else(|| Fail::argument("nrows", "so many blocks".into()))?;
+        let count = nrows.checked_mul(ncols).ok_or_else(|| Fail::argument("nrows", "too many blocks".into()))?;
         // SAFETY: by the contract above there is room for as many; every bit pattern is a pointer.
         let blocks = unsafe { inout(blocks, count, "blocks")? };
         blocks.fill(std::ptr::null_mut());
@@ -242,8 +240,8 @@ pub unsafe extern "C" fn sparring_matrix_split(
     })
 }
 
-/// Gives the matrix another shape: entries outside of it are removed, and what is new has none. `device` is where the
-/// matrix is. Pointers from sparring_matrix_borrow end here.
+/// Changes the shape of the matrix: entries outside are deleted, new positions are empty. `device` is that of the
+/// matrix. Invalidates pointers from sparring_matrix_borrow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_resize(
     device: *const SparringDevice,
@@ -262,8 +260,8 @@ pub unsafe extern "C" fn sparring_matrix_resize(
     })
 }
 
-/// Gives the vector another length: entries beyond it are removed, and new indices have none. `device` is where the
-/// vector is.
+/// Changes the length of the vector: entries beyond it are deleted, new indices are empty. `device` is that of the
+/// vector.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_resize(
     device: *const SparringDevice,
@@ -281,8 +279,8 @@ pub unsafe extern "C" fn sparring_vector_resize(
     })
 }
 
-/// Gives index `i` of a vector, in the processor's memory, the value of the scalar, which is of its type; an empty one
-/// removes the entry. Many entries are given faster at once, by sparring_vector_assign.
+/// Sets index `i` of a vector in host memory to the value of the scalar, which has its type; an empty scalar removes
+/// the entry. To set many entries, sparring_vector_assign is faster.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_set(
     vector: *mut SparringVector,
@@ -306,9 +304,9 @@ pub unsafe extern "C" fn sparring_vector_set(
     })
 }
 
-/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an
-/// empty one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of
-/// them cost O(n log n). Pointers from sparring_matrix_borrow end here.
+/// Sets entry (i, j) of a matrix in host memory to the value of the scalar, which has its type; an empty scalar removes
+/// the entry. Updates stay pending until the matrix is read, and are then merged together: n of them cost O(n log n).
+/// Invalidates pointers from sparring_matrix_borrow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_set(
     matrix: *mut SparringMatrix,
@@ -322,7 +320,7 @@ pub unsafe extern "C" fn sparring_matrix_set(
         let mut slot = matrix.lock();
         on_host("matrix", &*slot)?;
         scalar.is_of("scalar", slot.ty(), "the matrix'")?;
-        let (i, j) = place(i, j, slot.shape())?;
+        let (i, j) = position(i, j, slot.shape())?;
         match value {
             Some(value) => slot.set(i, j, value)?,
             None => slot.remove(i, j)?,
@@ -331,9 +329,9 @@ pub unsafe extern "C" fn sparring_matrix_set(
     })
 }
 
-/// The nrows × ncols matrix of entries (rows[p], cols[p]) = values[p], as sparring_matrix_from_coo, those at the same
-/// place joined by the operator `dup` in the order given, from the left; without one, NULL, two at one place are
-/// SPARRING_DUPLICATE. `dup` takes and gives the type. `*matrix` gets the handle, NULL on failure; free it with
+/// The nrows × ncols matrix of entries (rows[p], cols[p]) = values[p], as in sparring_matrix_from_coo, with duplicates
+/// combined by the operator `dup` from left to right in the given order; if `dup` is NULL, duplicates are
+/// SPARRING_DUPLICATE. `dup` takes and returns the type. `*matrix` receives the handle, NULL on failure; free it with
 /// sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
@@ -364,9 +362,9 @@ pub unsafe extern "C" fn sparring_matrix_build(
     })
 }
 
-/// The vector of entries v(indices[p]) = values[p], as sparring_vector_from_entries, those at the same index joined by
-/// the operator `dup` in the order given, from the left; without one, NULL, two at one index are SPARRING_DUPLICATE.
-/// `dup` takes and gives the type. `*vector` gets the handle, NULL on failure; free it with sparring_vector_free.
+/// The vector of entries v(indices[p]) = values[p], as in sparring_vector_from_entries, with duplicates combined by the
+/// operator `dup` from left to right in the given order; if `dup` is NULL, duplicates are SPARRING_DUPLICATE. `dup`
+/// takes and returns the type. `*vector` receives the handle, NULL on failure; free it with sparring_vector_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_build(
     r#type: u32,
@@ -384,7 +382,7 @@ pub unsafe extern "C" fn sparring_vector_build(
         let dup = joins(dup, ty)?;
         // SAFETY: by the contract above both arrays have this length, and every bit pattern is a number.
         let (indices, values) = unsafe { (input(indices, nvals, "indices")?, input_values(ty, values, nvals)?) };
-        // A length that no vector has is refused as such.
+        // An impossible length is reported as such.
         Vector::empty(ty, len).map_err(|e| Fail::from(e).naming("len"))?;
         let indices = copied(indices, "indices", |i| usize::try_from(i).unwrap_or(usize::MAX))?;
         let made = Vector::build(&Threads::caller(), len, (indices, values), dup.as_ref());
@@ -400,7 +398,7 @@ pub unsafe extern "C" fn sparring_vector_build(
     })
 }
 
-/// The operator that joins entries at one place; none for NULL.
+/// The operator for duplicate entries; `None` for NULL.
 fn joins(dup: *const SparringBinaryOp, ty: Type) -> Fallible<Option<BinaryOp>> {
     if dup.is_null() {
         return Ok(None);

@@ -12,7 +12,7 @@ use crate::memory::{NewHandle, write};
 use crate::status::SparringStatus::{self, SPARRING_NO_VALUE};
 use crate::types::{code, input_values, named, output_values, value_type};
 
-/// One value of one of the types above, or none: then it is empty. Threads of yours may share one.
+/// One value of one of the types above, or none (empty). It may be shared between threads.
 pub struct SparringScalar {
     pub(crate) ty: Type,
     value: Mutex<Option<Scalar>>,
@@ -26,20 +26,20 @@ impl SparringScalar {
     pub(crate) fn new(ty: Type, value: Option<Scalar>) -> Self {
         Self { ty, value: Mutex::new(value) }
     }
-    /// The value, to be written.
+    /// The value, for writing.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Scalar>> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Takes another value, of its type.
+    /// Replaces the value by another of its type.
     pub(crate) fn put(&self, value: Option<Scalar>) {
         *self.lock() = value;
     }
-    /// The value; `name` is the argument that is empty if there is none.
+    /// The value; `name` is the argument in the error for an empty scalar.
     pub(crate) fn value(&self, name: &str) -> Fallible<Scalar> {
         let empty = || Fail { status: SPARRING_NO_VALUE, message: format!("{name}: the scalar is empty") };
         self.lock().clone().ok_or_else(empty)
     }
-    /// Refuses a scalar of another type; `whose` says whose type is needed.
+    /// Rejects a scalar of another type; `whose` names the owner of the expected type.
     pub(crate) fn is_of(&self, name: &str, ty: Type, whose: &str) -> Fallible {
         if self.ty == ty {
             return Ok(());
@@ -50,7 +50,7 @@ impl SparringScalar {
 
 /// The value at an address.
 /// # Safety
-/// `p` is NULL, badly aligned, or points to a value of that type that nobody writes during the call.
+/// `p` is NULL, badly aligned, or points to a value of that type not written during the call.
 pub(crate) unsafe fn read(ty: Type, p: *const c_void) -> Fallible<Scalar> {
     if p.is_null() {
         return Err(Fail::null("value"));
@@ -60,8 +60,8 @@ pub(crate) unsafe fn read(ty: Type, p: *const c_void) -> Fallible<Scalar> {
     Ok(Scalar::only(values.slice())?)
 }
 
-/// A scalar of the type `type`, a SparringType, with the value of that type that `value` points to; NULL makes it
-/// empty. `*scalar` gets the handle, NULL on failure; free it with sparring_scalar_free.
+/// A scalar of the type `type`, a SparringType, with the value that `value` points to; NULL makes it empty. `*scalar`
+/// receives the handle, NULL on failure; free it with sparring_scalar_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_scalar_new(
     r#type: u32,
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn sparring_scalar_new(
     })
 }
 
-/// Gives the scalar the value that `value` points to, which is of its type; NULL makes it empty.
+/// Sets the scalar to the value that `value` points to, which has its type; NULL makes it empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_scalar_set(scalar: *mut SparringScalar, value: *const c_void) -> SparringStatus {
     ffi!({
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn sparring_scalar_set(scalar: *mut SparringScalar, value:
     })
 }
 
-/// Writes the value to `value`, which has room for one of the scalar's type. An empty scalar: SPARRING_NO_VALUE, and
+/// Writes the value to `value`, which has room for one of the scalar's type. An empty scalar is SPARRING_NO_VALUE, and
 /// nothing is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_scalar_get(scalar: *const SparringScalar, value: *mut c_void) -> SparringStatus {

@@ -1,4 +1,4 @@
-//! The semirings that C can name: those of the library's table, and handles of those and of formulas.
+//! Semirings by name, from the library's table, and semiring handles, also from formulas.
 
 use std::ffi::{CString, c_char};
 use std::sync::LazyLock;
@@ -17,8 +17,8 @@ use crate::types::{TYPES, code, named, type_of};
 static NAMES: LazyLock<Vec<CString>> =
     LazyLock::new(|| SEMIRINGS.iter().filter_map(|row| CString::new(row.name).ok()).collect());
 
-/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of
-/// products. Threads of yours may share one.
+/// A semiring over values of given types, parsed, checked and compiled once, for any number of products. It may be
+/// shared between threads.
 pub struct SparringSemiring {
     semiring: Semiring,
     types: [Type; 2],
@@ -39,7 +39,7 @@ impl SparringSemiring {
     pub(crate) fn semiring(&self) -> &Semiring {
         &self.semiring
     }
-    /// The semiring, if it takes values of these matrices.
+    /// The semiring, if these matrices have its operand types.
     pub(crate) fn over(&self, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
         for (name, found, takes) in [("a", a.ty(), self.types[0]), ("b", b.ty(), self.types[1])] {
             if found != takes {
@@ -51,44 +51,43 @@ impl SparringSemiring {
     }
 }
 
-/// The semiring of this name, or of these formulas, over values of A and of B.
+/// The semiring by name or formulas, over the values of A and B.
 pub(crate) fn parsed(text: &str, a: Type, b: Type) -> Fallible<Semiring> {
     Semiring::between(text, a, b).map_err(|e| of_name(e, "semiring", |ty| Semiring::new(text, ty).is_ok()))
 }
 
-/// The error of a text, given as `argument`, that is the name of nothing over a type; `exists` tells whether it is one
-/// over another.
+/// The error for an unknown name, given as `argument`; `exists` tells whether the name exists for another type.
 pub(crate) fn of_name(e: Error, argument: &str, exists: impl Fn(Type) -> bool) -> Fail {
     let unsupported = matches!(e, Error::Unsupported { .. });
     let mut fail = Fail::from(e).naming(argument);
     if unsupported {
-        // What exists for another type is a mistake about the type, what exists for none about the name.
+        // If the name exists for another type, the type is wrong, otherwise the name.
         let known = TYPES.iter().any(|&ty| exists(ty));
         fail.status = if known { SPARRING_TYPE } else { SPARRING_ARGUMENT };
     }
     fail
 }
 
-/// Number of semirings that sparring_mxm knows by name.
+/// Number of semirings available by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_semiring_count() -> u64 {
     SEMIRINGS.len() as u64
 }
 
-/// Name of a semiring, `index` from 0 to sparring_semiring_count() - 1, or NULL beyond: "plus_times", "min_plus" and
-/// so on, the sum first. Not every type has every one: the error that says so lists those that it has. "lor_land"
-/// and its kind give bool, and those of positions ("any_secondi" and so on) give int64_t; all others give the type
-/// of the operands. The text is constant and is not freed.
+/// Name of a semiring, for `index` from 0 to sparring_semiring_count() - 1, or NULL beyond: "plus_times", "min_plus"
+/// and so on, the sum first. Not every semiring exists for every type; the error lists those available. "lor_land" and
+/// similar semirings return bool, positional ones ("any_secondi" and so on) int64_t, all others the type of the
+/// operands. The text is constant; do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_semiring_name(index: u64) -> *const c_char {
     let name = usize::try_from(index).ok().and_then(|i| NAMES.get(i));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b",
-/// for products of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type
-/// for both; where it does not exist for that type: SPARRING_TYPE. A formula may take two. What it takes to run it is
-/// made by the first product that needs it; a product with the handle reads no text. `*ring` gets the handle, NULL on
+/// A semiring by name (see sparring_semiring_name) or by formulas: ⊕, a comma, ⊗, as in "min, a + 2*b", for products of
+/// A with values of `a_type` and B with values of `b_type`, both a SparringType. A named semiring takes the same type
+/// for both: SPARRING_TYPE if it does not exist for that type. A formula may take two types. Compilation happens in the
+/// first product that needs it; later products with the handle parse nothing. `*ring` receives the handle, NULL on
 /// failure; free it with sparring_semiring_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_semiring_new(
@@ -105,8 +104,7 @@ pub unsafe extern "C" fn sparring_semiring_new(
     })
 }
 
-/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for
-/// sparring_plan_explain.
+/// Its name, or its formulas as given: UTF-8 text written to `buffer` of `capacity` bytes as by sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_semiring_describe(
     ring: *const SparringSemiring,
@@ -121,7 +119,7 @@ pub unsafe extern "C" fn sparring_semiring_describe(
     })
 }
 
-/// Type of the values that it gives, a SparringType.
+/// Type of its results, a SparringType.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_semiring_type(ring: *const SparringSemiring, r#type: *mut u32) -> SparringStatus {
     ffi!({

@@ -1,4 +1,4 @@
-//! Matrices and vectors as bytes, and back.
+//! Serialization of matrices and vectors.
 
 use std::ffi::c_void;
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::vector::SparringVector;
 
-/// Bytes that a call made. Threads of yours may share them.
+/// Bytes returned by a call. They may be shared between threads.
 pub struct SparringBytes {
     bytes: Vec<u8>,
 }
@@ -23,11 +23,11 @@ impl Object for SparringBytes {
     const NAME: &'static str = "SparringBytes";
 }
 
-/// Bytes that grow while there is memory.
+/// A byte buffer with fallible growth.
 #[derive(Default)]
 struct Growing {
     bytes: Vec<u8>,
-    /// How many could not be had.
+    /// Size of the failed allocation, if any.
     refused: Option<usize>,
 }
 
@@ -54,9 +54,9 @@ fn serialized(write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Fallible<Spar
     }
 }
 
-/// What the bytes hold.
+/// Deserializes an object.
 /// # Safety
-/// `data` is NULL, or points to `len` bytes that nobody writes during the call.
+/// `data` is NULL, or points to `len` bytes not written during the call.
 unsafe fn deserialized<T>(data: *const c_void, len: u64, read: impl FnOnce(&mut dyn Read) -> Result<T>) -> Fallible<T> {
     // SAFETY: the caller's promise.
     let mut bytes = unsafe { input(data.cast::<u8>(), size(len, "len")?, "data")? };
@@ -65,12 +65,12 @@ unsafe fn deserialized<T>(data: *const c_void, len: u64, read: impl FnOnce(&mut 
         return Ok(found);
     }
     let (of, end) = (len, len - bytes.len() as u64);
-    Err(Fail::argument("len", format!("{of}, but what is serialized ends after {end} bytes")))
+    Err(Fail::argument("len", format!("{of}, but the serialized data ends after {end} bytes")))
 }
 
-/// The matrix as bytes, of a stated format with a version and a check, which sparring_matrix_deserialize reads, also in
-/// another process, on another machine and by a later version. One on a GPU is downloaded. `*bytes` gets the handle,
-/// NULL on failure; free it with sparring_bytes_free.
+/// The matrix as bytes, in a documented format with a version and a checksum, for sparring_matrix_deserialize, also in
+/// another process, on another machine and by a later version. A matrix on a GPU is downloaded. `*bytes` receives the
+/// handle, NULL on failure; free it with sparring_bytes_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_serialize(
     matrix: *const SparringMatrix,
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn sparring_matrix_serialize(
     })
 }
 
-/// The vector as bytes, as sparring_matrix_serialize makes them of a matrix.
+/// The vector as bytes, like sparring_matrix_serialize.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_serialize(
     vector: *const SparringVector,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn sparring_vector_serialize(
     })
 }
 
-/// Where the bytes are, and how many: good until sparring_bytes_free.
+/// Address and number of the bytes, valid until sparring_bytes_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_bytes_get(
     bytes: *const SparringBytes,
@@ -121,9 +121,9 @@ pub extern "C" fn sparring_bytes_free(bytes: *mut SparringBytes) -> SparringStat
     ffi!({ release(bytes, "bytes") })
 }
 
-/// The matrix that sparring_matrix_serialize made `len` bytes of, whatever its type, in the processor's memory. Bytes
-/// that are cut, damaged, of another version or of something else are SPARRING_PARSE, with the place. No size in them
-/// is trusted: memory is taken as bytes come. `*matrix` gets the handle, NULL on failure; free it with
+/// The matrix of `len` bytes from sparring_matrix_serialize, of any type, in host memory. Truncated, corrupted or
+/// unrelated bytes, or another version, are SPARRING_PARSE, with the position. Sizes in the data are not trusted:
+/// memory is allocated as data arrives. `*matrix` receives the handle, NULL on failure; free it with
 /// sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_deserialize(
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn sparring_matrix_deserialize(
     matrix: *mut *mut SparringMatrix,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `matrix` points to room for a handle, and `data` to so many bytes.
+        // SAFETY: by the contract above `matrix` points to room for a handle, and `data` to `len` bytes.
         unsafe {
             let out = NewHandle::at(matrix, "matrix")?;
             out.give(deserialized(data, len, Matrix::deserialize)?.into())
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn sparring_matrix_deserialize(
     })
 }
 
-/// The vector that sparring_vector_serialize made `len` bytes of, as sparring_matrix_deserialize.
+/// The vector of `len` bytes from sparring_vector_serialize, like sparring_matrix_deserialize.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_deserialize(
     data: *const c_void,
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn sparring_vector_deserialize(
     vector: *mut *mut SparringVector,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `vector` points to room for a handle, and `data` to so many bytes.
+        // SAFETY: by the contract above `vector` points to room for a handle, and `data` to `len` bytes.
         unsafe {
             let out = NewHandle::at(vector, "vector")?;
             out.give(deserialized(data, len, Vector::deserialize)?.into())

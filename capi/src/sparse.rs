@@ -1,4 +1,4 @@
-//! What matrices and vectors have in common: a lock, a type, a shape and a place.
+//! Shared code of matrices and vectors: lock, type, shape and device.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,18 +8,18 @@ use sparring::runtime::{Collection, Matrix, Object as Operand, Vector};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle};
 
-/// The object of a handle that operations read and write.
+/// An object that operations read and write through a handle.
 ///
-/// The lock is held for as long as it takes to clone the object, which copies nothing, or by the one who writes it. So
-/// a call that reads never sees half of a write, and no call waits for a lock while it holds another.
+/// The lock is held while cloning the object, which copies nothing, or by the writer. So a reader never sees half of a
+/// write, and no call waits for a lock while holding another.
 pub(crate) trait Sparse: Object {
     type Held: Held;
     fn data(&self) -> &Mutex<Self::Held>;
-    /// The object to be written.
+    /// The object, for writing.
     fn lock(&self) -> MutexGuard<'_, Self::Held> {
         self.data().lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// The object as it is now.
+    /// A snapshot of the object.
     fn snapshot(&self) -> Self::Held {
         self.lock().clone()
     }
@@ -27,16 +27,16 @@ pub(crate) trait Sparse: Object {
 
 /// A matrix or a vector.
 pub(crate) trait Held: Collection + Into<Operand> + std::fmt::Debug {
-    /// What C calls it.
+    /// Its name in C.
     const WORD: &'static str;
     fn ty(&self) -> Type;
     /// Rows and columns; of a vector its length and 1.
     fn shape(&self) -> (usize, usize);
     fn is_on_host(&self) -> bool;
-    /// Name of the machine where it is.
+    /// Name of its device.
     fn machine(&self) -> String;
     fn download(&self) -> sparring::Result<Self>;
-    /// One without entries.
+    /// An empty object.
     fn empty(ty: Type, shape: (usize, usize)) -> sparring::Result<Self>;
     fn upload(&self, machine: &sparring::runtime::Machine) -> sparring::Result<Self>;
 }
@@ -75,22 +75,22 @@ held! {
     Vector "vector" |x| (x.len(), 1), |ty, of| Vector::empty(ty, of.0), upload_vector;
 }
 
-/// What a handle that operations read holds now.
+/// A snapshot of the operand of a handle.
 pub(crate) fn operand<S: Sparse>(p: *const S, name: &'static str) -> Fallible<Operand> {
     Ok(handle(p, name)?.snapshot().into())
 }
 
-/// The same of a handle that may be NULL.
+/// The same for a handle that may be NULL.
 pub(crate) fn optional<S: Sparse>(p: *const S, name: &'static str) -> Fallible<Option<S::Held>> {
     if p.is_null() { Ok(None) } else { Ok(Some(handle(p, name)?.snapshot())) }
 }
 
-/// The error of an argument that is on a GPU where it has to be here.
+/// The error for an argument on a GPU that must be in host memory.
 fn on_gpu(word: &str, found: &str) -> String {
-    format!("the {word} is on {found}; sparring_{word}_to brings it to \"cpu\"")
+    format!("the {word} is on {found}; sparring_{word}_to copies it to \"cpu\"")
 }
 
-/// Why something on the machine `found` is refused by the machine `own`, which is a GPU or is not.
+/// Why an object on the device `found` is rejected by the device `own`, which may be a GPU.
 pub(crate) fn elsewhere(word: &str, found: &str, own: &str, is_gpu: bool) -> String {
     if found == own {
         format!("it belongs to another SparringDevice of {own}")
@@ -101,7 +101,7 @@ pub(crate) fn elsewhere(word: &str, found: &str, own: &str, is_gpu: bool) -> Str
     }
 }
 
-/// Refuses an object that is not in the processor's memory.
+/// Rejects an object that is not in host memory.
 pub(crate) fn on_host(name: &'static str, x: &impl Held) -> Fallible {
     if x.is_on_host() { Ok(()) } else { Err(Fail::argument(name, on_gpu(word_of(x), &x.machine()))) }
 }

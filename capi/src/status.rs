@@ -1,47 +1,47 @@
-//! Status codes: one for each class of error of the library, and the border's own.
+//! Status codes: one per class of library errors, and those of the C API.
 
 use std::ffi::{CStr, c_char};
 
 use sparring::Error;
 
-/// What a function returns: SPARRING_OK, or why not. sparring_last_error() has the message.
+/// Result of a function: SPARRING_OK or the reason of a failure. sparring_last_error() returns the message.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringStatus {
-    /// Done.
+    /// Success.
     SPARRING_OK = 0,
     /// The shapes of the operands do not fit together.
     SPARRING_SHAPE = 1,
     /// The operation needs a square matrix.
     SPARRING_NOT_SQUARE = 2,
-    /// A size or index is larger than its type holds.
+    /// A size or index exceeds its type.
     SPARRING_INDEX_OVERFLOW = 3,
-    /// Memory could not be had.
+    /// Memory allocation failed.
     SPARRING_OUT_OF_MEMORY = 4,
     /// The memory budget of the SparringDevice would be exceeded.
     SPARRING_BUDGET = 5,
     /// The lengths of parallel arrays disagree.
     SPARRING_LENGTH = 6,
-    /// Row pointers decrease, or do not start at 0 or end at the number of entries.
+    /// Row pointers decrease, do not start at 0 or do not end at the number of entries.
     SPARRING_ROW_POINTER = 7,
     /// An index lies outside its dimension.
     SPARRING_INDEX_RANGE = 8,
-    /// The columns of a row do not increase where they must.
+    /// The columns of a row are not increasing where that is required.
     SPARRING_NOT_SORTED = 9,
-    /// The same entry was given twice where that is not allowed.
+    /// Duplicate entries where they are not allowed.
     SPARRING_DUPLICATE = 10,
-    /// A plan was used with matrices that it was not made for.
+    /// A plan was used with matrices of another structure.
     SPARRING_PATTERN_CHANGED = 11,
-    /// A file is not what its format says.
+    /// A file does not conform to its format.
     SPARRING_PARSE = 12,
-    /// Legal, but not something that this library does.
+    /// A valid request that this library does not support.
     SPARRING_UNSUPPORTED = 13,
     /// An argument is outside its domain.
     SPARRING_ARGUMENT = 14,
-    /// The file system refused.
+    /// An I/O error of the file system.
     SPARRING_IO = 15,
-    /// Stopped by a callback.
+    /// Cancelled by a callback.
     SPARRING_CANCELLED = 16,
     /// Threads could not be started.
     SPARRING_THREADS = 17,
@@ -53,29 +53,29 @@ pub enum SparringStatus {
     SPARRING_COMPILE = 20,
     /// The GPU or its driver reported an error.
     SPARRING_DEVICE_FAILED = 21,
-    /// The GPU has not that much memory left.
+    /// Not enough memory on the GPU.
     SPARRING_DEVICE_MEMORY = 22,
-    /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at
-    /// the place.
+    /// A formula or an einsum expression cannot be parsed, or does not fit its operands; the message points to the
+    /// position.
     SPARRING_FORMULA = 23,
-    /// An error of a class that this header does not know yet.
+    /// An error class unknown to this header.
     SPARRING_OTHER = 99,
-    /// A handle was freed before, is of another kind, or never was a handle.
+    /// A handle was freed, is of another kind, or never was a handle.
     SPARRING_INVALID_HANDLE = 100,
     /// A pointer is NULL where it may not be.
     SPARRING_NULL_POINTER = 101,
-    /// A defect of this library was met and contained. Please report it with the message.
+    /// A bug of this library was caught. Please report it with the message.
     SPARRING_PANIC = 102,
-    /// Values are of a type that the operation or the semiring does not take, or not of that of the other operand.
+    /// Values have a type that the operation or the semiring does not accept, or not that of the other operand.
     SPARRING_TYPE = 103,
-    /// A scalar that is empty was read.
+    /// An empty scalar was read.
     SPARRING_NO_VALUE = 104,
 }
 
 use SparringStatus::*;
 
 impl SparringStatus {
-    /// Whether an argument of the caller's is what is wrong, not the machine, a file or this library.
+    /// Whether the error is about an argument, not about resources, a file or this library.
     pub(crate) fn is_about_an_argument(self) -> bool {
         !matches!(
             self,
@@ -162,8 +162,8 @@ pub(crate) const ALL: &[(SparringStatus, &CStr)] = &[
     (SPARRING_NO_VALUE, c"SPARRING_NO_VALUE"),
 ];
 
-/// Name of a status code, such as "SPARRING_SHAPE"; "unknown status" for a number that is none.
-/// The text is constant and is not freed.
+/// Name of a status code, such as "SPARRING_SHAPE"; "unknown status" for other numbers. The text is constant; do not
+/// free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_status_name(status: u32) -> *const c_char {
     ALL.iter().find(|(code, _)| *code as u32 == status).map_or(c"unknown status", |(_, name)| name).as_ptr()

@@ -1,4 +1,4 @@
-//! Sparse tensors: from arrays, from FROSTT files, and back.
+//! Sparse tensors: conversion from and to arrays and FROSTT files.
 
 use std::ffi::{c_char, c_void};
 
@@ -17,7 +17,7 @@ use crate::memory::{NewHandle, choice, copied, fits, input, output, output_as, s
 use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
 use crate::types::{code, input_values, output_values, value_type};
 
-/// A sparse tensor with 1 to 255 modes, of one of the types above, in coordinates, in the processor's memory. It never
+/// A sparse tensor with 1 to 255 modes, of one of the types above, in coordinate form, in host memory. It never
 /// changes.
 pub struct SparringTensor {
     pub(crate) x: Tensor,
@@ -33,26 +33,26 @@ impl Object for SparringTensor {
     const NAME: &'static str = "SparringTensor";
 }
 
-/// What becomes of entries of a file that are repeated.
+/// Treatment of duplicate entries in a file.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringDuplicates {
-    /// They are summed. The entries come sorted by their indices, the last mode fastest.
+    /// They are summed. Entries are sorted by their indices, the last mode fastest.
     SPARRING_DUPLICATES_SUM = 0,
-    /// The first of them is an error of the file. The entries come in its order.
+    /// They are an error of the file. Entries keep the order of the file.
     SPARRING_DUPLICATES_REFUSE = 1,
-    /// They stay as they are, and nobody looks for them. The entries come in the order of the file.
+    /// They are kept, unchecked. Entries keep the order of the file.
     SPARRING_DUPLICATES_KEEP = 2,
 }
 
-/// How the file of a tensor is read. All zero (`SparringTensorReadOptions o = {0};`) are the defaults.
+/// Options for reading a tensor. All zero (`SparringTensorReadOptions o = {0};`) are the defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringTensorReadOptions {
-    /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+    /// Limit in bytes of text, after decompression, beyond which the file is rejected: SPARRING_BUDGET. 0: no limit.
     pub max_bytes: u64,
-    /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each
+    /// The length of each mode, `order` of them; larger indices are errors of the file. NULL: the largest index of each
     /// mode.
     pub dims: *const u64,
     /// Number of modes, if `dims` is not NULL.
@@ -61,11 +61,11 @@ pub struct SparringTensorReadOptions {
     pub duplicates: u32,
     /// Not 0: lines have no value, all their numbers are indices, and each entry is 1.
     pub no_values: u32,
-    /// Not 0: comments behind entries are left out, and so is garbage behind gzip.
+    /// Not 0: comments after entries and trailing garbage after gzip data are ignored.
     pub lenient: u32,
 }
 
-/// A number of modes that a tensor may have.
+/// Checks the number of modes.
 fn modes(order: u64) -> Fallible<usize> {
     match usize::try_from(order) {
         Ok(order) if (1..=MAX_ORDER).contains(&order) => Ok(order),
@@ -73,7 +73,7 @@ fn modes(order: u64) -> Fallible<usize> {
     }
 }
 
-/// A tensor of the caller's lists, whose indices fit `I` if they are below `dims`.
+/// A tensor from the caller's lists, whose indices fit `I` if they are below `dims`.
 fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: Array) -> Fallible<Tensor> {
     let mut indices = Vec::with_capacity(dims.len());
     for (mode, (&list, &bound)) in lists.iter().zip(&dims).enumerate() {
@@ -86,11 +86,11 @@ fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: Array) -> Falli
     Tensor::new(dims, indices, values).map_err(|e| Fail::from(e).naming("dims"))
 }
 
-/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in
-/// each mode m. `type` is a SparringType, and `values` points to `nnz` values of it. Modes and indices count from 0;
-/// `dims` has the length of each of the `order` modes, `indices` the addresses of `order` arrays of `nnz` elements.
-/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
-/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+/// A tensor from coordinates, which are validated and copied: entry e has the value `values[e]` at `indices[m][e]` in
+/// each mode m. `type` is a SparringType, and `values` points to `nnz` values of it. Modes and indices are counted from
+/// 0; `dims` has the length of each of the `order` modes, `indices` the addresses of `order` arrays of `nnz` elements.
+/// Entries keep their order. Duplicate entries are stored separately, and represent their sum: sparring_tensor_summed.
+/// `*tensor` receives the handle, NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_from_coo(
     r#type: u32,
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn sparring_tensor_from_coo(
     })
 }
 
-/// The tensor in a file, of values of the type. Its numbers are read as doubles.
+/// Reads a tensor of the given type from a file. Its numbers are read as doubles.
 fn read(
     path: &str,
     how: FrosttOptions<'_>,
@@ -130,7 +130,7 @@ fn read(
     duplicates: Duplicates,
     ty: Type,
 ) -> sparring::Result<Tensor> {
-    /// From here on there are whole numbers that are no doubles.
+    /// Beyond this, not every integer is a double.
     const EXACT: f64 = (1u64 << 53) as f64;
     // Sums are those of the type.
     let sums = duplicates == Duplicates::Sum && ty != Type::F64;
@@ -140,7 +140,7 @@ fn read(
         && let Some((e, value)) =
             x.values().get::<f64>().and_then(|x| x.iter().enumerate().find(|x| x.1.abs() >= EXACT))
     {
-        let why = "whole numbers of a tensor's file are exact below 2^53".into();
+        let why = "integers in a tensor file are exact only below 2^53".into();
         return Err(Error::Unsupported { what: format!("entry {e}, {value} as {ty}"), why });
     }
     let wide = if ty.is_integer() { Type::I64 } else { ty };
@@ -151,11 +151,11 @@ fn read(
     x.cast(ty)
 }
 
-/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
-/// the device is): a line an entry, an index from 1 for each mode and the value, a double that becomes the nearest of
-/// `type`, a SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their
-/// entry: SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8.
-/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+/// Reads a tensor from a FROSTT file, compressed by gzip or not, with the threads of `device` (CPU threads for any
+/// device): one entry per line, an index from 1 for each mode and the value, a double that is rounded to `type`, a
+/// SparringType. An integer type accepts whole numbers in its range, below 2^53, and rejects others with their entry:
+/// SPARRING_UNSUPPORTED. Duplicate entries are summed (bool: or). `options` may be NULL. `path` is UTF-8. `*tensor`
+/// receives the handle, NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_read(
     device: *const SparringDevice,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn sparring_tensor_read(
             .lenient(o.lenient != 0);
         if !o.dims.is_null() || o.order != 0 {
             let order = modes(o.order).map_err(|e| Fail { message: format!("options.{}", e.message), ..e })?;
-            // SAFETY: by the contract there are so many.
+            // SAFETY: by the contract there are `order` lengths.
             let lengths = unsafe { input(o.dims, order, "options.dims")? };
             dims = lengths.iter().map(|&n| size(n, "options.dims")).collect::<Fallible<Vec<usize>>>()?;
             how = how.dims(&dims);
@@ -199,12 +199,11 @@ pub unsafe extern "C" fn sparring_tensor_read(
     })
 }
 
-/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
-/// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
-/// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
-/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and
-/// takes it when it is complete: on failure, what was at `path` is as it was. `path` is UTF-8; `options` may be NULL,
-/// and do not ask for symmetry.
+/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", with the threads of `device`: the
+/// entries in their order. Reading it gives bitwise identical entries, except that every NaN becomes the standard one.
+/// The lengths of the modes are not in the file; if last slices are empty, pass them to the reader (`dims` of
+/// SparringTensorReadOptions). Complex numbers are rejected: SPARRING_UNSUPPORTED. The file is replaced atomically: on
+/// failure, the old file at `path` is unchanged. `path` is UTF-8; `options` may be NULL, and must not request symmetry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_write(
     device: *const SparringDevice,
@@ -233,9 +232,9 @@ pub unsafe extern "C" fn sparring_tensor_write(
     })
 }
 
-/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
-/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new
-/// tensor, NULL on failure; free it with sparring_tensor_free.
+/// The tensor with duplicate entries summed, in their order, by the threads of `device`: sorted by indices, the last
+/// mode fastest. Integer sums wrap; bool uses or. `*summed` receives the handle of a new tensor, NULL on failure; free
+/// it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_summed(
     device: *const SparringDevice,
@@ -251,8 +250,8 @@ pub unsafe extern "C" fn sparring_tensor_summed(
     })
 }
 
-/// A new tensor with the same entries, of values of another type, as sparring_matrix_cast converts them. `*there` gets
-/// the handle, NULL on failure; free it with sparring_tensor_free.
+/// A new tensor with the values converted to another type, as by sparring_matrix_cast. `*there` receives the handle,
+/// NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_cast(
     tensor: *const SparringTensor,
@@ -289,7 +288,7 @@ pub unsafe extern "C" fn sparring_tensor_order(tensor: *const SparringTensor, or
     })
 }
 
-/// Length of each mode, into `dims`, which has room for `dims_len`: SPARRING_LENGTH if the tensor has more modes.
+/// Length of each mode, written to `dims`, which has room for `dims_len`: SPARRING_LENGTH if the tensor has more modes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_dims(
     tensor: *const SparringTensor,
@@ -306,7 +305,7 @@ pub unsafe extern "C" fn sparring_tensor_dims(
     })
 }
 
-/// Number of entries, stored zeros and repeated ones included.
+/// Number of entries, including stored zeros and duplicates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_nnz(tensor: *const SparringTensor, nnz: *mut u64) -> SparringStatus {
     ffi!({
@@ -316,9 +315,9 @@ pub unsafe extern "C" fn sparring_tensor_nnz(tensor: *const SparringTensor, nnz:
     })
 }
 
-/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array
-/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`, which has the tensor's type. All
-/// arrays have room for `nnz_len` elements: SPARRING_LENGTH if that is too few.
+/// Copies the entries into your arrays, in the form that sparring_tensor_from_coo takes: `indices` has the addresses of
+/// an array per mode. NULL omits `indices`, one of its arrays, or `values`, which has the tensor's type. All arrays
+/// have room for `nnz_len` elements: SPARRING_LENGTH if that is too short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_copy(
     tensor: *const SparringTensor,

@@ -1,4 +1,4 @@
-//! Triangles of a graph.
+//! Triangle counting.
 
 use std::ffi::c_char;
 
@@ -13,28 +13,27 @@ use crate::memory::{NewHandle, choice, room, write, write_text};
 use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
-/// How triangles are counted.
+/// Methods of counting triangles.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringTriangleMethod {
-    /// Chosen from the graph.
+    /// Chosen by the graph.
     SPARRING_TRIANGLES_AUTO = 0,
     /// Masked product over plus-pair of rows ordered by degree.
     SPARRING_TRIANGLES_MASKED = 1,
     /// Rows compressed to bits and intersected.
     SPARRING_TRIANGLES_COMPRESSED = 2,
-    /// Rows as they stand, without new names.
+    /// Intersection of rows without relabelling.
     SPARRING_TRIANGLES_DIRECT = 3,
 }
 
 use SparringTriangleMethod::*;
 
-/// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
-/// edges and values do not matter.
-/// A GPU has one method, for SPARRING_TRIANGLES_AUTO and SPARRING_TRIANGLES_COMPRESSED.
-/// `method` is a SparringTriangleMethod; `*count` gets the number of triangles. What ran, and why, goes to
-/// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// Counts the triangles of the simple undirected graph of the square matrix `a`, ignoring direction, self-loops,
+/// duplicate edges and values. A GPU has one method, for SPARRING_TRIANGLES_AUTO and SPARRING_TRIANGLES_COMPRESSED.
+/// `method` is a SparringTriangleMethod; `*count` receives the number of triangles. The algorithm, and why it was
+/// chosen, is written to `buffer` as by sparring_plan_explain (`capacity` 0 and `length` NULL to omit it).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_triangles(
     device: *const SparringDevice,
@@ -69,9 +68,9 @@ pub unsafe extern "C" fn sparring_triangles(
     })
 }
 
-/// Counts for each vertex the triangles that it is in, of the graph that sparring_triangles reads. `counts` has room
-/// for `capacity` numbers and gets one for each row of `a`: if there is room for fewer, SPARRING_LENGTH before anything
-/// is computed. A GPU refuses with SPARRING_UNSUPPORTED.
+/// Counts the triangles of each vertex, for the graph of sparring_triangles. `counts` has room for `capacity` numbers
+/// and receives one per row of `a`: SPARRING_LENGTH before any computation if it is too short. Not supported on a GPU:
+/// SPARRING_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_triangles_per_vertex(
     device: *const SparringDevice,
@@ -90,9 +89,9 @@ pub unsafe extern "C" fn sparring_triangles_per_vertex(
     })
 }
 
-/// Counts for each edge the triangles that it is in, of the graph that sparring_triangles reads: `*counts` gets the
-/// handle of a new matrix of SPARRING_U64, symmetric, with an entry for each edge in both directions, 0 where it is in
-/// none; NULL on failure. Free it with sparring_matrix_free. A GPU refuses with SPARRING_UNSUPPORTED.
+/// Counts the triangles of each edge, for the graph of sparring_triangles: `*counts` receives the handle of a new
+/// symmetric matrix of SPARRING_U64 with an entry per edge in both directions, 0 for an edge in no triangle; NULL on
+/// failure. Free it with sparring_matrix_free. Not supported on a GPU: SPARRING_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_triangles_per_edge(
     device: *const SparringDevice,

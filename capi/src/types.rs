@@ -1,4 +1,4 @@
-//! Types of values: their codes in C, and arrays of them across the border.
+//! Value types: their codes in C, and the caller's arrays of values.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::memory::{check_any, choice, copied, input, output, possible};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringType {
-    /// bool, or any type of one byte of which 0 is false.
+    /// bool, or any one-byte type in which 0 is false.
     SPARRING_BOOL = 1,
     /// int8_t; sums and products of integers wrap.
     SPARRING_I8 = 2,
@@ -49,24 +49,24 @@ use SparringType::*;
 
 macro_rules! types {
     ($($variant:ident $t:ty, $code:ident, $foreign:ty, $from:expr;)*) => {
-        /// The types that C has.
+        /// The types available in C.
         pub(crate) const TYPES: &[Type] = &[$(Type::$variant),*];
         /// The type of a code, checked.
         pub(crate) fn value_type(code: u32) -> Fallible<Type> {
             type_of("type", code)
         }
-        /// The same of the argument of that name.
+        /// The same for the argument of that name.
         pub(crate) fn type_of(name: &'static str, code: u32) -> Fallible<Type> {
             choice(name, code, &[$(($code as u32, Type::$variant)),*])
         }
-        /// The code of a type; 0 for one that C does not have.
+        /// The code of a type; 0 if it does not exist in C.
         pub(crate) fn code(ty: Type) -> u32 {
             match ty {
                 $(Type::$variant => $code as u32,)*
                 Type::Struct(_) => 0,
             }
         }
-        /// What C calls a type.
+        /// The name of a type in C.
         pub(crate) fn named(ty: Type) -> &'static str {
             match ty {
                 $(Type::$variant => stringify!($code),)*
@@ -79,14 +79,14 @@ macro_rules! types {
         pub(crate) unsafe fn input_values(ty: Type, p: *const c_void, len: usize) -> Fallible<Array> {
             match ty {
                 $(Type::$variant => {
-                    // SAFETY: the caller's promise; every bit pattern is a number, and a bool of C is any byte.
+                    // SAFETY: the caller's promise; every bit pattern is a number, and a C bool is read as a byte.
                     let values = unsafe { input(p.cast::<$foreign>(), len, "values")? };
                     Ok(Array::of(copied::<$t, $foreign>(values, "values", $from)?))
                 })*
-                Type::Struct(of) => Err(Fail::of_type("values", format!("{} is no type of C", of.name))),
+                Type::Struct(of) => Err(Fail::of_type("values", format!("{} is not a C type", of.name))),
             }
         }
-        /// The caller's values, where they are; of bool a copy.
+        /// The caller's values without a copy; bool is copied.
         /// # Safety
         /// As for [`input`], of that type, during `'a`.
         pub(crate) unsafe fn lent_values<'a>(
@@ -105,10 +105,10 @@ macro_rules! types {
                     // SAFETY: the caller's promise; every bit pattern is a number, and bool was above.
                     Ok(Values::Lent(Slice::of(unsafe { input(p.cast::<$t>(), len, name)? })))
                 })*
-                Type::Struct(of) => Err(Fail::of_type(name, format!("{} is no type of C", of.name))),
+                Type::Struct(of) => Err(Fail::of_type(name, format!("{} is not a C type", of.name))),
             }
         }
-        /// A matrix over the caller's values, which belong to `lent`.
+        /// Values of a matrix over the caller's array, which `lent` owns.
         /// # Safety
         /// `p` points to `len` values of that type, unless it is NULL or badly aligned, which nobody writes until
         /// `lent` is dropped.
@@ -126,15 +126,15 @@ macro_rules! types {
             match ty {
                 $(Type::$variant => {
                     check_any(p.cast::<$t>(), len, "values")?;
-                    // SAFETY: 1. aligned and not too large by `check_any`; 2. there, alive and unwritten by the
-                    // caller's promise; 3. every bit pattern is a number, and bytes of bools were looked at.
+                    // SAFETY: 1. aligned and not too large by `check_any`; 2. valid, alive and unmodified by the
+                    // caller's promise; 3. every bit pattern is a number, and bytes of bools were checked.
                     let values = unsafe { Storage::foreign(p.cast::<$t>(), len, lent) };
                     Ok(Csr::with_storage(pattern, values)?.into())
                 })*
-                Type::Struct(of) => Err(Fail::of_type("values", format!("{} is no type of C", of.name))),
+                Type::Struct(of) => Err(Fail::of_type("values", format!("{} is not a C type", of.name))),
             }
         }
-        /// Zeros for C to replace, and where they are.
+        /// A zeroed array for C to fill, and its address.
         pub(crate) fn zeros(ty: Type, len: usize) -> Fallible<(Array, *mut c_void)> {
             match ty {
                 $(Type::$variant => {
@@ -143,7 +143,7 @@ macro_rules! types {
                     let at = values.as_mut_ptr().cast();
                     Ok((Array::of(values), at))
                 })*
-                Type::Struct(of) => Err(Fail::of_type("type", format!("{} is no type of C", of.name))),
+                Type::Struct(of) => Err(Fail::of_type("type", format!("{} is not a C type", of.name))),
             }
         }
         /// Copies the values into the caller's array.
@@ -174,12 +174,12 @@ types! {
     ComplexF64 Complex<f64>, SPARRING_COMPLEX_F64, Complex<f64>, |x| x;
 }
 
-/// Where the values are.
+/// The address of the values.
 pub(crate) fn address(values: Slice<'_>) -> *const c_void {
     values.as_ptr().cast()
 }
 
-/// Values of the caller's, or a copy of them.
+/// The caller's values, or a copy of them.
 pub(crate) enum Values<'a> {
     Own(Array),
     Lent(Slice<'a>),
@@ -194,7 +194,7 @@ impl Values<'_> {
     }
 }
 
-/// Refuses bytes of C that are neither 0 nor 1, the truth values.
+/// Rejects bytes other than 0 and 1.
 fn check_bools(bytes: &[u8]) -> Fallible {
     match bytes.iter().position(|&byte| byte > 1) {
         None => Ok(()),
@@ -202,17 +202,17 @@ fn check_bools(bytes: &[u8]) -> Fallible {
     }
 }
 
-/// The values that C has written over [`zeros`]; nothing is copied.
+/// The values that C has written to [`zeros`], without a copy.
 pub(crate) fn written(ty: Type, values: Array) -> Array {
     match values.into_vec::<u8>() {
-        // A byte of C becomes a bool where it is: the standard library collects in place what has the same size.
+        // Bytes become bools in place: the standard library collects in place for equal sizes.
         Ok(bytes) if ty == Type::Bool => Array::of(bytes.into_iter().map(|byte| byte != 0).collect::<Vec<bool>>()),
         Ok(bytes) => Array::of(bytes),
         Err(values) => values,
     }
 }
 
-/// Refuses values of another type than those of the first operand.
+/// Rejects values of another type than the first operand.
 pub(crate) fn same_type(other: (&str, &Matrix), first: (&str, &Matrix)) -> Fallible {
     let (found, expected) = (other.1.ty(), first.1.ty());
     if found == expected {

@@ -1,4 +1,4 @@
-//! Vectors: from arrays, and back into them; to a device, and back from it.
+//! Vectors: conversion from and to arrays, transfers to and from devices.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
@@ -16,8 +16,7 @@ use crate::sparse::{Sparse, on_host};
 use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
 use crate::types::{code, input_values, output_values, value_type};
 
-/// A vector with entries at some indices or at all, of one of the types above, in the memory of the processor or of a
-/// GPU. Threads of yours may share one.
+/// A sparse or full vector of one of the types above, in host memory or on a GPU. It may be shared between threads.
 pub struct SparringVector {
     data: Mutex<Vector>,
 }
@@ -39,20 +38,20 @@ impl From<Vector> for SparringVector {
     }
 }
 
-/// The error of making a vector, whose length C calls `len`.
+/// The error of creating a vector, whose length is `len` in C.
 fn of_length(e: Error) -> Fail {
     let overflow = matches!(e, Error::IndexOverflow { .. });
     let fail = Fail::from(e);
     if overflow { fail.naming("len") } else { fail }
 }
 
-/// The error that an index is not below the length.
+/// The error for an index that is not below the length.
 pub(crate) fn beyond(name: &str, index: u64, len: usize) -> Fail {
     Fail { status: SPARRING_INDEX_RANGE, message: format!("{name} is {index}, not below the length, which is {len}") }
 }
 
-/// The vector of `len` indices, without entries. `type` is a SparringType. `*vector` gets the handle, NULL on failure;
-/// free it with sparring_vector_free. A length is below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+/// An empty vector of length `len`. `type` is a SparringType. `*vector` receives the handle, NULL on failure; free it
+/// with sparring_vector_free. The length is below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_new(
     r#type: u32,
@@ -66,10 +65,10 @@ pub unsafe extern "C" fn sparring_vector_new(
     })
 }
 
-/// The vector of `len` indices with the entries v(indices[p]) = values[p] for p from 0 to nvals - 1, in any order,
-/// which are checked and copied. Entries at the same index are summed (bool: or); an integer type that does not hold a
-/// sum is refused. `type` is a SparringType; both arrays have `nvals` elements. `*vector` gets the handle, NULL on
-/// failure; free it with sparring_vector_free.
+/// A vector of length `len` with the entries v(indices[p]) = values[p] for p from 0 to nvals - 1, in any order,
+/// validated and copied. Duplicate entries are summed (bool: or); an overflowing sum of integers is an error. `type` is
+/// a SparringType; both arrays have `nvals` elements. `*vector` receives the handle, NULL on failure; free it with
+/// sparring_vector_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_from_entries(
     r#type: u32,
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn sparring_vector_from_entries(
         let (len, nvals, ty) = (size(len, "len")?, size(nvals, "nvals")?, value_type(r#type)?);
         // SAFETY: by the contract above both arrays have this length, and every bit pattern is a number.
         let (indices, values) = unsafe { (input(indices, nvals, "indices")?, input_values(ty, values, nvals)?) };
-        // A length that no vector has is refused before an index below it is cut to 32 bits.
+        // An impossible length is rejected before indices are truncated to 32 bits.
         Vector::empty(ty, len).map_err(of_length)?;
         if let Some(p) = indices.iter().position(|&i| i >= len as u64) {
             return Err(beyond(&format!("indices[{p}]"), indices[p], len));
@@ -96,8 +95,8 @@ pub unsafe extern "C" fn sparring_vector_from_entries(
     })
 }
 
-/// The vector of `len` indices with an entry at each, values[i] at i, which are copied. `type` is a SparringType.
-/// `*vector` gets the handle, NULL on failure; free it with sparring_vector_free.
+/// A full vector of length `len`, values[i] at i, which are copied. `type` is a SparringType. `*vector` receives the
+/// handle, NULL on failure; free it with sparring_vector_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_from_dense(
     r#type: u32,
@@ -115,8 +114,8 @@ pub unsafe extern "C" fn sparring_vector_from_dense(
     })
 }
 
-/// The same vector under another handle: what is written to one leaves the other as it is. Nothing is copied before
-/// one of the two is written. `*copy` gets the handle, NULL on failure; free it with sparring_vector_free.
+/// A copy of the vector under another handle; writing to one does not affect the other. Data is copied only on the
+/// first write (copy on write). `*copy` receives the handle, NULL on failure; free it with sparring_vector_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_dup(
     vector: *const SparringVector,
@@ -139,7 +138,7 @@ pub unsafe extern "C" fn sparring_vector_type(vector: *const SparringVector, r#t
     })
 }
 
-/// Number of indices, with or without an entry.
+/// Length of the vector.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_len(vector: *const SparringVector, len: *mut u64) -> SparringStatus {
     ffi!({
@@ -159,9 +158,9 @@ pub unsafe extern "C" fn sparring_vector_nvals(vector: *const SparringVector, nv
     })
 }
 
-/// Copies the entries into your arrays, indices increasing; an array that is NULL is not wanted. The vector is in the
-/// processor's memory: see sparring_vector_to. `indices` and `values` have room for `capacity` elements each, of which
-/// as many are written as there are entries: SPARRING_LENGTH if that is too few. `values` has the vector's type.
+/// Copies the entries into your arrays, by increasing index; NULL omits an array. The vector is in host memory: see
+/// sparring_vector_to. `indices` and `values` have room for `capacity` elements each: SPARRING_LENGTH if that is less
+/// than the number of entries. `values` has the vector's type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_entries(
     vector: *const SparringVector,
@@ -172,17 +171,17 @@ pub unsafe extern "C" fn sparring_vector_entries(
     ffi!({
         let vector = handle(vector, "vector")?.snapshot();
         on_host("vector", &vector)?;
-        let (places, data) = vector.entries()?;
+        let (found, data) = vector.entries()?;
         // SAFETY: by the contract above each array that is not NULL has the length given.
         unsafe {
-            output_as(&places, indices, capacity, "indices", u64::from)?;
+            output_as(&found, indices, capacity, "indices", u64::from)?;
             output_values(data.slice(), values, capacity)
         }
     })
 }
 
-/// The value at index `i` into `scalar`, which is of the vector's type; where there is no entry, the scalar becomes
-/// empty. The vector is in the processor's memory.
+/// The value at index `i`, written to `scalar`, which has the vector's type; an absent entry makes the scalar empty.
+/// The vector is in host memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_get(
     vector: *const SparringVector,
@@ -202,7 +201,7 @@ pub unsafe extern "C" fn sparring_vector_get(
     })
 }
 
-/// Removes all entries; the type, the length and the memory in which it is stay. `device` is where it is.
+/// Removes all entries; type, length and device are unchanged. `device` is that of the vector.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_clear(
     device: *const SparringDevice,
@@ -211,10 +210,10 @@ pub unsafe extern "C" fn sparring_vector_clear(
     ffi!({ crate::device::clear(device, vector, "vector") })
 }
 
-/// A new vector with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
-/// as bool whether they are not 0. A value that the type does not hold is refused with its index:
-/// SPARRING_UNSUPPORTED; with `wrap` not 0 it is converted as C does, but that floats saturate and a NaN becomes 0.
-/// `*there` gets the handle, NULL on failure; free it with sparring_vector_free.
+/// A new vector with the values converted to another type: floats are rounded to nearest, integers are exact, bool is
+/// value ≠ 0. A value that the type cannot represent is an error that names its index: SPARRING_UNSUPPORTED; with
+/// `wrap` not 0 it is converted as in C, except that floats saturate and NaN becomes 0. `*there` receives the handle,
+/// NULL on failure; free it with sparring_vector_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_cast(
     vector: *const SparringVector,
@@ -232,8 +231,8 @@ pub unsafe extern "C" fn sparring_vector_cast(
     })
 }
 
-/// The same vector in the memory of `device`, as sparring_matrix_to has it of matrices. `*there` gets the handle of a
-/// new vector, NULL on failure; free it with sparring_vector_free.
+/// A copy of the vector in the memory of `device`, like sparring_matrix_to. `*there` receives the handle of a new
+/// vector, NULL on failure; free it with sparring_vector_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_to(
     device: *const SparringDevice,
@@ -248,7 +247,8 @@ pub unsafe extern "C" fn sparring_vector_to(
     })
 }
 
-/// Where the vector is: "cpu", "cuda:0" and so on, into `buffer` of `capacity` bytes as for sparring_plan_explain.
+/// The device of the vector: "cpu", "cuda:0" and so on, written to `buffer` of `capacity` bytes as by
+/// sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_device(
     vector: *const SparringVector,

@@ -1,5 +1,5 @@
 //! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|graph|bfs|…]`: medians and minima on
-//! generated cases or files, with checksums.
+//! generated matrices or files, with checksums.
 
 mod case;
 mod contract;
@@ -22,7 +22,7 @@ use sparring::{Csr, Error};
 use sparring_generate::{self as generate, Case, Product};
 
 use crate::context::Context;
-use crate::device::{Where, refuse, refused, timed_on};
+use crate::device::{DeviceArg, refuse, refused, timed_on};
 use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
 use crate::timing::{self, Times, timed};
@@ -37,13 +37,13 @@ pub(crate) struct Arguments {
     /// What to measure [default: spgemm and triangles]
     #[arg(value_enum)]
     kind: Option<Kind>,
-    /// Cases: names of generated matrices, or Matrix Market files [default: all of the kind]
+    /// Cases: names of generated matrices, or Matrix Market files [default: all cases of the benchmark]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     pub(crate) case: Vec<String>,
-    /// Timed runs, after one that is not counted
+    /// Timed runs, after one warm-up run
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Give freed memory back to the system between runs, so that each run pays for touching its result first
+    /// Return freed memory to the system between runs, so that each run includes the page faults of its result
     #[arg(long)]
     fresh_memory: bool,
     #[command(flatten)]
@@ -55,22 +55,22 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     graph: graph::Settings,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Kind {
-    /// Products: A·A, A·Aᵀ of files that are not square, R·A·P for rap100, two factors for diagonal, permuted, dot, …
+    /// Products: A·A, or A·Aᵀ of nonsquare files; R·A·P for rap100, two factors for diagonal, permuted, dot, …
     Spgemm,
     /// Triangles of graphs
     Triangles,
     /// Distances and nearest neighbours between rows
     Distance,
-    /// Products of sparse tensors, over all modes
+    /// MTTKRP of sparse tensors, over all modes
     Mttkrp,
     /// Contractions of batches of small dense tensors
     Contract,
-    /// Reading Matrix Market files into compressed rows
+    /// Reading Matrix Market files into CSR
     Read,
     /// y = A·x
     Mxv,
@@ -78,31 +78,31 @@ enum Kind {
     Vxm,
     /// Aᵀ
     Transpose,
-    /// The sum of all entries, and those of rows
+    /// The sum of all entries, and row sums
     Reduce,
     /// A + Aᵀ
     Ewise,
-    /// A from its entries in a mixed order
+    /// A from its entries in shuffled order
     Build,
-    /// A·A where A has an entry
+    /// A·A masked by A
     Masked,
-    /// Operations entry by entry, rows and columns taken and assigned, by name
+    /// Elementwise operations, extract and assign, untyped
     Steps,
-    /// Products of matrices of which nearly all rows or columns are empty
+    /// Products of hypersparse matrices
     Hyper,
-    /// A·A for one use, by types and by name: all doors lead to the same kernels
+    /// A single A·A by the typed and the untyped interface, which share their kernels
     Doors,
-    /// One entry written into a vector, under masks and with accumulators
+    /// Writing one entry into a vector, with masks and accumulators
     Write,
-    /// Graph algorithms, their graph made once
+    /// Graph algorithms, on a graph that is built once
     Graph,
-    /// Levels of a breadth-first search, written with operations; as are the next three
+    /// Levels of a breadth-first search in GraphBLAS operations, like the next three
     Bfs,
     /// Parents in a breadth-first tree
     Parents,
     /// Lengths of shortest paths
     Sssp,
-    /// Betweenness by four sources at once
+    /// Betweenness from four sources at once
     Betweenness,
 }
 
@@ -145,7 +145,7 @@ impl Kind {
 }
 
 impl Arguments {
-    /// Refuses what a GPU does not have.
+    /// Rejects options that do not apply to a GPU.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
         refuse(&[(self.fresh_memory, "--fresh-memory", "freed device memory stays in a pool for the next run")])
     }
@@ -196,7 +196,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         context.heading(&write::heading())?;
         return names(&write::CASES).iter().try_for_each(|name| write::run(context, name, arguments.repeat));
     }
-    // Not after minutes of measuring others.
+    // Checked up front, not after minutes of measuring other cases.
     arguments.case.iter().try_for_each(|name| crate::read::check(&source(name)))?;
     if arguments.kind == Some(Kind::Distance) {
         let bench = distance::Bench {
@@ -278,7 +278,7 @@ fn spgemm(context: &Context, name: &str, repeat: u32) -> Result {
     }
 }
 
-/// Measures the products of a case, whose matrices are `there` on the machine.
+/// Measures the products of a case, whose matrices are uploaded as `there`.
 fn measure_all<M: Machine>(context: &Context, machine: &M, case: &Case, there: &[M::Matrix], repeat: u32) -> Result {
     for product in &case.products {
         let hosts: Vec<_> = product.factors.iter().map(|&f| &case.matrices[f]).collect();
@@ -295,7 +295,7 @@ struct Chain<M: Machine> {
     results: Vec<M::Matrix>,
 }
 
-/// The result of `f` and the milliseconds that it took, the machine idle before and after.
+/// The result of `f` and its time in milliseconds; the machine is idle before and after.
 fn timed_with<M: Machine, T>(machine: &M, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {
     machine.wait()?;
     let (result, ms) = timed(|| f().and_then(|x| machine.wait().map(|()| x)));
@@ -303,7 +303,7 @@ fn timed_with<M: Machine, T>(machine: &M, f: impl FnOnce() -> sparring::Result<T
 }
 
 impl<M: Machine> Chain<M> {
-    /// Computes the product; milliseconds of the symbolic and of the numeric phases.
+    /// Computes the product. Returns it with the milliseconds of the symbolic and the numeric phases.
     fn new(machine: &M, factors: &[&M::Matrix]) -> sparring::Result<(Self, f64, f64)> {
         let (mut chain, mut symbolic, mut numeric) = (Self { plans: vec![], results: vec![] }, 0.0, 0.0);
         for b in &factors[1..] {
@@ -317,8 +317,8 @@ impl<M: Machine> Chain<M> {
         }
         Ok((chain, symbolic, numeric))
     }
-    /// Computes the values again, in place; milliseconds.
-    fn again(&mut self, machine: &M, factors: &[&M::Matrix]) -> sparring::Result<f64> {
+    /// Recomputes the values in place. Returns milliseconds.
+    fn renumeric(&mut self, machine: &M, factors: &[&M::Matrix]) -> sparring::Result<f64> {
         let ((), ms) = timed_with(machine, || {
             self.plans.iter().zip(&factors[1..]).enumerate().try_for_each(|(step, (plan, b))| {
                 let (before, after) = self.results.split_at_mut(step);
@@ -335,7 +335,7 @@ impl<M: Machine> Chain<M> {
     }
 }
 
-/// Measures the product of `factors`, which are `hosts` on the machine.
+/// Measures the product of `factors`, the uploaded copies of `hosts`.
 fn measure<M: Machine>(
     context: &Context,
     machine: &M,
@@ -346,7 +346,7 @@ fn measure<M: Machine>(
 ) -> Result {
     let [mut symbolic, mut numeric, mut both, mut reuse]: [Times; 4] = Default::default();
     let mut last = None;
-    // What reading took is not the product's.
+    // Excludes the memory peak of reading.
     let alone = machine.forget_peak();
     // Round 0 warms up: pages of C, caches, the pool, programs to compile.
     for round in 0..=repeat {
@@ -361,7 +361,7 @@ fn measure<M: Machine>(
     }
     let Some(mut chain) = last else { unreachable!("there is at least the first round") };
     for round in 0..=repeat {
-        let t = chain.again(machine, factors)?;
+        let t = chain.renumeric(machine, factors)?;
         if round > 0 {
             reuse.push(t);
         }
@@ -377,8 +377,7 @@ fn measure<M: Machine>(
     let (nnz, found, flops, chosen) = (M::nnz(c), machine.checks(c)?, chain.flops(), chain.chosen());
     let shape = (hosts[0].nrows(), hosts[0].ncols(), hosts.last().map_or(0, |b| b.ncols()));
     drop(chain);
-    // As a user asks for a product that is used once; where a machine has no way of its own for that, it is the two
-    // phases.
+    // The single-use product. On a machine without a dedicated algorithm for it, this is the two phases.
     let (mut once, mut once_checks) = ([Times::default(), Times::default()], [None, None]);
     for ((times, checks), any_order) in once.iter_mut().zip(&mut once_checks).zip([false, true]) {
         for round in 0..=repeat {
@@ -439,8 +438,8 @@ fn measure<M: Machine>(
     if !counted.is_empty() {
         timing::insert(&mut line, "count_", &counted);
     }
-    // Most memory at once during the sorted product, everything included: on the processor what is resident, null where
-    // the system does not tell; on a GPU that of the device.
+    // Peak memory of the sorted product, everything included: resident memory on the processor (null if the system does
+    // not report it), device memory on a GPU.
     for (key, value) in
         [("peak_bytes", json!(peak)), ("input_bytes", json!(input_bytes)), ("result_bytes", json!(result_bytes))]
     {

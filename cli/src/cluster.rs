@@ -9,11 +9,11 @@ use crate::failure;
 use crate::read::ByParts;
 use crate::timing::timed;
 
-/// The processes of the job, on which the context computes from here on; the first says results, and errors.
+/// Starts the job and makes the context compute on it. The first process prints results and errors.
 pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     let inner: Machine = match context.device {
         Device::Cpu => context.machine()?,
-        // `cuda:0` is the first of a node: each rank has one of its own.
+        // `cuda:0` is the first GPU of a node: each rank uses one of its own.
         Device::Cuda(first) => Machine::cuda(first + Cluster::local_rank()?, context.memory_budget)?,
     };
     let cluster = Cluster::new(inner)?;
@@ -25,8 +25,8 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     Ok(cluster)
 }
 
-/// The blocks of a matrix, and the milliseconds that reading took: Matrix Market files, edge lists and graphs of DIMACS
-/// by parts, any other file whole by each rank.
+/// A distributed matrix, and the milliseconds of reading it. Matrix Market files, edge lists and DIMACS graphs are read
+/// in parallel; every other file is read whole by each rank.
 pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure::Result<(Matrix, f64)> {
     if let Some((path, how)) = context.reading().by_parts(name) {
         let (made, ms) = timed(|| match how {

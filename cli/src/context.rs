@@ -1,4 +1,4 @@
-//! What all commands share: their options, the processor, the GPU, the choice of output, the progress bar.
+//! State shared by all commands: options, CPU and GPU, output format, progress bar.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -23,22 +23,22 @@ use crate::size;
 use crate::tensor;
 use crate::timing::timed;
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Threads to run on [default: one for each processor]
+    /// Number of threads [default: one per processor]
     #[arg(long, global = true, value_name = "N", help_heading = "Every command takes")]
     threads: Option<usize>,
-    /// Lower the instructions that loops use to this set, with the same results [default: the best of the processor]
+    /// Lower the instruction set of the loops, with the same results [default: the best of the processor]
     #[arg(long, global = true, value_name = "SET", value_parser = instructions, help_heading = "Every command takes")]
     pub(crate) isa: Option<Isa>,
-    /// Refuse to take more memory than this for results and scratch, of the GPU's if it computes: 2G, 500M, or bytes
+    /// Limit the memory for results and workspace, of the GPU if it computes: 2G, 500M, or bytes
     #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = "Every command takes")]
     pub(crate) memory_budget: Option<u64>,
-    /// Write JSON to standard output, and nothing else there
+    /// Print only JSON to standard output
     #[arg(long, global = true, help_heading = "Every command takes")]
     json: bool,
-    /// Compute on all processes of an MPI job: mpirun -n 16 sparring --cluster pagerank web.mtx
+    /// Run on all processes of an MPI job: mpirun -n 16 sparring --cluster pagerank web.mtx
     #[arg(long, global = true, help_heading = "Every command takes")]
     pub(crate) cluster: bool,
     #[command(flatten)]
@@ -48,36 +48,36 @@ pub(crate) struct Common {
 pub(crate) struct Context {
     /// Reports progress.
     pub(crate) cpu: Cpu,
-    /// Does not, for measurements.
+    /// Without progress reports, for measurements.
     pub(crate) quiet: Cpu,
-    /// The GPU, if it is to compute.
+    /// The GPU, if the command runs on it.
     pub(crate) cuda: Option<Cuda>,
     pub(crate) device: Device,
     pub(crate) progress: Progress,
-    /// Bytes that a computation may take.
+    /// Memory limit of a computation, in bytes.
     pub(crate) memory_budget: Option<u64>,
     threads: Option<usize>,
     json: bool,
     reading: Reading,
-    /// The command, as its lines of JSON call it.
+    /// Name of the command in the JSON output.
     command: String,
-    /// A matrix goes to standard output, so what is said about it goes to standard error.
+    /// Whether a matrix goes to standard output, so that the summary goes to standard error.
     aside: Cell<bool>,
-    /// Standard input has been read.
+    /// Whether standard input has been read.
     input_taken: Cell<bool>,
-    /// The processes of the job, if all of them compute. The first says what there is to say.
+    /// The MPI job, if it computes. Its first process prints.
     #[cfg(feature = "cluster")]
     cluster: Option<sparring_cluster::Cluster>,
 }
 
-/// How products of a sparse tensor are computed, on the processor or a GPU.
+/// The variant of MTTKRP, on the processor or a GPU.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
     Variant(Variant),
     Device(TensorForm),
 }
 
-/// The processor with so many threads; as many as there are, unless said otherwise.
+/// The processor with this number of threads [default: all].
 fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Result<Cpu> {
     let cpu = threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads)?;
     Ok(match memory_budget {
@@ -86,20 +86,20 @@ fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Re
     })
 }
 
-/// What `--isa` takes.
+/// Parses `--isa`.
 fn instructions(word: &str) -> Result<Isa, String> {
     Isa::named(word).ok_or_else(|| format!("it is {}", Isa::ALL.map(Isa::name).join(", ")))
 }
 
 impl GraphBackend for Context {
-    /// The GPU, if it is to compute.
+    /// The GPU, if the command runs on it.
     fn place(&self) -> sparring::Result<Place<'_>> {
         Ok(self.cuda.as_ref().map_or(Place::Cpu(&self.cpu), Place::Cuda))
     }
 }
 
 impl Context {
-    /// For the command of this name.
+    /// Context of the command of this name.
     pub(crate) fn new(common: &Common, command: String, device: Device) -> Result<Self> {
         let cpu = || processor(common.threads, common.memory_budget);
         let cuda = match device {
@@ -108,7 +108,7 @@ impl Context {
                 return Err(refused("--threads", "it computes with all that it has").into());
             }
             Device::Cuda(ordinal) => {
-                // What `sparring tune` found.
+                // With the results of `sparring tune`.
                 let cuda = Cuda::new(ordinal)?.tuning(Tuning::Kept);
                 Some(match common.memory_budget {
                     Some(bytes) => cuda.memory_budget(bytes),
@@ -138,21 +138,21 @@ impl Context {
             cluster: None,
         })
     }
-    /// The matrix that `name` stands for, and the milliseconds that getting it took.
+    /// The matrix called `name`, and the milliseconds of loading it.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
         self.begin_reading(name)?;
         let reading = &self.reading;
         let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name, reading)));
         Ok((source?, ms))
     }
-    /// The same as values of a type, or in the file's own.
+    /// The same with values of type `ty`, by default the type of the file.
     pub(crate) fn load_any(&self, name: &str, ty: Option<Type>) -> Result<(Matrix, f64)> {
         self.begin_reading(name)?;
         let reading = &self.reading;
         let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, reading, ty)));
         Ok((matrix?, ms))
     }
-    /// The sparse tensor that `name` stands for, and the milliseconds that getting it took.
+    /// The sparse tensor called `name`, and the milliseconds of loading it.
     pub(crate) fn load_tensor(&self, name: &str) -> Result<(AnyTensor<f64>, f64)> {
         self.begin_reading(name)?;
         let reading = &self.reading;
@@ -165,7 +165,7 @@ impl Context {
         let (array, ms) = timed(|| self.reading.array(name));
         Ok((array?, ms))
     }
-    /// Decomposes a tensor, on the GPU if it is to compute. Progress is told by the sweep.
+    /// Decomposes a tensor, on the GPU if selected. Reports progress per sweep.
     pub(crate) fn cp<I: Index>(
         &self,
         als: &CpAls<'_, f64>,
@@ -182,19 +182,21 @@ impl Context {
             (None, _) => als.run(&self.quiet, x),
         }
     }
-    /// The variant of this name, of those that the machine has.
+    /// The variant of this name, among those of the device.
     pub(crate) fn variant(&self, name: &str) -> sparring::Result<Form> {
         let known = Variant::from_name(name);
         if self.cuda.is_none() {
             return match TensorForm::ALL.iter().any(|form| form.name() == name) && known.is_err() {
                 true => Err(Error::Argument {
                     name: "--variant",
-                    message: format!("{name} is of a GPU; the processor has a, b, c, copies, tree, linear and single"),
+                    message: format!(
+                        "{name} is only for a GPU; the processor has a, b, c, copies, tree, linear and single"
+                    ),
                 }),
                 false => known.map(Form::Variant),
             };
         }
-        // The one of Phipps and Kolda by both of its names.
+        // Phipps and Kolda's variant has two names.
         let form = if name == "c" { "permuted" } else { name };
         match TensorForm::ALL.into_iter().find(|found| found.name() == form) {
             Some(form) => Ok(Form::Device(form)),
@@ -206,7 +208,7 @@ impl Context {
     }
     fn begin_reading(&self, name: &str) -> sparring::Result<()> {
         self.progress.stage(format!("reading {name}"));
-        if read::told(name).1 == STANDARD && self.input_taken.replace(true) {
+        if read::split_kind(name).1 == STANDARD && self.input_taken.replace(true) {
             let message = "standard input can be read once".into();
             return Err(Error::Argument { name: "file", message });
         }
@@ -217,22 +219,22 @@ impl Context {
     pub(crate) fn command(&self) -> &str {
         &self.command
     }
-    /// Computes on all processes of a job from here on.
+    /// Makes the context compute on an MPI job.
     #[cfg(feature = "cluster")]
     pub(crate) fn spread(&mut self, cluster: sparring_cluster::Cluster) {
         self.cluster = Some(cluster);
     }
-    /// How files are read.
+    /// The options for reading files.
     #[cfg(feature = "cluster")]
     pub(crate) fn reading(&self) -> &Reading {
         &self.reading
     }
-    /// The processes of the job, if the context computes on them.
+    /// The MPI job, if the context computes on it.
     #[cfg(feature = "cluster")]
     pub(crate) fn cluster(&self) -> Option<&sparring_cluster::Cluster> {
         self.cluster.as_ref()
     }
-    /// What every process of a job has read, if each of them has; what one machine has read.
+    /// `read` if it succeeded on every process of the job; without a job, `read`.
     pub(crate) fn read_by_all<T>(&self, read: Result<T>) -> Result<T> {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
@@ -245,7 +247,7 @@ impl Context {
         }
         read
     }
-    /// Whether another process of the job says and writes results.
+    /// Whether another process of the job prints and writes results.
     pub(crate) fn is_silent(&self) -> bool {
         #[cfg(feature = "cluster")]
         {
@@ -256,11 +258,11 @@ impl Context {
             false
         }
     }
-    /// Says results on standard error from here on: a matrix goes to standard output.
+    /// Redirects summaries to standard error, because a matrix goes to standard output.
     pub(crate) fn give_up_stdout(&self) {
         self.aside.set(true);
     }
-    /// The machine that computes what is known at run time only.
+    /// The machine for untyped operations.
     pub(crate) fn machine(&self) -> sparring::Result<Machine> {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = &self.cluster {
@@ -271,11 +273,11 @@ impl Context {
         }
         Ok(self.progress.follow(processor(self.threads, self.memory_budget)?).into())
     }
-    /// The transpose of a matrix in the processor's memory.
+    /// The transpose of a matrix in host memory.
     pub(crate) fn transposed(&self, a: &Matrix) -> sparring::Result<Matrix> {
         Machine::from(Cpu::with_threads(self.threads())?).transpose(a)
     }
-    /// The result of `f` and the milliseconds that it took; a GPU is idle before and after.
+    /// The result of `f` and its time in milliseconds; a GPU is idle before and after.
     pub(crate) fn timed<T>(&self, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {
         match &self.cuda {
             Some(cuda) => device::timed_on(cuda, f),
@@ -285,14 +287,14 @@ impl Context {
             }
         }
     }
-    /// Writes a result: `json` if that was asked for, else `text`.
+    /// Prints a result: `json` with `--json`, else `text`.
     pub(crate) fn result(&self, json: Value, text: impl FnOnce() -> String) -> Result {
         if self.is_silent() {
             return Ok(());
         }
         let text = if self.json { self.headed(json).to_string() } else { text() };
         if self.aside.get() {
-            // Nobody misses it who has closed standard error.
+            // A closed standard error is ignored.
             self.progress.suspend(|| drop(writeln!(io::stderr(), "{}", text.trim_end())));
             return Ok(());
         }
@@ -301,7 +303,7 @@ impl Context {
             writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()).map_err(Failure::Output)
         })
     }
-    /// A line of JSON behind the version of the program and the command.
+    /// The JSON object, preceded by the version of the program and the command.
     fn headed(&self, json: Value) -> Value {
         let mut line = Map::new();
         line.insert("version".into(), env!("CARGO_PKG_VERSION").into());
@@ -313,13 +315,13 @@ impl Context {
         if let Some(cluster) = &self.cluster {
             line.insert("ranks".into(), cluster.size().into());
         }
-        // Where the processor computed.
+        // Computed on the processor.
         if line.contains_key("threads") {
             line.insert("isa".into(), Isa::running().name().into());
         }
         Value::Object(line)
     }
-    /// Writes text that JSON has no place for.
+    /// Prints text that has no JSON counterpart.
     pub(crate) fn heading(&self, text: &str) -> Result {
         if self.json { Ok(()) } else { self.result(Value::Null, || text.into()) }
     }

@@ -1,4 +1,4 @@
-//! `sparring convert IN OUT` and `sparring transpose IN OUT`: a matrix from one kind of file to another.
+//! `sparring convert IN OUT` and `sparring transpose IN OUT`: from one file format to another.
 
 use clap::Args;
 use serde_json::json;
@@ -13,16 +13,16 @@ use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, .gz behind them, - for standard
+    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, also with .gz, - for standard
     /// input, or gen:NAME
     pub(crate) input: String,
-    /// File to write, what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard
-    /// output
+    /// File to write, its format given by its name: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for
+    /// standard output
     output: String,
-    /// Convert the values to this type first; what it does not hold is refused [default: that of the file]
+    /// Convert the values to this type; values that it cannot represent are an error [default: the type of the file]
     #[arg(long = "type", value_name = "TYPE")]
     values: Option<Type>,
-    /// Convert what the type does not hold too: integers wrap, floats saturate, NaN becomes 0
+    /// Convert unrepresentable values too: integers wrap, floats saturate, NaN becomes 0
     #[arg(long, requires = "values")]
     wrapping: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Where a command computes: `--device`.
+//! The device that a command runs on: `--device`.
 
 use std::fmt;
 
@@ -23,15 +23,15 @@ impl fmt::Display for Device {
     }
 }
 
-/// The option of commands that compute on either.
+/// The option of commands that run on CPU or GPU.
 #[derive(clap::Args, Clone, Copy)]
-pub(crate) struct Where {
-    /// Where to compute: cpu, or cuda:N for GPU number N
+pub(crate) struct DeviceArg {
+    /// Device to run on: cpu, or cuda:N for GPU number N
     #[arg(long, value_name = "DEVICE", default_value_t, value_parser = parse)]
     pub(crate) device: Device,
 }
 
-/// What `--device` takes.
+/// Parses `--device`.
 pub(crate) fn parse(text: &str) -> Result<Device, String> {
     let number = |text: &str| text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
     match text.strip_prefix("cuda:").and_then(number) {
@@ -41,12 +41,12 @@ pub(crate) fn parse(text: &str) -> Result<Device, String> {
     }
 }
 
-/// The error for an option that has no meaning on a GPU.
+/// The error for an option that does not apply to a GPU.
 pub(crate) fn refused(option: &str, why: &str) -> Error {
     Error::Unsupported { what: format!("{option} on a GPU"), why: why.into() }
 }
 
-/// Refuses the first option that was given, each with its name and why a GPU does not have it.
+/// Rejects the first option that is given; each has a name and the reason why it does not apply to a GPU.
 pub(crate) fn refuse(options: &[(bool, &str, &str)]) -> sparring::Result<()> {
     match options.iter().find(|(given, ..)| *given) {
         Some((_, option, why)) => Err(refused(option, why)),
@@ -54,7 +54,7 @@ pub(crate) fn refuse(options: &[(bool, &str, &str)]) -> sparring::Result<()> {
     }
 }
 
-/// The result of `f` and the milliseconds that it took, the device idle before and after.
+/// The result of `f` and its time in milliseconds; the device is idle before and after.
 pub(crate) fn timed_on<T>(cuda: &Cuda, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {
     cuda.synchronize()?;
     let (result, ms) = timed(|| f().and_then(|x| cuda.synchronize().map(|()| x)));

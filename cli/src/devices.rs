@@ -1,4 +1,4 @@
-//! The command `devices`: the processor, the GPUs, and what is missing to use them.
+//! The command `devices`: the processor, the GPUs, and missing drivers or compilers.
 
 use serde_json::{Map, Value, json};
 use sparring::{Cuda, Isa};
@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::failure::Result;
 use crate::output::thousands;
 
-/// Lists them.
+/// Lists the devices.
 pub(crate) fn list(context: &Context) -> Result {
     let devices: Vec<_> = (0..Cuda::count()).map(|ordinal| (ordinal, Cuda::new(ordinal))).collect();
     let missing = if devices.is_empty() { Cuda::new(0).err().map(|e| e.to_string()) } else { None };

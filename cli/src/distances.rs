@@ -11,17 +11,17 @@ use sparring::io::{WriteOptions, write_matrix_market_columns_to, write_npy_colum
 use sparring::{Csr, par};
 
 use crate::context::Context;
-use crate::device::Where;
+use crate::device::DeviceArg;
 use crate::failure::Result;
 use crate::formats::{self, Format};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
 use crate::timing::timed;
-use crate::vectors::{Cost, Files, Question, sum_of_finite};
+use crate::vectors::{Cost, Files, MetricArgs, sum_of_finite};
 use crate::write::{Output, Writing};
 
-/// Bytes of distances that are in memory at a time, unless a budget allows less.
+/// Bytes of distances in memory at a time, unless the budget is lower.
 const HELD: usize = 1 << 30;
 
 #[derive(Args)]
@@ -29,52 +29,52 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) files: Files,
     #[command(flatten)]
-    question: Question,
-    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx), an
-    /// array of NumPy (.npy), .csv, .npz, .svm, .gz behind them, or - for standard output. The first two need no memory
-    /// for all distances at once
+    metric_args: MetricArgs,
+    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx), a
+    /// NumPy array (.npy), .csv, .npz, .svm, also with .gz, or - for standard output. The first two are written
+    /// without holding all distances in memory
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
-    /// Draw how often distances come, those that are finite: FILE.svg or FILE.png
+    /// Draw a histogram of the finite distances: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
-/// All distances, made and handed on.
-struct Made {
+/// Outcome of computing all distances.
+struct Computed {
     sum: f64,
-    /// Milliseconds of making them, not of what is done with them.
+    /// Milliseconds of computing the distances, without consuming them.
     ms: f64,
     chosen: String,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
-    let question = &arguments.question;
-    let metric = question.metric()?;
+    let metric_args = &arguments.metric_args;
+    let metric = metric_args.metric()?;
     let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, formats::SPARSE)?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y) = (&vectors.x, vectors.to.as_ref());
     announce(context, x.nrows(), vectors.y().nrows(), output.is_some());
-    let options = Options { memory_budget: context.memory_budget, ..question.options() };
+    let options = Options { memory_budget: context.memory_budget, ..metric_args.options() };
     let title = format!("{metric} of all pairs");
     let histogram = picture.as_ref().map(|_| RefCell::new(Histogram::new(title, "distance")));
-    let asked = Asked { context, metric: &metric, options, histogram: histogram.as_ref() };
+    let query = Query { context, metric: &metric, options, histogram: histogram.as_ref() };
     context.progress.stage_of("computing distances", vectors.y().nrows(), "columns");
     let growth = Growth::start(context.cuda.as_ref());
     let (n, m) = (x.nrows(), vectors.y().nrows());
     let (made, all_ms) = match &output {
-        None => timed(|| asked.columns(x, y, &mut |_| Ok(()))),
+        None => timed(|| query.columns(x, y, &mut |_| Ok(()))),
         Some(output) => timed(|| {
             let mut made = None;
             if !matches!(output.kind.format, Format::MatrixMarket | Format::Npy) {
                 let mut rows = par::filled(n.saturating_mul(m), 0.0, "distances")?;
                 let mut column = 0;
-                let found = asked.columns(x, y, &mut |block| {
+                let found = query.columns(x, y, &mut |block| {
                     for part in block.chunks(n.max(1)) {
                         part.iter().enumerate().for_each(|(i, &d)| rows[i * m + column] = d);
                         column += 1;
@@ -87,27 +87,27 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             output.write_made(|out| {
                 if output.kind.format == Format::Npy {
                     return Ok(write_npy_columns_to(out, n, m, |write| {
-                        made = Some(asked.columns(x, y, write)?);
+                        made = Some(query.columns(x, y, write)?);
                         Ok(())
                     })?);
                 }
                 let comment = format!("distances of rows by {metric}");
                 let written = WriteOptions::new().threads(context.quiet.threads()).comment(&comment);
                 Ok(write_matrix_market_columns_to(out, n, m, &written, |write| {
-                    made = Some(asked.columns(x, y, write)?);
+                    made = Some(query.columns(x, y, write)?);
                     Ok(())
                 })?)
             })?;
-            Ok(made.unwrap_or(Made { sum: 0.0, ms: 0.0, chosen: String::new() }))
+            Ok(made.unwrap_or(Computed { sum: 0.0, ms: 0.0, chosen: String::new() }))
         }),
     };
-    let Made { sum, ms: made_ms, chosen } = made?;
+    let Computed { sum, ms: made_ms, chosen } = made?;
     if let (Some(picture), Some(histogram)) = (&picture, &histogram) {
         picture.draw(&*histogram.borrow())?;
     }
     let cost = Cost { ms: made_ms, growth: growth.bytes(), chosen };
     let mut json = json!({ "metric": metric.name() });
-    question.insert(&mut json);
+    metric_args.insert(&mut json);
     vectors.insert(&mut json);
     cost.insert(context, &mut json);
     let write_ms = output.as_ref().map(|_| all_ms - made_ms);
@@ -129,39 +129,39 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     })
 }
 
-/// Says on standard error how many distances there will be, where they are very many.
+/// Warns on standard error if the number of distances is very large.
 fn announce(context: &Context, n: usize, m: usize, written: bool) {
     const MANY: u128 = 10_000_000_000;
     let pairs = n as u128 * m as u128;
     if pairs > MANY {
         let bytes = if written { format!(", {:.0} GB", pairs as f64 * 8e-9) } else { String::new() };
-        let said = format!(
-            "warning: {} × {} rows have {:.2e} distances{bytes}; knn and radius find the near rows without them all",
+        let warning = format!(
+            "warning: {} × {} rows have {:.2e} distances{bytes}; knn and radius do not store them all",
             thousands(n as u64),
             thousands(m as u64),
             pairs as f64
         );
-        context.progress.suspend(|| drop(writeln!(io::stderr(), "{said}")));
+        context.progress.suspend(|| drop(writeln!(io::stderr(), "{warning}")));
     }
 }
 
-/// What is asked of each pair of rows, and where.
-struct Asked<'a> {
+/// The distance computation: metric, options and device.
+struct Query<'a> {
     context: &'a Context,
     metric: &'a AnyMetric,
     options: Options,
-    /// Counts them.
+    /// Histogram of the distances.
     histogram: Option<&'a RefCell<Histogram>>,
 }
 
-impl Asked<'_> {
-    /// Hands the distances to `take`, column by column, a block of whole columns at a time.
+impl Query<'_> {
+    /// Passes the distances to `take` in blocks of whole columns.
     fn columns(
         &self,
         x: &Csr<f64>,
         y: Option<&Csr<f64>>,
         take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
-    ) -> sparring::Result<Made> {
+    ) -> sparring::Result<Computed> {
         let (n, m) = (x.nrows(), y.unwrap_or(x).nrows());
         let (mut sum, mut elsewhere, mut done) = (0.0, 0.0, 0);
         let at_once =
@@ -171,7 +171,7 @@ impl Asked<'_> {
             done += block.len() / n.max(1);
             self.context.progress.part(done, at_once.min(m.saturating_sub(done)));
             let (taken, ms) = timed(|| {
-                // By columns, so that it does not depend on how many there are in a block.
+                // By columns, so that the sum does not depend on the block size.
                 block.chunks(n.max(1)).for_each(|column| sum += sum_of_finite(column));
                 if let Some(histogram) = self.histogram {
                     histogram.borrow_mut().add(block);
@@ -186,14 +186,14 @@ impl Asked<'_> {
             let (first, second) = (y.unwrap_or(x), y.map(|_| x));
             timed(|| self.rows(first, second, at_once, &mut hand_on))
         } else {
-            // As rows, and turned.
-            timed(|| self.turned(x, y, at_once, &mut hand_on))
+            // Computed by rows and transposed.
+            timed(|| self.transposed(x, y, at_once, &mut hand_on))
         };
-        Ok(Made { sum, ms: ms - elsewhere, chosen: chosen? })
+        Ok(Computed { sum, ms: ms - elsewhere, chosen: chosen? })
     }
 
-    /// Lines of `len` distances, of `count` in all, to be in memory at a time: all, or so many that parts of them come
-    /// early.
+    /// How many of `count` lines of `len` distances are in memory at a time: all, or few enough that the first results
+    /// arrive early.
     fn at_once(&self, len: usize, count: usize) -> usize {
         let allowed =
             self.options.memory_budget.map_or(usize::MAX, |bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX));
@@ -201,7 +201,7 @@ impl Asked<'_> {
         if len.saturating_mul(count) <= places { count.max(1) } else { (places / 4 / len).max(1) }
     }
 
-    /// Rows of D(X, Y), `rows` at a time, from the machine that computes; what ran, and why.
+    /// Rows of D(X, Y), `rows` at a time, from the selected device. Returns the algorithm, and why.
     fn rows(
         &self,
         x: &Csr<f64>,
@@ -220,8 +220,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Columns of D(X, Y), `columns` at a time: distances to so many rows of Y, turned.
-    fn turned(
+    /// Columns of D(X, Y), `columns` at a time: distances to that many rows of Y, transposed.
+    fn transposed(
         &self,
         x: &Csr<f64>,
         y: Option<&Csr<f64>>,
@@ -230,9 +230,9 @@ impl Asked<'_> {
     ) -> sparring::Result<String> {
         let (n, all) = (x.nrows(), y.unwrap_or(x));
         let m = all.nrows();
-        let mut turned = par::filled(n * columns.min(m), 0.0, "columns of distances")?;
+        let mut transposed = par::filled(n * columns.min(m), 0.0, "columns of distances")?;
         let mut chosen = String::new();
-        // Once where there are none, for X is to be checked.
+        // Runs once even without columns, to validate X.
         for first in (0..m.max(1)).step_by(columns) {
             let some = first..m.min(first + columns);
             let width = some.len();
@@ -243,11 +243,11 @@ impl Asked<'_> {
             };
             chosen = self.rows(x, part.as_ref().or(y), n, &mut |rows| {
                 for (i, row) in rows.chunks_exact(width.max(1)).enumerate() {
-                    row.iter().enumerate().for_each(|(j, &d)| turned[j * n + i] = d);
+                    row.iter().enumerate().for_each(|(j, &d)| transposed[j * n + i] = d);
                 }
                 Ok(())
             })?;
-            take(&turned[..n * width])?;
+            take(&transposed[..n * width])?;
         }
         Ok(chosen)
     }

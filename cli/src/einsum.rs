@@ -11,7 +11,7 @@ use sparring::algebra::{
     Arithmetic, Array, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Slice, Type,
     Value as SparringValue,
 };
-use sparring::backend::AskedEinsum;
+use sparring::backend::EinsumBuilder;
 use sparring::contract::{AnyView, Einsum, Layout, View, ViewMut, as_numpy};
 use sparring::gpu::DeviceBatch;
 use sparring::io::{NpyArray, write_npy_array_to};
@@ -20,36 +20,36 @@ use sparring::runtime::{EinsumUpdate, Matrix, Scalar as AnyScalar, Semiring, Sum
 use sparring::{Cuda, Error, Result};
 
 use crate::context::Context;
-use crate::device::{Where, timed_on};
+use crate::device::{DeviceArg, timed_on};
 use crate::failure;
 use crate::formats::{self, Format, Stop};
-use crate::near::suggested;
 use crate::output::{ms, number, seconds, thousands};
 use crate::semiring::warn_outside;
 use crate::stream::{copied, stream};
+use crate::suggest::suggested;
 use crate::timing::{Times, timed};
 use crate::write::{Output, Writing};
 
 #[derive(Args)]
 #[command(after_help = "\
-The percentage is of the bandwidth bound: the bytes of operands and result, twice those of a result that is accumulated, \
-over the time, against what c += a·b moves over arrays as large together (1 to 64 MB each) with the same threads; on a GPU, against \
-what a copy as large moves (2 MB to 1 GB). What fits in a cache, or is read more than once, is not bound by memory.")]
+The percentage compares with memory bandwidth: the bytes of operands and result (twice for an accumulated result) over the time, \
+relative to c += a·b over arrays of the same total size (1 to 64 MB each) with the same threads, or on a GPU to a copy of the same \
+size (2 MB to 1 GB). Data that fits in a cache, or is read more than once, is not bound by memory.")]
 pub(crate) struct Arguments {
-    /// What is computed, as numpy.einsum reads it: a letter for each index, "bij,bjk->bik"; "..." for those that are
-    /// not named; without "->" the result has the letters that appear once. An index of one value is the same for all
+    /// Contraction, in the notation of numpy.einsum: a letter for each index, "bij,bjk->bik"; "..." for unnamed
+    /// indices; without "->" the result has the letters that appear once. An index of extent 1 is broadcast
     expression: String,
-    /// An array for each operand, all of one type: .npy, .npy.gz, or - for standard input
+    /// One array per operand, all of the same type: .npy, .npy.gz, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) operands: Vec<String>,
     /// Semiring: a name that `sparring semirings` lists, or ⊕ and ⊗ as formulas: "min, a + 2*b". On a GPU plus_times,
     /// min_plus or max_plus of f64, f32 and i64, max_times, min_max or max_min of f64 and f32, lor_land of bool
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
-    /// Multiply what is folded by X
+    /// Multiply the contraction by X
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     alpha: Option<String>,
-    /// Add it (by ⊕) to this array, of the shape of the result
+    /// Accumulate (by ⊕) into this array, of the shape of the result
     #[arg(long, value_name = "FILE")]
     accumulate: Option<String>,
     /// Multiply that array by X first
@@ -58,23 +58,23 @@ pub(crate) struct Arguments {
     /// Compute N times and report the median
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the result: .npy; with two indices or fewer also .mtx, .npz (SciPy), .csv, .svm; .gz behind them, or - for
+    /// Write the result: .npy; with two indices or fewer also .mtx, .npz (SciPy), .csv, .svm; also with .gz, or - for
     /// standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
-/// A type of elements, and the semirings over it.
+/// An element type, and the semirings over it.
 trait Scalar: SparringValue + FromStr {
     /// Its name in NumPy.
     const KIND: &'static str;
     const SEMIRINGS: &'static [&'static str];
     /// The contraction over the semiring of this name; `None` if there is none.
-    fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Found>>;
+    fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Measured>>;
     fn sum(values: &[Self]) -> Sum;
 }
 
@@ -83,7 +83,7 @@ macro_rules! scalars {
         $(impl Scalar for $t {
             const KIND: &'static str = $kind;
             const SEMIRINGS: &'static [&'static str] = &[$(stringify!($name)),*];
-            fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Found>> {
+            fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Measured>> {
                 match name {
                     $(stringify!($name) => Some(job.contract($ring::<$t>::default(), c)),)*
                     _ => None,
@@ -93,7 +93,7 @@ macro_rules! scalars {
                 Sum::$sum(values.iter().copied().map($into).fold(Default::default(), |sum, x| sum + x))
             }
         })*
-        /// Computes by loops that are compiled for the type and the semiring; `None` where there are none.
+        /// Computes with loops compiled for the type and the semiring, if they exist.
         fn typed(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> Compiled {
             let name = canonical(&arguments.semiring);
             match read.kind {
@@ -114,21 +114,21 @@ scalars! {
     bool: "b1", Integer(i128::from), lor_land LorLand;
 }
 
-/// What came of the loops, or what there are no loops for.
+/// The result of the compiled loops, or the input if there are none.
 type Compiled = std::result::Result<failure::Result, Read>;
 
-/// Files as they were read.
+/// The input files.
 struct Read {
-    /// The expression, spelled out, and where the operands lie.
+    /// The expression with explicit output indices, and the layouts of the operands.
     text: String,
     layouts: Vec<Layout>,
     kind: &'static str,
-    /// The operands, then what is accumulated to.
+    /// The operands, followed by the accumulator if there is one.
     arrays: Vec<(String, NpyArray)>,
     ms: f64,
 }
 
-/// What is computed.
+/// A contraction to compute.
 struct Job<'a, T> {
     context: &'a Context,
     arguments: &'a Arguments,
@@ -136,41 +136,40 @@ struct Job<'a, T> {
     einsum: Einsum<'a, T>,
     alpha: Option<T>,
     beta: Option<T>,
-    /// Where the result lies.
+    /// Layout of the result.
     layout: Layout,
-    /// What it is accumulated to.
+    /// Initial values of the accumulator.
     start: Option<Vec<T>>,
 }
 
-/// What is said of it.
-struct Found {
+/// Measurements of a contraction.
+struct Measured {
     path: Vec<(usize, usize)>,
     workspace: u128,
     times: Times,
-    /// Milliseconds of what a GPU does beside: operands sent, the first time, which finds its programs, and the result
-    /// fetched.
+    /// Milliseconds on a GPU besides the computation: upload, first run (which compiles or loads programs), download.
     sent: Option<[f64; 3]>,
 }
 
 impl<T: Scalar> Job<'_, T> {
-    fn asked<A: Arithmetic<T>>(&self, ring: A) -> AskedEinsum<'_, A, T> {
-        let mut asked = self.context.quiet.einsum(ring, self.einsum.clone());
+    fn request<A: Arithmetic<T>>(&self, ring: A) -> EinsumBuilder<'_, A, T> {
+        let mut request = self.context.quiet.einsum(ring, self.einsum.clone());
         if let Some(alpha) = self.alpha {
-            asked = asked.alpha(alpha);
+            request = request.alpha(alpha);
         }
         match (&self.start, self.beta) {
-            (None, _) => asked,
-            (_, None) => asked.accumulate(),
-            (_, Some(beta)) => asked.beta(beta),
+            (None, _) => request,
+            (_, None) => request.accumulate(),
+            (_, Some(beta)) => request.beta(beta),
         }
     }
-    /// Computes the result into `c`, as often as was asked for.
-    fn contract<A: Arithmetic<T>>(&self, ring: A, c: &mut Vec<T>) -> Result<Found> {
+    /// Computes the result into `c`, as often as requested.
+    fn contract<A: Arithmetic<T>>(&self, ring: A, c: &mut Vec<T>) -> Result<Measured> {
         if let Some(cuda) = &self.context.cuda {
-            return self.contract_there(cuda, ring, c);
+            return self.contract_on_gpu(cuda, ring, c);
         }
-        let asked = self.asked(ring);
-        let (path, workspace) = (asked.path()?, asked.workspace_bytes()?);
+        let request = self.request(ring);
+        let (path, workspace) = (request.path()?, request.workspace_bytes()?);
         let elements = self.layout.elements();
         let bytes = workspace + elements as u128 * size_of::<T>() as u128;
         if let Some(budget) = self.context.memory_budget.filter(|&budget| bytes > budget.into()) {
@@ -183,31 +182,31 @@ impl<T: Scalar> Job<'_, T> {
                 c.copy_from_slice(start);
             }
             let mut out = ViewMut::new(c, self.layout.clone())?;
-            let asked = self.asked(ring);
-            let (done, ms) = timed(|| asked.into(&mut out));
+            let request = self.request(ring);
+            let (done, ms) = timed(|| request.into(&mut out));
             done?;
             times.push(ms);
         }
-        Ok(Found { path, workspace, times, sent: None })
+        Ok(Measured { path, workspace, times, sent: None })
     }
-    /// The same on a GPU. The first time is not among those that are reported.
-    fn contract_there<A: Arithmetic<T>>(&self, cuda: &Cuda, ring: A, c: &mut Vec<T>) -> Result<Found> {
+    /// The same on a GPU. The first run is reported separately.
+    fn contract_on_gpu<A: Arithmetic<T>>(&self, cuda: &Cuda, ring: A, c: &mut Vec<T>) -> Result<Measured> {
         let (there, upload) = timed_on(cuda, || {
             let put = |x: &View<'_, T>| cuda.upload_batch(x);
             self.einsum.operands().iter().map(put).collect::<Result<Vec<_>>>()
         })?;
         let einsum = Einsum::new(self.text, &there)?;
         let ask = || {
-            let asked = cuda.einsum(ring, einsum.clone());
-            let asked = if let Some(alpha) = self.alpha { asked.alpha(alpha) } else { asked };
+            let request = cuda.einsum(ring, einsum.clone());
+            let request = if let Some(alpha) = self.alpha { request.alpha(alpha) } else { request };
             match (&self.start, self.beta) {
-                (None, _) => asked,
-                (_, None) => asked.accumulate(),
-                (_, Some(beta)) => asked.beta(beta),
+                (None, _) => request,
+                (_, None) => request.accumulate(),
+                (_, Some(beta)) => request.beta(beta),
             }
         };
         let (path, workspace) = (ask().path()?, ask().workspace_bytes()?);
-        // What it is accumulated to is sent anew each time.
+        // The accumulator is uploaded again for each run.
         let begin = || match &self.start {
             Some(start) => cuda.upload_batch(&View::new(start, self.layout.clone())?).map(Some),
             None => Ok(None),
@@ -228,7 +227,7 @@ impl<T: Scalar> Job<'_, T> {
         let (fetched, download) = timed_on(cuda, || cuda.download_batch(&result))?;
         *c = filled(fetched.values().len(), A::ZERO, "einsum")?;
         c.copy_from_slice(fetched.values());
-        Ok(Found { path, workspace, times, sent: Some([upload, first, download]) })
+        Ok(Measured { path, workspace, times, sent: Some([upload, first, download]) })
     }
 }
 
@@ -270,7 +269,7 @@ fn run_any(context: &Context, arguments: &Arguments, read: &Read, output: Option
         arrays.iter().zip(&read.layouts).map(|(array, layout)| AnyView::new(array.values.slice(), layout.clone()));
     let einsum = Einsum::new(&read.text, &views.collect::<Result<Vec<_>>>()?)?;
     let scalar = |name: &'static str, text: &Option<String>| {
-        let wrong = |text: &String| Error::Argument { name, message: format!("'{text}' is no {ty}") };
+        let wrong = |text: &String| Error::Argument { name, message: format!("'{text}' is not a valid {ty}") };
         text.as_ref().map(|text| AnyScalar::parse(text, ty).map_err(|_| wrong(text))).transpose()
     };
     let (alpha, beta) = (scalar("--alpha", &arguments.alpha)?, scalar("--beta", &arguments.beta)?);
@@ -280,7 +279,7 @@ fn run_any(context: &Context, arguments: &Arguments, read: &Read, output: Option
         if array.shape != shape {
             return Err(Error::Dims { op: "einsum", lhs: shape.clone(), rhs: array.shape.clone() });
         }
-        // As the result lies: row-major.
+        // The result is row-major.
         let letters: String = ('a'..='z').chain('A'..='Z').take(shape.len()).collect();
         let view = AnyView::new(array.values.slice(), layout(array)?)?;
         machine.einsum(&ring, &Einsum::new(&format!("{letters}->{letters}"), &[view])?)
@@ -308,16 +307,16 @@ fn run_any(context: &Context, arguments: &Arguments, read: &Read, output: Option
     // From left to right.
     let n = values.len();
     let path = (1..n).map(|k| (if k == 1 { 0 } else { n + k - 2 }, k)).collect();
-    let found = Found { path, workspace: 0, times, sent: None };
+    let found = Measured { path, workspace: 0, times, sent: None };
     let bytes = elements * ty.size();
-    // As a matrix, which knows the sum of values of any type.
+    // As a matrix, which sums values of any type.
     let len = c.len();
     let (nrows, ncols) = if u32::try_from(len).is_ok() { (1, len) } else { (len, 1) };
     let sum = Matrix::new(Arc::new(formats::full(nrows, ncols)?), c)?.sum()?;
-    tell_all(context, arguments, (ty, &shape, sum), bytes, read.ms, &found)
+    report_all(context, arguments, (ty, &shape, sum), bytes, read.ms, &found)
 }
 
-/// Refuses a format that has two indices, or fewer, for a result of more.
+/// Rejects a matrix format for a result of more than two indices.
 fn check_shape(output: Option<&Output>, shape: &[usize]) -> Result<()> {
     match output {
         Some(output) if output.kind.format != Format::Npy && shape.len() > 2 => {
@@ -328,7 +327,7 @@ fn check_shape(output: Option<&Output>, shape: &[usize]) -> Result<()> {
     }
 }
 
-/// Writes a result: an array as it lies, or a matrix, of one row if it has one index.
+/// Writes a result: an array in its layout, or a matrix (a single row for one index).
 fn write(
     out: &mut dyn std::io::Write,
     format: Format,
@@ -347,14 +346,14 @@ fn write(
     formats::write_dense(out, format, (nrows, ncols), c)
 }
 
-/// Where the elements of an array lie.
+/// The layout of an array.
 fn layout(array: &NpyArray) -> Result<Layout> {
     if array.fortran_order { Layout::column_major(&array.shape) } else { Layout::row_major(&array.shape) }
 }
 
-/// A number of the elements' type.
+/// Parses a number of the element type.
 fn parsed<T: Scalar>(name: &'static str, text: Option<&String>) -> Result<Option<T>> {
-    let wrong = |text: &String| Error::Argument { name, message: format!("'{text}' is no {}", T::TYPE) };
+    let wrong = |text: &String| Error::Argument { name, message: format!("'{text}' is not a valid {}", T::TYPE) };
     text.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
 
@@ -378,7 +377,7 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     let shape = einsum.result().0;
     check_shape(output, &shape)?;
     let (layout, start, by_columns) = match start {
-        // Where it has another shape the contraction says so.
+        // The contraction reports a mismatched shape.
         Some((layout, list, by_columns)) => (layout, Some(list), by_columns),
         None => (Layout::row_major(&shape)?, None, false),
     };
@@ -396,7 +395,7 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     let found = suggested(found, &arguments.semiring, T::SEMIRINGS.iter().copied())?;
     if let Some(output) = output {
         match (output.kind.format, &shape[..]) {
-            // A matrix is written by rows.
+            // Matrices are written by rows.
             (format, &[nrows, ncols]) if by_columns && format != Format::Npy && !c.is_empty() => {
                 let mut rows = filled(c.len(), c[0], "einsum")?;
                 let places = (0..nrows).flat_map(|i| (0..ncols).map(move |j| j * nrows + i));
@@ -408,25 +407,24 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     }
     let results = if job.start.is_some() { 2 } else { 1 };
     let elements = lists.iter().map(|(_, list, _)| list.len()).sum::<usize>() + results * c.len();
-    tell_all(context, arguments, (T::TYPE, &shape, T::sum(&c)), elements * size_of::<T>(), read.ms, &found)
+    report_all(context, arguments, (T::TYPE, &shape, T::sum(&c)), elements * size_of::<T>(), read.ms, &found)
 }
 
-/// Says what was found, beside what memory allows.
-fn tell_all(
+/// Reports the measurements, relative to memory bandwidth.
+fn report_all(
     context: &Context,
     arguments: &Arguments,
     (ty, shape, sum): (Type, &[usize], Sum),
     bytes: usize,
     read_ms: f64,
-    found: &Found,
+    found: &Measured,
 ) -> failure::Result {
     context.progress.stage("measuring memory".into());
     let bound = bound(context, bytes)?;
-    tell(context, arguments, &Told { ty, shape, sum, bytes, bound, read_ms }, found)
+    tell(context, arguments, &Report { ty, shape, sum, bytes, bound, read_ms }, found)
 }
 
-/// GB/s of the stream kernel over arrays as large together, or of a copy on a GPU, if the memory budget has room for
-/// them.
+/// GB/s of the stream kernel over arrays of the same total size, or of a copy on a GPU, if the memory budget allows.
 fn bound(context: &Context, bytes: usize) -> Result<Option<f64>> {
     if let Some(cuda) = &context.cuda {
         return copied(cuda, (bytes / 2).clamp(1 << 20, 1 << 29));
@@ -438,8 +436,8 @@ fn bound(context: &Context, bytes: usize) -> Result<Option<f64>> {
     }
 }
 
-/// What is known of the result.
-struct Told<'a> {
+/// The report of a result.
+struct Report<'a> {
     ty: Type,
     shape: &'a [usize],
     sum: Sum,
@@ -448,8 +446,8 @@ struct Told<'a> {
     read_ms: f64,
 }
 
-fn tell(context: &Context, arguments: &Arguments, told: &Told<'_>, found: &Found) -> failure::Result {
-    let Told { ty, shape, sum, bytes, bound, read_ms } = *told;
+fn tell(context: &Context, arguments: &Arguments, report: &Report<'_>, found: &Measured) -> failure::Result {
+    let Report { ty, shape, sum, bytes, bound, read_ms } = *report;
     let rate = bytes as f64 / found.times.median() / 1e6;
     let percent = bound.map(|bound| 100.0 * rate / bound);
     let mut json = json!({

@@ -1,31 +1,31 @@
-//! Two examples of each command, for its help and its page. A test runs them all.
+//! Two examples of each command, for its help and its man page. A test runs them all.
 
 use crate::{graphs, steps};
 
-/// A line for a shell, and what it does.
+/// A shell command, and a description of it.
 pub(crate) type Example = (&'static str, &'static str);
 
-/// The examples of each command. Files that they read are made by that test, or by an example above.
+/// The examples of each command. Their input files are created by that test or by earlier examples.
 const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "info",
         [
-            ("sparring info a.mtx --product", "Shape, entries and what A·A costs"),
-            ("sparring info graph.txt --undirected --plot graph.png", "A picture of a graph and of its degrees"),
+            ("sparring info a.mtx --product", "Shape, entries and the cost of A·A"),
+            ("sparring info graph.txt --undirected --plot graph.png", "Draw a graph and its degree distribution"),
         ],
     ),
     (
         "triangles",
         [
             ("sparring triangles graph.txt --undirected", "Count the triangles of an edge list"),
-            ("sparring triangles a.mtx --per vertex -o -", "Those of each vertex, to standard output"),
+            ("sparring triangles a.mtx --per vertex -o -", "Triangles per vertex, to standard output"),
         ],
     ),
     (
         "mxm",
         [
-            ("sparring mxm a.mtx b.mtx -o c.npz", "C = A·B, as SciPy reads it"),
-            ("sparring mxm a.mtx --semiring min_plus --json", "Shortest ways of two steps, its figures as JSON"),
+            ("sparring mxm a.mtx b.mtx -o c.npz", "C = A·B, in SciPy's format"),
+            ("sparring mxm a.mtx --semiring min_plus --json", "Shortest paths of two edges, with statistics as JSON"),
         ],
     ),
     (
@@ -34,57 +34,57 @@ const EXAMPLES: &[(&str, [Example; 2])] = &[
             ("sparring knn points.csv -k 3 --metric cosine -o near.tsv", "The three nearest rows of each row"),
             (
                 "sparring knn points.csv -k 1 --metric l2 --to points.csv --save-index points.idx",
-                "Keep what was prepared, for --index points.idx",
+                "Save an index, for --index points.idx",
             ),
         ],
     ),
     (
         "radius",
         [
-            ("sparring radius points.csv --radius 0.2 --metric cosine", "How many rows are so near"),
+            ("sparring radius points.csv --radius 0.2 --metric cosine", "Count the neighbours within a radius"),
             ("sparring radius points.csv --radius 5 --metric l1 --exclude-self -o near.mtx", "The graph of neighbours"),
         ],
     ),
     (
         "distances",
         [
-            ("sparring distances points.csv --metric euclidean -o d.npy", "All distances, as an array of NumPy"),
-            ("sparring distances points.csv --metric \"abs(a-b) / (a+b+1)\" --plot d.svg", "How often they come"),
+            ("sparring distances points.csv --metric euclidean -o d.npy", "All distances, as a NumPy array"),
+            ("sparring distances points.csv --metric \"abs(a-b) / (a+b+1)\" --plot d.svg", "Draw their histogram"),
         ],
     ),
     (
         "einsum",
         [
             ("sparring einsum \"ij,jk->ik\" x.npy x.npy -o y.npy", "A product of matrices"),
-            ("sparring einsum \"...i,...i\" x.npy x.npy --semiring \"min, a + 2*b\"", "By formulas, for each row"),
+            ("sparring einsum \"...i,...i\" x.npy x.npy --semiring \"min, a + 2*b\"", "For each row, by formulas"),
         ],
     ),
     (
         "tune",
         [
-            ("sparring tune --n 4,8", "The fastest kernels for batches of small squares"),
-            ("sparring tune \"bij,bjk->bik\" --extents b=100000,i=8,j=8,k=8", "And for one contraction"),
+            ("sparring tune --n 4,8", "Tune batches of small square matrices"),
+            ("sparring tune \"bij,bjk->bik\" --extents b=100000,i=8,j=8,k=8", "Tune one contraction"),
         ],
     ),
     (
         "cp",
         [
-            ("sparring cp x.tns --rank 2 -o model.json --plot model.png", "A model of two components, and its picture"),
-            ("sparring cp x.tns --rank 2 --resume model.json --sweeps 20", "Go on from it"),
+            ("sparring cp x.tns --rank 2 -o model.json --plot model.png", "A model of two components, and its plot"),
+            ("sparring cp x.tns --rank 2 --resume model.json --sweeps 20", "Continue from this model"),
         ],
     ),
     (
         "mttkrp",
         [
-            ("sparring mttkrp x.tns --mode 1 --rank 8 -o v.npy", "With factors that are drawn at random"),
-            ("sparring mttkrp x.tns --factors model.json --semiring max_times -o -", "With those of a model"),
+            ("sparring mttkrp x.tns --mode 1 --rank 8 -o v.npy", "With random factors"),
+            ("sparring mttkrp x.tns --factors model.json --semiring max_times -o -", "With the factors of a model"),
         ],
     ),
     (
         "tensor-info",
         [
             ("sparring tensor-info x.tns", "Shape, entries and fibres"),
-            ("sparring tensor-info x.tns --rank 64 --json", "And which products would be chosen for 64 columns"),
+            ("sparring tensor-info x.tns --rank 64 --json", "The algorithm chosen for factors of 64 columns"),
         ],
     ),
     (
@@ -103,28 +103,22 @@ const EXAMPLES: &[(&str, [Example; 2])] = &[
     ),
     (
         "semirings",
-        [
-            ("sparring semirings", "Their names, uses and types"),
-            ("sparring semirings --json", "The same for a program"),
-        ],
+        [("sparring semirings", "List names, uses and types"), ("sparring semirings --json", "The same as JSON")],
     ),
-    (
-        "metrics",
-        [("sparring metrics", "Their names and formulas"), ("sparring metrics --json", "The same for a program")],
-    ),
+    ("metrics", [("sparring metrics", "Their names and formulas"), ("sparring metrics --json", "The same as JSON")]),
     (
         "devices",
         [
-            ("sparring devices", "The processor, the GPUs, or what is missing to use one"),
-            ("SPARRING_ISA=scalar sparring devices", "With the loops of any processor"),
+            ("sparring devices", "List the processor and the GPUs, or what is missing to use one"),
+            ("SPARRING_ISA=scalar sparring devices", "With portable loops"),
         ],
     ),
-    ("keys", [("sparring keys", "What the keys of --json mean"), ("sparring keys --json", "The same for a program")]),
+    ("keys", [("sparring keys", "List the keys of --json"), ("sparring keys --json", "The same as JSON")]),
     (
         "bench",
         [
-            ("sparring bench spgemm --case tc_rmat10 --repeat 3", "Products of a generated matrix"),
-            ("sparring bench read --case a.mtx --repeat 3 --json", "Reading a file, a line of JSON a case"),
+            ("sparring bench spgemm --case tc_rmat10 --repeat 3", "Measure products of a generated matrix"),
+            ("sparring bench read --case a.mtx --repeat 3 --json", "Measure reading a file, one JSON line per case"),
         ],
     ),
     (
@@ -137,19 +131,19 @@ const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "man",
         [
-            ("sparring man > sparring.1", "The page of the program"),
-            ("sparring man mxm > sparring-mxm.1", "That of a command: man -l sparring-mxm.1"),
+            ("sparring man > sparring.1", "The man page of the program"),
+            ("sparring man mxm > sparring-mxm.1", "The page of a command: man -l sparring-mxm.1"),
         ],
     ),
 ];
 
-/// Those of a command.
+/// The examples of a command.
 pub(crate) fn of(command: &str) -> &'static [Example] {
     let known = EXAMPLES.iter().chain(steps::examples()).chain(graphs::examples()).find(|(name, _)| *name == command);
     known.map_or(&[], |(_, examples)| examples)
 }
 
-/// Those of a command, as its help ends.
+/// The examples of a command, formatted for its help.
 pub(crate) fn text(command: &str) -> String {
     let lines: Vec<_> = of(command).iter().map(|(line, what)| format!("  # {what}\n  {line}")).collect();
     if lines.is_empty() { String::new() } else { format!("Examples:\n{}", lines.join("\n")) }

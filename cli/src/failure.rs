@@ -1,4 +1,4 @@
-//! Why a command ended early, and with which exit code.
+//! Errors of commands, and their exit codes.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use sparring::Error;
 
-/// What ended a command.
+/// The reason why a command failed.
 pub(crate) enum Failure {
-    /// The library refused the input, or the machine gave out.
+    /// The library rejected the input, or ran out of resources.
     Library(Error),
-    /// Standard output could not be written.
+    /// Writing to standard output failed.
     Output(io::Error),
-    /// A result is not what it must be: a bug, or broken memory.
+    /// A result is wrong: a bug, or faulty memory.
     Wrong(String),
 }
 
@@ -24,20 +24,20 @@ impl From<Error> for Failure {
     }
 }
 
-/// Standard input and output, as errors call them.
+/// Names of standard input and output in errors.
 pub(crate) const STDIN: &str = "standard input";
 pub(crate) const STDOUT: &str = "standard output";
 
-/// How the program ends, for scripts.
+/// The exit codes.
 pub(crate) const STATUS: [(&str, &str); 3] = [
-    ("0", "Done; also if whoever reads the output has left."),
-    ("1", "The machine gave out: memory, a budget, a full or broken disk, threads, a GPU; or a result is wrong."),
-    ("2", "What was asked for is wrong: usage, names, files that are not there or not what they should be."),
+    ("0", "Success; also if the reader of the output closed the pipe."),
+    ("1", "Failure of a resource (memory, budget, disk, threads, GPU), or a wrong result."),
+    ("2", "Invalid input: usage, unknown names, missing or malformed files."),
 ];
 
 thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
 
-/// Runs `work`, a panic of which is caught and told by other words.
+/// Runs `work` without printing its panic, which the caller catches and reports.
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     QUIET.set(true);
     let done = work();
@@ -45,16 +45,16 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Whether another process of the job says what went wrong.
+/// Whether another process of the job reports the error.
 #[cfg(feature = "cluster")]
 static SILENT: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-/// The processes of the job, until what went wrong has been said. They end together: without the first, which says it,
-/// `mpirun` would end that one too as soon as another exits with a status.
+/// The job, held until its error has been reported. All processes end together: otherwise `mpirun` could kill the
+/// first, which reports the error, as soon as another one exits with a status.
 #[cfg(feature = "cluster")]
 static JOB: std::sync::Mutex<Option<sparring_cluster::Cluster>> = std::sync::Mutex::new(None);
 
-/// Keeps the job of this process until [`release`].
+/// Holds the job of this process until [`release`].
 #[cfg(feature = "cluster")]
 pub(crate) fn hold(cluster: sparring_cluster::Cluster) {
     *JOB.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(cluster);
@@ -66,13 +66,13 @@ pub(crate) fn release() {
     drop(JOB.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
 }
 
-/// Leaves it to another process to say what went wrong.
+/// Leaves the error report to another process.
 #[cfg(feature = "cluster")]
 pub(crate) fn silence() {
     SILENT.store(true, std::sync::atomic::Ordering::Relaxed);
 }
 
-/// Keeps what is caught from standard error.
+/// Suppresses the messages of panics that are caught.
 pub(crate) fn hook() {
     let shown = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -82,8 +82,8 @@ pub(crate) fn hook() {
     }));
 }
 
-/// Whether the user named a file that is not there, may not be used, or is not what it should be. All else, a full disk
-/// or a broken one, is the machine's.
+/// Whether an I/O error is the user's: a missing, inaccessible or malformed file. Others, such as a full or broken
+/// disk, are the system's.
 fn users(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::*;
     matches!(
@@ -102,11 +102,11 @@ fn users(kind: io::ErrorKind) -> bool {
 }
 
 impl Failure {
-    /// One line on standard error, more for a formula or an expression, whose place is shown; and the exit code.
+    /// Prints one line on standard error, more for a formula or expression with its position. Returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let shown = matches!(self, Self::Library(Error::Formula { .. } | Error::Expression { .. }));
         let (message, code) = match self {
-            // Whoever read our output has seen enough; that is not an error.
+            // A reader that closes the pipe, such as `head`, is not an error.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Output(e) => (format!("{STDOUT}: {e}"), 1),
             Self::Wrong(message) => (message, 1),
@@ -129,7 +129,7 @@ impl Failure {
                         | Error::DeviceMemory { .. }
                 ) || matches!(&e, Error::Io { source, .. } if !users(source.kind()));
                 let message = match e {
-                    // Without the whole program.
+                    // Without the source of the program.
                     Error::Compile { program, log, .. } => format!("{program} does not compile: {log}"),
                     e => e.to_string(),
                 };

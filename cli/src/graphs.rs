@@ -1,4 +1,4 @@
-//! Graph algorithms on the graph under a matrix: `sparring bfs FILE --source 0`, `sparring pagerank FILE --top 20`, …
+//! Graph algorithms on an adjacency matrix: `sparring bfs FILE --source 0`, `sparring pagerank FILE --top 20`, …
 
 mod all_pairs;
 mod answer;
@@ -37,7 +37,7 @@ pub(crate) fn examples() -> impl Iterator<Item = &'static (&'static str, [Exampl
 pub(crate) enum Algorithm {
     #[command(flatten)]
     Paths(paths::Paths),
-    /// Find the lengths of shortest paths between all pairs of vertices, with the values of the matrix as weights
+    /// Compute shortest path lengths between all pairs of vertices, with the values of the matrix as weights
     Apsp(all_pairs::AllPairs),
     #[command(flatten)]
     Centrality(centrality::Centrality),
@@ -57,19 +57,19 @@ impl Algorithm {
             Self::Modularity(algorithm) => algorithm,
         }
     }
-    /// Where it computes.
+    /// The device to run on.
     pub(crate) fn device(&self) -> Device {
         self.run().device()
     }
-    /// The file of the graph.
+    /// The graph's file.
     pub(crate) fn file(&self) -> &str {
         &self.run().common().file
     }
-    /// The files that it reads.
+    /// All input files.
     pub(crate) fn files(&self) -> Vec<&str> {
         [self.file()].into_iter().chain(self.run().other_file()).collect()
     }
-    /// Whether a result beyond the memory budget is refused.
+    /// Whether the memory budget is enforced.
     pub(crate) fn keeps_to_budget(&self) -> bool {
         self.run().keeps_to_budget()
     }
@@ -143,8 +143,7 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     })
 }
 
-/// The same on all processes of a job, each of which has a block of the matrix; the first one says and writes the
-/// result.
+/// The same on all processes of a job, each with a block of the matrix. The first one prints and writes the result.
 #[cfg(feature = "cluster")]
 pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster, algorithm: &Algorithm) -> Result {
     use sparring::runtime::BinaryOp;
@@ -152,7 +151,7 @@ pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster,
     let common = algorithm.common();
     let none = |what: &str| sparring::Error::Unsupported {
         what: format!("{what} of sparring {} with --cluster", context.command()),
-        why: "it is computed on one machine".into(),
+        why: "it runs on a single process".into(),
     };
     if common.plot.is_some() {
         return Err(none("--plot").into());
@@ -161,19 +160,19 @@ pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster,
     let machine = cluster.machine();
     let (a, read_ms) = crate::cluster::load(context, cluster, &common.file)?;
     let (made, prepare_ms) = timed(|| match common.kind.map(GraphKind::from) {
-        // Both directions of each edge; where both stand, the value of the one that comes first.
+        // Both directions of each edge; if both are stored, the value of A wins.
         Some(GraphKind::Undirected) => machine.ewise_add(&BinaryOp::new("first", a.ty())?, &a, &machine.transpose(&a)?),
         _ => Ok(a.clone()),
     });
     let a = made?;
     let (answer, compute_ms) = timed(|| algorithm.on_cluster(&machine, &a));
-    let answer = answer.ok_or_else(|| none("what was asked"))??;
+    let answer = answer.ok_or_else(|| none("this option"))??;
     let n = a.shape().0;
     if cluster.rank() > 0 {
         return Ok(());
     }
     if let Some(output) = &output {
-        // Results of vertices have no need of edges.
+        // Results per vertex need no edges.
         let g = Graph::of_pattern(&context.cpu, &Arc::new(Pattern::empty(n, n)?), GraphKind::Directed)?;
         answer.save(context, output, &g)?;
     }
@@ -210,7 +209,7 @@ pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster,
     })
 }
 
-/// The graph, and how it was found to be what it is.
+/// The graph, and how its kind was determined.
 fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Result<(Graph, String)> {
     let cpu = &context.cpu;
     if a.nrows() != a.ncols() && algorithm.common().kind.is_none() && algorithm.takes_rectangles() {
@@ -220,19 +219,19 @@ fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Resu
     let (kind, found) = match algorithm.common().kind {
         Some(kind) => (kind.into(), GraphKind::from(kind).to_string()),
         None => match GraphKind::of(cpu, a)? {
-            GraphKind::Undirected => (GraphKind::Undirected, "undirected, since symmetric".into()),
-            GraphKind::Directed => (GraphKind::Directed, "directed, since not symmetric".into()),
+            GraphKind::Undirected => (GraphKind::Undirected, "undirected, because symmetric".into()),
+            GraphKind::Directed => (GraphKind::Directed, "directed, because not symmetric".into()),
         },
     };
     let g = if algorithm.is_weighted() { Graph::weighted(cpu, a, kind)? } else { Graph::new(cpu, a, kind)? };
-    // A GPU has everything in its memory before the algorithm begins.
+    // On a GPU, everything is uploaded before the algorithm begins.
     if algorithm.reads_incoming() || context.cuda.is_some() {
         g.prepare(context)?;
     }
     Ok((g, found))
 }
 
-/// The pattern with as many empty rows or columns as make it square.
+/// The pattern, padded with empty rows or columns to a square.
 fn squared(a: &Pattern) -> sparring::Result<Pattern> {
     let n = a.nrows().max(a.ncols());
     let mut row_ptr = filled(n + 1, a.nnz(), "row pointers")?;

@@ -16,21 +16,21 @@ use crate::spy;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Matrix: a file of any kind that `sparring help` lists, - for standard input, or gen:NAME
+    /// Matrix: a file of any format that `sparring help` lists, - for standard input, or gen:NAME
     pub(crate) file: String,
-    /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as
-    /// long as half a product
+    /// Also analyze the product A·A, or A·Aᵀ if A is not square: multiplications, entries, compression. Takes about
+    /// half the time of a product
     #[arg(long)]
     pub(crate) product: bool,
-    /// Draw where the entries are
+    /// Draw the sparsity pattern
     #[arg(long, value_name = "OUT.png")]
     spy: Option<PathBuf>,
-    /// Draw where the entries are, with axes, and how many rows have how many: FILE.svg or FILE.png
+    /// Draw the sparsity patternwith axes, and the distribution of row lengths: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
 }
 
-/// Entries in a row.
+/// Numbers of entries per row.
 struct Degrees {
     min: usize,
     mean: f64,
@@ -115,9 +115,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     context.result(json, || text)
 }
 
-/// Figures of A·A, or of A·Aᵀ; compression is asked for, because CF and CMRF are counted with it.
+/// Statistics of A·A, or of A·Aᵀ. Compression is enabled, because CF and CMRF are counted with it.
 fn product(context: &Context, a: &Csr<f64>, square: bool) -> sparring::Result<Stats> {
-    // This policy counts the rows of the product and holds none of them.
+    // This policy counts the rows of the product without storing them.
     let options = Options { policy: Policy::KkSpGemm, compress: Compress::On, ..Options::default() };
     let transposed = if square { None } else { Some(a.transpose(context.cpu.threads())?) };
     let plan = context.cpu.plan(a, transposed.as_ref().unwrap_or(a)).options(&options).eval()?;

@@ -8,66 +8,66 @@ use sparring::distance::{AnyMetric, Measure, NeighbourIndex, Neighbours, Options
 use sparring::{Cuda, Error};
 
 use crate::context::Context;
-use crate::device::{Where, refuse, timed_on};
+use crate::device::{DeviceArg, refuse, timed_on};
 use crate::failure::Result;
 use crate::formats::{Format, SPARSE};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
 use crate::timing::timed;
-use crate::vectors::{Cost, Files, Question, Vectors, sum_of_finite};
+use crate::vectors::{Cost, Files, MetricArgs, Vectors, sum_of_finite};
 use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Neighbours of each row; fewer where there are fewer rows
+    /// Neighbours per row; fewer if there are fewer rows
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     k: u32,
     #[command(flatten)]
-    question: Question,
-    /// Leave each row out of its own neighbours
+    metric_args: MetricArgs,
+    /// Exclude each row from its own neighbours
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
-    /// The vectors y from an index that --save-index wrote, instead of --to; metric and settings are to be those that
-    /// it was made for
+    /// The vectors y from an index written by --save-index, instead of --to; metric and settings must be those of the
+    /// index
     #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "exclude_self"])]
     index: Option<String>,
-    /// Write an index of the vectors y, for --index
+    /// Save an index of the vectors y, for --index
     #[arg(long, value_name = "FILE", conflicts_with = "index")]
     save_index: Option<String>,
-    /// Where the neighbours go. OUT.tsv: lines of row, neighbour, distance with tabs between, nearest first. OUT.mtx,
-    /// .npz, .npy, .csv, .svm, or - for standard output: the graph of neighbours, entry (i, j) the distance. The first
-    /// two count rows from 1, as Matrix Market does
+    /// Write the neighbours. OUT.tsv: tab-separated lines of row, neighbour, distance, nearest first. OUT.mtx, .npz,
+    /// .npy, .csv, .svm, or - for standard output: the neighbour graph, entry (i, j) the distance. .tsv and .mtx number
+    /// rows from 1
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
-    /// Draw how often distances come, those that are finite: FILE.svg or FILE.png
+    /// Draw a histogram of the finite distances: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
-/// Neighbours, and what finding them took.
-struct Found {
+/// Neighbours, and the cost of the search.
+struct Search {
     near: Neighbours<f64>,
-    /// Said before the search.
+    /// Memory estimate, reported before the search.
     bytes: u64,
     ms: f64,
     growth: Option<u64>,
-    /// Milliseconds of sending the rows to a GPU, and of the first search there, which compiles its programs.
+    /// Milliseconds of uploading the rows to a GPU, and of the first search there, which compiles its programs.
     sent: Option<(f64, f64)>,
 }
 
-/// Says what the search will take.
+/// Reports the memory estimate of the search.
 fn state(context: &Context, rows: usize, bytes: u64) {
     context.progress.stage_of(&format!("searching, {} bytes", thousands(bytes)), rows, "rows");
 }
 
-/// The index in a file, and the milliseconds that getting it took; refused if it was made for something else.
+/// The index in a file, and the milliseconds of loading it. An index for another metric is an error.
 fn load(
     context: &Context,
     file: &str,
@@ -79,7 +79,7 @@ fn load(
     let index = index?;
     let settings = |o: &Options| (o.normalize, o.unchecked);
     if index.measure().named() != metric.named() || settings(index.options()) != settings(options) {
-        let message = format!("{file} was made for {}, perhaps with other settings", index.measure().name());
+        let message = format!("{file} is an index for {}, perhaps with other settings", index.measure().name());
         return Err(Error::Argument { name: "index", message });
     }
     Ok((index, ms))
@@ -92,7 +92,7 @@ fn search(
     vectors: &Vectors,
     index: Option<&NeighbourIndex<f64>>,
     options: &Options,
-) -> sparring::Result<Found> {
+) -> sparring::Result<Search> {
     let (x, y, cpu) = (&vectors.x, vectors.to.as_ref(), &context.cpu);
     let growth = Growth::start(None);
     let (found, ms) = timed(|| {
@@ -105,10 +105,10 @@ fn search(
         Ok::<_, Error>((rows.nearest(k)?, bytes))
     });
     let (near, bytes) = found?;
-    Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: None })
+    Ok(Search { near, bytes, ms, growth: growth.bytes(), sent: None })
 }
 
-/// Searched by all processes of a job, each of which has the whole of the vectors.
+/// A search by all processes of a job, each with all vectors.
 #[cfg(feature = "cluster")]
 fn search_on_cluster(
     cluster: &sparring_cluster::Cluster,
@@ -116,22 +116,22 @@ fn search_on_cluster(
     k: usize,
     vectors: &Vectors,
     options: &Options,
-) -> sparring::Result<Found> {
+) -> sparring::Result<Search> {
     use sparring::runtime::Comparison;
     let growth = Growth::start(None);
     let (x, y) = (vectors.x.clone().into(), vectors.to.clone().map(Into::into));
-    let asked = Comparison { measure: std::sync::Arc::new(metric.clone()), x, y, options: *options };
-    let (found, ms) = timed(|| cluster.machine().neighbours(&asked, k));
+    let request = Comparison { measure: std::sync::Arc::new(metric.clone()), x, y, options: *options };
+    let (found, ms) = timed(|| cluster.machine().neighbours(&request, k));
     let found = found?;
     let distances = found.distances().get::<f64>().ok_or_else(sparring::runtime::engine::unfit)?.to_vec();
-    let mut near = Neighbours::from_parts(asked.shape(), found.k(), found.indices().to_vec(), distances)?;
+    let mut near = Neighbours::from_parts(request.shape(), found.k(), found.indices().to_vec(), distances)?;
     near.explain = found.explain().into();
-    // Lists of all rows, on each process.
+    // Every process has the lists of all rows.
     let bytes = near.indices().len() as u64 * 12;
-    Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: None })
+    Ok(Search { near, bytes, ms, growth: growth.bytes(), sent: None })
 }
 
-/// Searched twice on the device, once its programs are compiled or found in their folder.
+/// Searches twice on the device: the first run compiles its programs or loads them from the cache.
 fn search_on(
     context: &Context,
     cuda: &Cuda,
@@ -139,7 +139,7 @@ fn search_on(
     k: usize,
     vectors: &Vectors,
     options: &Options,
-) -> sparring::Result<Found> {
+) -> sparring::Result<Search> {
     let ((x, y), upload_ms) =
         timed_on(cuda, || Ok((cuda.upload(&vectors.x)?, vectors.to.as_ref().map(|y| cuda.upload(y)).transpose()?)))?;
     let growth = Growth::start(Some(cuda));
@@ -153,30 +153,30 @@ fn search_on(
     };
     let (_, first_ms) = once()?;
     let ((near, bytes), ms) = once()?;
-    Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: Some((upload_ms, first_ms)) })
+    Ok(Search { near, bytes, ms, growth: growth.bytes(), sent: Some((upload_ms, first_ms)) })
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
-    let (question, k) = (&arguments.question, arguments.k as usize);
-    let metric = question.metric()?;
+    let (metric_args, k) = (&arguments.metric_args, arguments.k as usize);
+    let metric = metric_args.metric()?;
     let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
     let output =
         Output::new(context, arguments.output.as_ref(), arguments.writing, &[SPARSE, &[Format::Tsv]].concat())?;
     if context.cuda.is_some() {
-        let why = "it is made and asked on the processor";
+        let why = "indexes are built and queried on the processor";
         refuse(&[(arguments.index.is_some(), "--index", why), (arguments.save_index.is_some(), "--save-index", why)])?;
     }
     #[cfg(feature = "cluster")]
     if context.cluster().is_some() {
-        let asked = [(&arguments.index, "--index"), (&arguments.save_index, "--save-index")];
-        if let Some((_, option)) = asked.iter().find(|(file, _)| file.is_some()) {
-            let why = "an index in a file is of the rows of one machine".into();
+        let given = [(&arguments.index, "--index"), (&arguments.save_index, "--save-index")];
+        if let Some((_, option)) = given.iter().find(|(file, _)| file.is_some()) {
+            let why = "an index file holds the rows of a single process".into();
             return Err(Error::Unsupported { what: format!("{option} with --cluster"), why }.into());
         }
     }
     let mut vectors = context.read_by_all(arguments.files.load(context, "knn"))?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
-    let options = Options { exclude_self, memory_budget, ..question.options() };
+    let options = Options { exclude_self, memory_budget, ..metric_args.options() };
     let mut index = None;
     if let Some(file) = &arguments.index {
         let (of_file, read_ms) = load(context, file, &metric, &options)?;
@@ -201,7 +201,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     };
     #[cfg(not(feature = "cluster"))]
     let found = here();
-    let Found { near, bytes, ms: search_ms, growth, sent } = found?;
+    let Search { near, bytes, ms: search_ms, growth, sent } = found?;
     let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
     match &output {
         Some(output) if output.kind.format == Format::Tsv => {
@@ -218,7 +218,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     }
     let sum = sum_of_finite(near.distances());
     let mut json = json!({ "metric": metric.name(), "k": near.k(), "exclude_self": arguments.exclude_self });
-    question.insert(&mut json);
+    metric_args.insert(&mut json);
     vectors.insert(&mut json);
     cost.insert(context, &mut json);
     for (key, value) in [("search_bytes", json!(bytes)), ("read_ms", ms(vectors.read_ms)), ("sum", json!(sum))] {
@@ -240,13 +240,13 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     })
 }
 
-/// Writes neighbours as lines.
+/// Writes neighbours as text lines.
 fn lines(out: &mut dyn Write, near: &Neighbours<f64>) -> io::Result<()> {
     writeln!(out, "# row\tneighbour\tdistance; rows are counted from 1")?;
     for i in 0..near.nrows() {
         let (columns, distances) = near.row(i);
         for (j, d) in columns.iter().zip(distances) {
-            // Debug: the shortest text that reads as the same number, with an exponent where that is shorter.
+            // Debug format: the shortest text that round-trips, with an exponent if that is shorter.
             writeln!(out, "{}\t{}\t{d:?}", i + 1, u64::from(*j) + 1)?;
         }
     }

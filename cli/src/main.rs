@@ -1,12 +1,12 @@
-//! `sparring`: sparse products, triangles, distances, contractions, decompositions and figures of files from the
-//! command line.
+//! `sparring`: the command line program for products, graph algorithms, distances, contractions and decompositions.
 //!
-//! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
-//! progress goes to standard error. The exit codes are those that the help lists.
+//! Results go to standard output, as text or (`--json`) as one JSON object per command or benchmark case;
+//! progress goes to standard error. The help lists the exit codes.
 
 mod bench;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod completions;
 mod context;
 mod convert;
 mod device;
@@ -23,10 +23,8 @@ mod knn;
 mod memory;
 mod metrics;
 mod mxm;
-mod near;
 mod operands;
 mod output;
-mod pages;
 mod plot;
 mod progress;
 mod radius;
@@ -36,6 +34,7 @@ mod size;
 mod spy;
 mod steps;
 mod stream;
+mod suggest;
 mod tensor;
 mod timing;
 mod triangles;
@@ -54,10 +53,10 @@ use formats::Format;
 
 /// Sparse linear algebra over any semiring.
 ///
-/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a MAT-file (.mat), a table
-/// (.csv), svmlight (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph),
-/// .gz or .zst behind them; - for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...).
-/// KIND:FILE or --format says what a file is whose name does not: svm:rows.txt, csv:-.
+/// FILE is a Matrix Market file (.mtx), a SciPy sparse matrix (.npz), a NumPy array (.npy), a MAT-file (.mat), a
+/// table (.csv), svmlight (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph in DIMACS (.gr) or METIS
+/// (.graph) format, each optionally with .gz or .zst; - for standard input; or gen:NAME for a generated matrix
+/// (gen:rmat14, gen:web18, ...). KIND:FILE or --format gives the format if the name does not: svm:rows.txt, csv:-.
 #[derive(Parser)]
 #[command(name = "sparring", version, propagate_version = true)]
 struct Cli {
@@ -69,60 +68,60 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Shape, kind, degrees; the figures of A·A on request
+    /// Print shape, kind and degrees of a matrix, and on request the statistics of A·A
     Info(info::Arguments),
-    /// Count the triangles of the undirected graph under a matrix
+    /// Count the triangles of the undirected graph of a matrix
     Triangles(triangles::Arguments),
-    /// Multiply two matrices, or one by itself
+    /// Multiply two matrices, or one with itself
     Mxm(mxm::Arguments),
     #[command(flatten)]
     Graph(graphs::Algorithm),
     #[command(flatten)]
     Step(steps::Step),
-    /// Find the nearest rows of each row, exactly
+    /// Find the exact nearest neighbours of each row
     Knn(knn::Arguments),
-    /// Find the rows within a radius of each row
+    /// Find all neighbours within a radius of each row
     Radius(radius::Arguments),
-    /// Compute the distances between all rows
+    /// Compute all pairwise distances between rows
     Distances(distances::Arguments),
     /// Contract dense arrays by named indices, over any semiring: einsum "bij,bjk->bik" a.npy b.npy
     Einsum(einsum::Arguments),
-    /// Find the fastest kernels for contractions on a GPU, and keep them for later runs
+    /// Find the fastest kernels for contractions on a GPU, and save them for later runs
     Tune(tune::Arguments),
     /// Decompose a sparse tensor: CP by alternating least squares
     Cp(tensor::cp::Arguments),
-    /// Multiply a sparse tensor with factors, over any semiring: the matricized tensor times a Khatri-Rao product
+    /// Multiply a matricized sparse tensor with a Khatri-Rao product (MTTKRP), over any semiring
     Mttkrp(tensor::mttkrp::Arguments),
-    /// Shape, entries and fibres of a sparse tensor, and how its products would be computed
+    /// Print shape, entries and fibres of a sparse tensor, and its MTTKRP algorithm
     TensorInfo(tensor::info::Arguments),
-    /// Write a matrix as another kind of file
+    /// Convert a matrix to another file format
     Convert(convert::Arguments),
     /// Write the transpose of a matrix
     Transpose(convert::Arguments),
-    /// List the semirings that mxm knows
+    /// List the semirings by name
     Semirings,
-    /// List the metrics that knn and distances know
+    /// List the metrics by name
     Metrics,
     /// List the processor and the GPUs, or what is missing to use one
     Devices,
-    /// List the keys of the objects that --json writes, and what they mean
+    /// List the keys of the JSON output, and their meaning
     Keys,
-    /// Measure generated cases, or files
+    /// Run benchmarks on generated matrices, or on files
     Bench(bench::Arguments),
-    /// Print what a shell needs to complete commands and options
-    Completions(pages::Completions),
-    /// Print a page for man: sparring man | man -l -
-    Man(pages::Man),
+    /// Print shell completions
+    Completions(completions::Completions),
+    /// Print a man page: sparring man | man -l -
+    Man(completions::Man),
 }
 
 impl Command {
-    /// Refuses a budget for what does not keep to one.
+    /// Rejects a memory budget for commands that do not enforce it.
     fn keeps_to(&self, memory_budget: Option<u64>) -> sparring::Result<()> {
         let why = match self {
             _ if memory_budget.is_none() => return Ok(()),
-            Self::Triangles(_) => "triangles are counted in memory in proportion to the file",
+            Self::Triangles(_) => "counting triangles takes memory in proportion to the file",
             Self::Semirings | Self::Metrics | Self::Devices | Self::Keys | Self::Completions(_) | Self::Man(_) => {
-                "a list is printed without computing"
+                "it computes nothing"
             }
             Self::Graph(algorithm) if !algorithm.keeps_to_budget() => "it takes memory in proportion to the graph",
             Self::Step(_) => "it takes memory in proportion to the result",
@@ -132,7 +131,7 @@ impl Command {
         };
         Err(sparring::Error::Argument { name: "--memory-budget", message: why.into() })
     }
-    /// Where it computes.
+    /// The device to run on.
     fn device(&self) -> Device {
         match self {
             Self::Triangles(arguments) => arguments.place.device,
@@ -149,7 +148,7 @@ impl Command {
             _ => Device::Cpu,
         }
     }
-    /// The files that it reads.
+    /// All input files.
     fn files(&self) -> Vec<&str> {
         match self {
             Self::Info(arguments) => vec![&arguments.file],
@@ -180,7 +179,7 @@ impl Command {
             }
         }
     }
-    /// Refuses options that a GPU does not have, before anything is read.
+    /// Rejects options that do not apply to a GPU, before reading anything.
     fn takes(&self, device: Device) -> sparring::Result<()> {
         match self {
             _ if device == Device::Cpu => Ok(()),
@@ -190,7 +189,7 @@ impl Command {
             _ => Ok(()),
         }
     }
-    /// Refuses what only a GPU can do.
+    /// Rejects commands that need a GPU.
     fn needs(&self, device: Device) -> sparring::Result<()> {
         match self {
             Self::Tune(_) if device == Device::Cpu => Err(sparring::Error::Unsupported {
@@ -205,7 +204,7 @@ impl Command {
 fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
     match common.isa {
         Some(isa) => isa.limit()?,
-        // The library would take the best that is there.
+        // Validates SPARRING_ISA; the default is the best set of the processor.
         None => drop(sparring::Isa::requested()?),
     }
     let tensors = matches!(command, Command::Cp(_) | Command::Mttkrp(_) | Command::TensorInfo(_));
@@ -215,10 +214,10 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
         Command::Graph(algorithm) => common.reading.check_graph(algorithm.file())?,
         _ => {}
     }
-    // These need no threads.
+    // These commands need no threads.
     match command {
-        Command::Completions(arguments) => return pages::completions(program(), arguments),
-        Command::Man(arguments) => return pages::man(&program(), arguments),
+        Command::Completions(arguments) => return completions::completions(program(), arguments),
+        Command::Man(arguments) => return completions::man(&program(), arguments),
         _ => {}
     }
     let device = command.device();
@@ -233,7 +232,7 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
             match command {
                 Command::Graph(algorithm) => return graphs::on_cluster(&context, &cluster, algorithm),
                 Command::Triangles(arguments) => return triangles::on_cluster(&context, &cluster, arguments),
-                // Others compute on the machine that the context has.
+                // Other commands use the machine of the context.
                 _ => {}
             }
         }
@@ -271,15 +270,15 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
 
 /// Heading of the options of [`read::Reading`].
 const READING: &str = "Reading files";
-/// Those of them that tensors have, and those of arrays.
+/// The reading options that apply to tensors, and those that apply to arrays.
 const OF_TENSORS: [&str; 5] = ["format", "max_bytes", "lenient", "zero_based", "one_based"];
 const OF_ARRAYS: [&str; 2] = ["format", "max_bytes"];
 
-/// Commands that run on all processes of a job, beside single steps.
+/// Commands that run on all processes of a job, in addition to the single operations.
 const ON_CLUSTER: [&str; 8] = ["bfs", "components", "cp", "knn", "mxm", "pagerank", "sssp", "triangles"];
 
-/// Whether an option of every command means something to this one.
-fn means_something(command: &str, option: &Arg) -> bool {
+/// Whether a global option applies to this command.
+fn applies_to(command: &str, option: &Arg) -> bool {
     let id = option.get_id().as_str();
     if option.get_help_heading() == Some(READING) {
         return match command {
@@ -304,7 +303,7 @@ fn means_something(command: &str, option: &Arg) -> bool {
     }
 }
 
-/// The program as its users see it: examples behind the help of each command, and no option that means nothing to it.
+/// The command line as users see it: with examples in the help of each command, and without inapplicable options.
 fn program() -> clap::Command {
     let mut program = Cli::command();
     program.build();
@@ -314,20 +313,19 @@ fn program() -> clap::Command {
             let notes = command.get_after_help().map_or(String::new(), |notes| format!("{notes}\n\n"));
             let examples = examples::text(&name);
             let command = command.mut_args(|option| {
-                let hidden = option.is_global_set() && !means_something(&name, &option);
+                let hidden = option.is_global_set() && !applies_to(&name, &option);
                 if hidden { option.hide(true) } else { option }
             });
             if examples.is_empty() { command } else { command.after_help(notes + &examples) }
         })
     };
     let status: String = failure::STATUS.iter().map(|(code, what)| format!("  {code}  {what}\n")).collect();
-    let status = format!(
-        "Exit codes:\n{status}\nResults are written beside their files and take their place when they are complete."
-    );
+    let status =
+        format!("Exit codes:\n{status}\nOutput files are replaced atomically: they appear only when complete.");
     names.into_iter().fold(program, with_examples).after_help(status)
 }
 
-/// Refuses an option that was given to a command to which it means nothing.
+/// Rejects a given option that does not apply to the command.
 fn check_options(program: &clap::Command, name: &str, matches: &clap::ArgMatches) -> sparring::Result<()> {
     let (Some(command), Some(given)) = (program.find_subcommand(name), matches.subcommand_matches(name)) else {
         return Ok(());
@@ -335,11 +333,11 @@ fn check_options(program: &clap::Command, name: &str, matches: &clap::ArgMatches
     let given = |id: &str| given.value_source(id) == Some(ValueSource::CommandLine);
     let wrong = command
         .get_arguments()
-        .find(|option| option.is_global_set() && !means_something(name, option) && given(option.get_id().as_str()));
+        .find(|option| option.is_global_set() && !applies_to(name, option) && given(option.get_id().as_str()));
     match wrong {
         Some(option) => Err(sparring::Error::Argument {
             name: "option",
-            message: format!("--{} means nothing to sparring {name}", option.get_long().unwrap_or_default()),
+            message: format!("--{} does not apply to sparring {name}", option.get_long().unwrap_or_default()),
         }),
         None => Ok(()),
     }

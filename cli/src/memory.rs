@@ -1,8 +1,8 @@
-//! How much memory the process, or a GPU, has held at most.
+//! Peak memory of the process or of a GPU.
 
 use sparring::{Cuda, Error};
 
-/// Refuses what needs more than the budget, or without one more than the system has left.
+/// Fails if `bytes` exceed the budget or, without a budget, the available memory.
 /// # Errors
 /// [`Error::Budget`], [`Error::OutOfMemory`].
 pub(crate) fn allow(what: &'static str, bytes: u128, budget: Option<u64>) -> sparring::Result<()> {
@@ -13,39 +13,39 @@ pub(crate) fn allow(what: &'static str, bytes: u128, budget: Option<u64>) -> spa
     }
 }
 
-/// Bytes that a process may take without driving others out; `None` where the system does not say.
+/// Bytes available without swapping; `None` if the system does not report it.
 fn available() -> Option<u64> {
     bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// Forgets the peak so far, so that [`peak`] speaks of what follows; whether the system does that.
+/// Resets the peak measured by [`peak`]. Returns whether the system supports it.
 pub(crate) fn forget_peak() -> bool {
     cfg!(target_os = "linux") && std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-/// Most bytes resident at once since the start or since [`forget_peak`]; `None` where the system does not say.
+/// Peak resident bytes since the start or [`forget_peak`]; `None` if the system does not report it.
 pub(crate) fn peak() -> Option<u64> {
     bytes(&status()?, "VmHWM:")
 }
 
-/// What is held beyond what was held at the start: by the process as the system counts it, or of a GPU's memory.
+/// Growth of memory since the start: resident memory of the process, or memory in use on a GPU.
 pub(crate) enum Growth<'a> {
     Process(Option<u64>),
     Device(&'a Cuda, Option<u64>),
 }
 
 impl<'a> Growth<'a> {
-    /// From here on, on the GPU if there is one.
+    /// Starts measuring, on the GPU if there is one.
     pub(crate) fn start(cuda: Option<&'a Cuda>) -> Self {
         match cuda {
-            // Without a peak of its own the part would be charged for what came before it.
+            // Without a reset, the peak would include earlier allocations.
             None => {
                 Self::Process(if forget_peak() { status().and_then(|status| bytes(&status, "VmRSS:")) } else { None })
             }
             Some(cuda) => Self::Device(cuda, cuda.reset_peak_memory().and_then(|()| cuda.used_memory()).ok()),
         }
     }
-    /// At its peak so far; `None` where the system does not say.
+    /// Growth at its peak so far; `None` if the system does not report it.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let (peak, before) = match self {
             Self::Process(before) => (peak()?, *before),
@@ -89,7 +89,7 @@ mod tests {
         let growth = Growth::start(None);
         let touched = std::hint::black_box(vec![1u8; 50 << 20]);
         assert!(peak().is_none_or(|bytes| bytes > 50 << 20));
-        // Other tests may give memory back meanwhile.
+        // Concurrent tests may free memory.
         assert!(growth.bytes().is_none_or(|bytes| bytes > 20 << 20));
         drop(touched);
     }

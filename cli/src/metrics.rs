@@ -10,7 +10,7 @@ fn takes(domain: Domain) -> &'static str {
     match domain {
         Domain::Reals => "any number",
         Domain::NonNegative => "numbers that are not negative",
-        Domain::Sets => "any number; only whether it is 0 matters",
+        Domain::Sets => "any number; only zero or nonzero matters",
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn list(context: &Context) -> Result {
                 }
             }
         }
-        text += "Or say what each column adds, as a formula that is 0 for two zeros: --metric \"abs(a-b) / (a+b+1)\"\n";
+        text += "Or give the term of a column as a formula that is 0 for two zeros: --metric \"abs(a-b) / (a+b+1)\"\n";
         text
     })
 }

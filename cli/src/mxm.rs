@@ -10,13 +10,13 @@ use sparring::runtime::{Machine, Matrix, Product, Semiring, Sum};
 use sparring::spgemm::{self, Options};
 
 use crate::context::Context;
-use crate::device::{Where, refuse};
+use crate::device::{DeviceArg, refuse};
 use crate::failure::Result;
 use crate::formats::SPARSE;
-use crate::near::suggested;
 use crate::operands;
 use crate::output::{ms, number, seconds, shape, thousands};
 use crate::semiring::warn_outside;
+use crate::suggest::suggested;
 use crate::timing::Times;
 use crate::write::{Output, Writing};
 
@@ -26,61 +26,60 @@ pub(crate) struct Arguments {
     pub(crate) a: String,
     /// Right matrix [default: the left one]
     pub(crate) b: Option<String>,
-    /// Semiring: a name that `sparring semirings` lists with the values that it is on, or ⊕ and ⊗ as formulas:
-    /// "min, a + 2*b"
+    /// Semiring: a name from `sparring semirings`, or ⊕ and ⊗ as formulas: "min, a + 2*b"
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
-    /// Type of the values, to which both matrices are converted [default: the least that holds
-    /// those of the files; patterns are truth values for semirings that have them, else i64, each entry 1]
+    /// Type of the values, to which both matrices are converted [default: the smallest common type of the files;
+    /// patterns become bool for Boolean semirings, else i64, each entry 1]
     #[arg(long = "type", value_name = "TYPE")]
     values: Option<Type>,
     #[command(flatten)]
     how: How,
-    /// Multiply N times and report medians, also those of the phases of a plan
+    /// Multiply N times and report medians, also of the phases of a plan
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Multiply once more by a plan, as for repeated products, and report its phases and choices
+    /// Also multiply with a plan, as for repeated products, and report its phases and choices
     #[arg(long)]
     explain: bool,
-    /// Multiply by Aᵀ from the left
+    /// Transpose the left matrix
     #[arg(long)]
     transpose_a: bool,
-    /// Multiply by Bᵀ from the right; without B by Aᵀ
+    /// Transpose the right matrix
     #[arg(long)]
     transpose_b: bool,
-    /// Compute the product only where this matrix has entries, whatever their values
+    /// Mask: compute the product only where this matrix has entries, whatever their values
     #[arg(long, value_name = "FILE")]
     pub(crate) mask: Option<String>,
-    /// Compute it only where the mask has none
+    /// Complement the mask
     #[arg(long, requires = "mask")]
     complement: bool,
-    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
 /// The options of a product.
 #[derive(Args)]
 pub(crate) struct How {
-    /// Whose rules choose the algorithm
+    /// Rules that choose the algorithm
     #[arg(long, value_enum, default_value_t)]
     policy: Policy,
-    /// What gathers the products of a row: linked lists, linear probing, or one slot a column
+    /// Accumulator of a row: linked lists, linear probing, or dense
     #[arg(long, value_enum, default_value_t)]
     accumulator: Accumulator,
-    /// Whether the symbolic phase reads the right matrix with its columns packed in words
+    /// Whether the symbolic phase compresses the columns of the right matrix into words
     #[arg(long, value_enum, default_value_t)]
     compress: Compress,
-    /// Allow rows of the product in any order
+    /// Allow unsorted rows in the product
     #[arg(long)]
     unsorted: bool,
 }
 
-/// An option of the library as one of the command line: the same variants.
+/// A command line option with the variants of a library option.
 macro_rules! option {
     ($name:ident { $($(#[$attribute:meta])* $variant:ident => $theirs:ident,)* }) => {
         #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
@@ -97,16 +96,16 @@ option! { Accumulator { #[default] Auto => Auto, Ll => LinkedList, Lp => LinearP
 option! { Compress { #[default] Auto => Auto, On => On, Off => Off, } }
 
 impl Arguments {
-    /// Refuses what a GPU does not have.
+    /// Rejects options that do not apply to a GPU.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
         let How { policy, accumulator, compress, .. } = &self.how;
         let ours = *policy == Policy::Auto && *accumulator == Accumulator::Auto;
-        let columns = "its default policy reads columns; ask for --policy kkspgemm";
+        let columns = "its default policy reads columns; use --policy kkspgemm";
         refuse(&[
             (
                 *accumulator == Accumulator::Dense,
                 "--accumulator dense",
-                "it would take a slot a column for every row at a time",
+                "it would need a slot per column for every concurrent row",
             ),
             (ours && *compress == Compress::On, "--compress", columns),
         ])
@@ -125,7 +124,7 @@ impl How {
     }
 }
 
-/// What is multiplied, and where.
+/// The operands, and the machine.
 #[derive(Clone, Copy)]
 struct Operands<'a> {
     a: &'a Matrix,
@@ -133,7 +132,7 @@ struct Operands<'a> {
     mask: Option<&'a Matrix>,
 }
 
-/// What is reported of a product.
+/// The report of a product.
 struct Report {
     shape: (usize, usize),
     nnz: usize,
@@ -141,10 +140,10 @@ struct Report {
     flops: u64,
     sum: Sum,
     chosen: String,
-    /// Milliseconds for one use; not on a GPU, where that is the two phases.
+    /// Milliseconds of a single-use product; empty on a GPU, where that is the two phases.
     once: Times,
     phases: Option<Phases>,
-    /// Figures of a GPU.
+    /// Measurements on a GPU.
     gpu: Option<gpu::Figures>,
 }
 
@@ -177,7 +176,7 @@ impl Request<'_> {
         let Operands { a, b, .. } = self.operands;
         self.machine.mxm_with(self.ring, a, b, self.mask(), self.options)
     }
-    /// The product as a user asks for it who needs it once, and its times.
+    /// The single-use product, and its times.
     fn once(&self) -> sparring::Result<(Product, Times)> {
         let (mut made, mut times) = (None, Times::default());
         for _ in 0..self.repeat {
@@ -190,7 +189,7 @@ impl Request<'_> {
         let Some(made) = made else { unreachable!("repeat is at least 1") };
         Ok((made, times))
     }
-    /// The product by a plan; the numeric phase into the same matrix is timed too if `reuse`.
+    /// The product by a plan. With `reuse`, also times a numeric phase into the same matrix.
     fn phases(&self, reuse: bool) -> sparring::Result<(Matrix, u64, Phases)> {
         let Self { context, machine, ring, operands: Operands { a, b, .. }, .. } = *self;
         let (mut phases, mut made) = (Phases::default(), None);
@@ -233,7 +232,7 @@ fn multiply(
         Ok(Report { shape: result.shape(), nnz: result.nnz(), ty: result.ty(), flops, sum, chosen, once, phases, gpu })
     };
     if let Some(sent) = &sent {
-        // The first product finds its programs. Others only where they are to be timed.
+        // The first product compiles or loads its programs. Further ones run only for timing.
         let (first, first_ms) = context.timed(|| request.product())?;
         let (c, flops, chosen, phases) = if arguments.explain || repeat > 1 {
             drop(first);
@@ -323,13 +322,13 @@ fn text(arguments: &Arguments, found: &Report, ones: bool) -> String {
         }
     }
     format!(
-        "{}, {} entries of {} from {} products over {}{}\n{before}{}   sum {}{after}\nchosen: {}{planned}",
+        "{}, {} entries of {} from {} multiplications over {}{}\n{before}{}   sum {}{after}\nchosen: {}{planned}",
         shape(found.shape.0, found.shape.1),
         thousands(found.nnz as u64),
         found.ty,
         thousands(found.flops),
         arguments.semiring,
-        if ones { ", each entry of a pattern 1" } else { "" },
+        if ones { ", pattern entries as 1" } else { "" },
         times.join(", "),
         found.sum,
         found.chosen

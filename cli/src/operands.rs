@@ -1,4 +1,4 @@
-//! Matrices of one type, for operations that take one or several.
+//! Operands, converted to a common type.
 
 use sparring::Error;
 use sparring::algebra::Type;
@@ -7,20 +7,20 @@ use sparring::runtime::Matrix;
 use crate::context::Context;
 use crate::failure::Result;
 
-/// What an operation is on.
+/// The operands of an operation.
 pub(crate) struct Operands {
     pub(crate) all: Vec<Matrix>,
-    /// Type of the values of all.
+    /// Their common type.
     pub(crate) ty: Type,
-    /// All are patterns, whose entries are taken as 1.
+    /// Whether all operands are patterns, with implicit ones as values.
     pub(crate) ones: bool,
-    /// Milliseconds that reading took.
+    /// Milliseconds of reading.
     pub(crate) read_ms: f64,
 }
 
 impl Operands {
-    /// Reads them as values of `ty`; if that is not given, as values of the least type that holds those of all. Patterns
-    /// are truth values where the operation has `truth` values, else numbers, each entry 1.
+    /// Reads the operands as values of `ty`, by default of their smallest common type. Patterns become bool if the
+    /// operation is Boolean (`truth`), else numbers, each entry 1.
     pub(crate) fn load(context: &Context, files: &[&str], ty: Option<Type>, truth: bool) -> Result<Self> {
         let (mut all, mut read_ms) = (Vec::with_capacity(files.len()), 0.0);
         for file in files {
@@ -56,12 +56,12 @@ fn kind(ty: Type) -> Option<Kind> {
     }
 }
 
-/// The least type that holds every value of both types; integers of 64 bits count as floats of 64 bits beside floats.
+/// The smallest type that holds every value of both types; 64-bit integers count as f64 when combined with floats.
 fn least(a: Type, b: Type) -> Option<Type> {
     if a == b {
         return Some(a);
     }
-    // Bits of the least float that holds integers of so many.
+    // Width of the smallest float that holds integers of `bits` bits.
     let float = |bits: u32| if bits <= 16 { 32 } else { 64 };
     let integer = |signed: bool, bits: u32| {
         let found = Type::ALL
@@ -94,7 +94,7 @@ fn least(a: Type, b: Type) -> Option<Type> {
     }
 }
 
-/// The least type that holds the values of all; where that could lose digits the user is to say.
+/// The smallest type that holds all values; an error if that could lose digits.
 fn common(all: &[Matrix]) -> sparring::Result<Type> {
     let ty = all.iter().map(Matrix::ty).try_fold(Type::Bool, least);
     match ty {
@@ -104,12 +104,12 @@ fn common(all: &[Matrix]) -> sparring::Result<Type> {
                 [a, b] => {
                     let (a, b) = (a.ty(), b.ty());
                     format!(
-                        "the left matrix has {a}, the right one {b}, and no type holds the values of both; say --type"
+                        "the left matrix has {a}, the right one {b}, and no type holds the values of both; use --type"
                     )
                 }
                 all => {
                     let types: Vec<&str> = all.iter().map(|a| a.ty().name()).collect();
-                    format!("the matrices have {}, and no type holds the values of all; say --type", types.join(", "))
+                    format!("the matrices have {}, and no type holds the values of all; use --type", types.join(", "))
                 }
             };
             Err(Error::Argument { name: "type", message })
@@ -117,7 +117,7 @@ fn common(all: &[Matrix]) -> sparring::Result<Type> {
     }
 }
 
-/// Whether a type holds the matrix's integers of 64 bits; all others are held by the types that [`least`] gives.
+/// Whether a type represents the matrix's 64-bit integers exactly; [`least`] covers all other types.
 fn is_exact(m: &Matrix, ty: Type) -> bool {
     const MOST: u64 = 1 << 53;
     if !matches!(ty, Type::F64 | Type::ComplexF64) {

@@ -1,4 +1,4 @@
-//! How numbers look in text and in JSON.
+//! Formatting of numbers in text and JSON.
 
 use serde_json::{Value, json};
 use sparring::runtime::Sum;
@@ -31,12 +31,12 @@ pub(crate) fn seconds(ms: f64) -> String {
     }
 }
 
-/// Milliseconds in JSON: to the nanosecond.
+/// Milliseconds in JSON, rounded to nanoseconds.
 pub(crate) fn ms(ms: f64) -> Value {
     json!((ms * 1e6).round() / 1e6)
 }
 
-/// A sum as JSON has it: a number if that holds it, else text.
+/// A sum in JSON: a number if that is exact, else text.
 pub(crate) fn number(sum: Sum) -> Value {
     match sum {
         Sum::Real(x) => json!(x),

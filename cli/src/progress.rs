@@ -1,4 +1,4 @@
-//! The progress bar: on standard error, and only if that is a terminal.
+//! The progress bar, on standard error if that is a terminal.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -8,24 +8,24 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use sparring::Cpu;
 
-/// What a stage goes through, and how many of them there are.
+/// The units of a stage, and their number.
 #[derive(Clone, Copy, PartialEq)]
 struct Units {
     name: &'static str,
     count: u64,
 }
 
-/// What is shown: the stage, and the library's operation within it.
+/// The displayed state: the stage, and the library's operation within it.
 #[derive(Default)]
 struct Shown {
     stage: String,
     units: Option<Units>,
-    /// Of these units: the first of those that the library's operations go through now, and how many they are.
+    /// The range of units that the current library operations process: first and count.
     part: Option<(u64, u64)>,
     op: Option<(&'static str, u64)>,
 }
 
-/// A bar that shows what is going on and how far it is.
+/// A progress bar.
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown: Arc<Mutex<Shown>>,
@@ -40,11 +40,11 @@ impl Progress {
         }
         Self { bar, shown: Arc::default() }
     }
-    /// Says what begins; how far it is shows as a share of all.
+    /// Begins a stage, whose progress is shown as a percentage.
     pub(crate) fn stage(&self, message: String) {
         self.begin(message, None);
     }
-    /// Says what begins, and what it goes through: so many rows, say.
+    /// Begins a stage over `count` units, for example rows.
     pub(crate) fn stage_of(&self, message: &str, count: usize, name: &'static str) {
         self.begin(message.into(), Some(Units { name, count: count as u64 }));
     }
@@ -57,7 +57,7 @@ impl Progress {
         self.bar.set_message(stage.clone());
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown { stage, units, part: None, op: None };
     }
-    /// Says that operations go through `count` of the units from `first` on, until it is said again.
+    /// Sets the range of units that the following operations process.
     pub(crate) fn part(&self, first: usize, count: usize) {
         if !self.bar.is_hidden() {
             let part = Some((first as u64, count as u64));
@@ -72,13 +72,13 @@ impl Progress {
         let (bar, shown) = (self.bar.clone(), Arc::clone(&self.shown));
         cpu.on_progress(move |p| {
             let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            // Once an operation; the rest of the calls only move the bar.
+            // Once per operation; the other calls only move the bar.
             if shown.op != Some((p.op, p.total)) {
                 shown.op = Some((p.op, p.total));
                 bar.set_style(measured(shown.units));
                 bar.set_message(message(&shown.stage, p.op));
                 bar.set_length(shown.units.map_or(p.total, |units| units.count));
-                // Of parts the bar shows the whole.
+                // For a part, the bar shows the whole stage.
                 if shown.part.is_none() {
                     bar.set_position(0);
                     bar.reset_eta();
@@ -92,10 +92,10 @@ impl Progress {
             ControlFlow::Continue(())
         })
     }
-    /// Shows the bytes that go to `out`.
+    /// Counts the bytes written to `out`.
     pub(crate) fn counted<'a>(&'a self, out: &'a mut dyn Write) -> Counted<'a> {
         if !self.bar.is_hidden() {
-            // The default is for a template that is no template.
+            // Falls back to the default if the template is invalid.
             let style = ProgressStyle::with_template("{spinner} {msg}   {written}, {speed}");
             self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()).with_key(
                 "speed",
@@ -108,13 +108,13 @@ impl Progress {
         }
         Counted { out, bar: &self.bar }
     }
-    /// Takes the bar off the screen while `f` writes to it.
+    /// Hides the bar while `f` writes to the terminal.
     pub(crate) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
         self.bar.suspend(f)
     }
 }
 
-/// The stage, and which of its phases runs.
+/// The stage, and its current phase.
 fn message(stage: &str, op: &str) -> String {
     let phase = match op {
         "symbolic" => "finding columns",
@@ -124,7 +124,7 @@ fn message(stage: &str, op: &str) -> String {
     if stage.is_empty() || stage.contains(phase) { phase.into() } else { format!("{stage}: {phase}") }
 }
 
-/// How many of `count` are done when `done` of `total` tasks are: tasks are of equal work.
+/// Units done when `done` of `total` tasks are, assuming equal work per task.
 fn share(count: u64, done: u64, total: u64) -> u64 {
     let part = u128::from(count) * u128::from(done) / u128::from(total.max(1));
     u64::try_from(part).unwrap_or(count).min(count)
@@ -142,7 +142,7 @@ fn rate(per_second: f64, unit: &str) -> String {
 fn amount(x: f64, unit: &str) -> String {
     let (mut x, mut prefix) = (x, "");
     for larger in ["k", "M", "G", "T"] {
-        // Rounded to three digits, 999.6 is one of the next unit.
+        // Rounded to three digits, 999.6 belongs to the next unit.
         if x < 999.5 {
             break;
         }
@@ -153,7 +153,7 @@ fn amount(x: f64, unit: &str) -> String {
     format!("{x:.decimals$} {prefix}{between}{unit}")
 }
 
-/// How far it is, in what, how fast, and how long it will take.
+/// Style with progress, unit, rate and remaining time.
 fn measured(units: Option<Units>) -> ProgressStyle {
     let template = match units {
         Some(Units { name, .. }) => {
@@ -161,7 +161,7 @@ fn measured(units: Option<Units>) -> ProgressStyle {
         }
         None => "{msg} {wide_bar} {percent} %, {eta} left".into(),
     };
-    // The default is for a template that is no template.
+    // Falls back to the default if the template is invalid.
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let name = units.map_or("", |units| units.name);
     style
@@ -173,7 +173,7 @@ fn measured(units: Option<Units>) -> ProgressStyle {
         })
 }
 
-/// Where a file goes, the bytes being counted.
+/// A writer that counts bytes.
 pub(crate) struct Counted<'a> {
     out: &'a mut dyn Write,
     bar: &'a ProgressBar,

@@ -6,13 +6,13 @@ use sparring::distance::Options;
 use sparring::{Csr, Error};
 
 use crate::context::Context;
-use crate::device::{Where, timed_on};
+use crate::device::{DeviceArg, timed_on};
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
-use crate::vectors::{Cost, Files, Question, sum_of_finite};
+use crate::vectors::{Cost, Files, MetricArgs, sum_of_finite};
 use crate::write::{Output, Writing};
 
 #[derive(Args)]
@@ -23,30 +23,30 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "R", allow_negative_numbers = true)]
     radius: f64,
     #[command(flatten)]
-    question: Question,
-    /// Leave each row out of its own neighbours
+    metric_args: MetricArgs,
+    /// Exclude each row from its own neighbours
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
-    /// Write the graph of neighbours to this file, entry (i, j) the distance: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz
-    /// behind them, or - for standard output
+    /// Write the neighbour graph to this file, entry (i, j) the distance: .mtx, .npz (SciPy), .npy, .csv, .svm, also
+    /// with .gz, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
-    let (question, radius) = (&arguments.question, arguments.radius);
-    let metric = question.metric()?;
+    let (metric_args, radius) = (&arguments.metric_args, arguments.radius);
+    let metric = metric_args.metric()?;
     if radius.is_nan() {
         return Err(Error::Argument { name: "radius", message: "it is not a number".into() }.into());
     }
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;
     let vectors = arguments.files.load(context, "radius")?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
-    let options = Options { exclude_self, memory_budget, ..question.options() };
+    let options = Options { exclude_self, memory_budget, ..metric_args.options() };
     context.progress.stage_of("searching", vectors.x.nrows(), "rows");
     let growth = Growth::start(context.cuda.as_ref());
     let (x, y) = (&vectors.x, vectors.to.as_ref());
@@ -77,7 +77,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let mut json = json!({
         "metric": metric.name(), "radius": radius, "neighbours": nnz, "exclude_self": arguments.exclude_self,
     });
-    question.insert(&mut json);
+    metric_args.insert(&mut json);
     vectors.insert(&mut json);
     cost.insert(context, &mut json);
     (json["read_ms"], json["sum"]) = (ms(vectors.read_ms), json!(sum));

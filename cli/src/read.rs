@@ -1,4 +1,4 @@
-//! Where matrices come from: files, and names of generated ones. All reading is here.
+//! Input: matrices from files, and generated matrices by name.
 
 use std::sync::Arc;
 
@@ -20,68 +20,67 @@ use sparring_generate as generate;
 
 use crate::failure::STDIN;
 use crate::formats::{Format, STANDARD, kind_to_read, to_file};
-use crate::{near, size};
+use crate::{size, suggest};
 
 const HEADING: &str = "Reading files";
 
-/// How files are read.
+/// Options for reading files.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Reading {
-    /// Read every file as this kind, whatever its name; also standard input
+    /// Format of every input file, whatever its name; also of standard input
     #[arg(long, global = true, value_name = "KIND", help_heading = HEADING)]
     format: Option<Format>,
-    /// Refuse files with more text than this, unpacked: 500M, 2G
+    /// Reject files larger than this, uncompressed: 500M, 2G
     #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = HEADING)]
     max_bytes: Option<u64>,
-    /// Also read Matrix Market files that other programs write and the format leaves open: both triangles of a
-    /// symmetric matrix, values in a pattern, skew patterns, 3.0 for an integer, comments among the entries, one %
-    /// before the banner, garbage behind gzip; and edges with more than a weight
+    /// Also accept common deviations from the Matrix Market format: both triangles of a symmetric matrix, values in a
+    /// pattern, skew patterns, 3.0 for an integer, comments among the entries, one % before the banner, trailing
+    /// garbage after gzip data; and edges with several weights
     #[arg(long, global = true, help_heading = HEADING)]
     lenient: bool,
-    /// The first line of a table is a heading
+    /// The first line of a table is a header
     #[arg(long, global = true, conflicts_with = "no_header", help_heading = HEADING)]
     header: bool,
     /// The first line of a table is a row
     #[arg(long, global = true, help_heading = HEADING)]
     no_header: bool,
-    /// What stands between the cells of a table: a character, tab or space [default: ,]
+    /// Delimiter of a table: a character, tab or space [default: ,]
     #[arg(long, global = true, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
     delimiter: Option<u8>,
-    /// Columns of svmlight, vertices of an edge list or indices of a tensor count from 0
+    /// Columns of svmlight, vertices of an edge list or indices of a tensor are numbered from 0
     #[arg(long, global = true, conflicts_with = "one_based", help_heading = HEADING)]
     zero_based: bool,
-    /// They count from 1
+    /// They are numbered from 1
     #[arg(long, global = true, help_heading = HEADING)]
     one_based: bool,
-    /// Columns of a matrix in svmlight [default: the largest that it has]
+    /// Number of columns of an svmlight matrix [default: the largest column]
     #[arg(long, global = true, value_name = "N", help_heading = HEADING)]
     columns: Option<usize>,
-    /// Which matrix of a MAT-file: A, or Problem.A where it is in a structure [default: its only one, or Problem.A]
+    /// Matrix of a MAT-file: A, or Problem.A inside a structure [default: the only matrix, or Problem.A]
     #[arg(long, global = true, value_name = "NAME", help_heading = HEADING)]
     variable: Option<String>,
-    /// Write the labels of svmlight to this file, a line each; or take any words for the vertices of an edge list, and
+    /// Write the labels of svmlight to this file, one per line; or accept words as vertices of an edge list, and
     /// write them to this file in the order of their numbers
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     labels: Option<String>,
-    /// Each edge of a list stands for both directions
+    /// Each edge of a list is undirected
     #[arg(long, global = true, conflicts_with = "directed", help_heading = HEADING)]
     undirected: bool,
-    /// Each edge of a list stands for one direction, whatever the file says
+    /// Each edge of a list is directed, whatever the file says
     #[arg(long, global = true, help_heading = HEADING)]
     directed: bool,
-    /// Edges of a list go from one set of vertices to another, rows and columns
+    /// Edges of a list connect two sets of vertices, rows and columns
     #[arg(long, global = true, help_heading = HEADING)]
     bipartite: bool,
-    /// Number the vertices of an edge list, which may be any integers, in their order, and write to this file which is
-    /// which
+    /// Renumber the vertices of an edge list, any integers, in increasing order, and write the mapping to this file
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     renumber: Option<String>,
-    /// Which weight counts of an edge that a graph has more than once: sum, min or max [default: none, it is refused]
+    /// Combine the weights of duplicate edges: sum, min or max [default: duplicates are an error]
     #[arg(long, global = true, value_name = "NAME", value_parser = repeated, help_heading = HEADING)]
     repeated: Option<Repeated>,
 }
 
-/// A delimiter, by its name or as it is.
+/// A delimiter, by name or literally.
 fn delimiter(text: &str) -> std::result::Result<u8, String> {
     match text {
         "tab" | "\\t" => Ok(b'\t'),
@@ -102,7 +101,7 @@ fn repeated(text: &str) -> std::result::Result<Repeated, String> {
     }
 }
 
-/// One of two options, if one was given.
+/// The value of a pair of opposite options, if one was given.
 fn either(yes: bool, no: bool) -> Option<bool> {
     (yes || no).then_some(yes)
 }
@@ -118,21 +117,21 @@ impl Reading {
     fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
     }
-    /// What a file is, and the file.
+    /// The format of a file, and its name.
     fn format<'a>(&self, name: &'a str) -> (Format, &'a str) {
-        let (format, name) = told(name);
+        let (format, name) = split_kind(name);
         (format.or(self.format).unwrap_or_else(|| kind_to_read(name)), name)
     }
-    /// Refuses a table of which it is not said whether its rows are edges, where a graph is wanted.
+    /// Rejects an ambiguous file, an edge list or a table, where a graph is expected.
     pub(crate) fn check_graph(&self, argument: &str) -> Result<()> {
-        let (told, name) = told(symmetrized(argument).unwrap_or(argument));
-        if told.or(self.format).is_some() || kind_to_read(name) != Format::Csv {
+        let (format, name) = split_kind(symmetrized(argument).unwrap_or(argument));
+        if format.or(self.format).is_some() || kind_to_read(name) != Format::Csv {
             return Ok(());
         }
-        let message = format!("'{name}' may be an edge list or a table; say which: edges:{name} or csv:{name}");
+        let message = format!("'{name}' may be an edge list or a table; use edges:{name} or csv:{name}");
         Err(Error::Argument { name: "file", message })
     }
-    /// The options that were given, and the kinds of files that they are for.
+    /// The given options, and the formats they apply to.
     fn given(&self) -> Vec<(&'static str, &'static [Format])> {
         use Format::{Csv, Dimacs, Edges, Frostt, Mat, Metis, Svmlight};
         let all = Format::value_variants();
@@ -156,11 +155,11 @@ impl Reading {
         ];
         options.into_iter().filter(|option| option.1).map(|(name, _, kinds)| (name, kinds)).collect()
     }
-    /// Refuses options that none of the files has a use for, and one file for the names of several. Where it is not
-    /// said, a file is `what`, or what its name says.
+    /// Rejects options that apply to none of the files, and a single names file for several inputs. The format of a
+    /// file is the given one, else `what`, else that of its name.
     pub(crate) fn check(&self, files: &[&str], what: Option<Format>) -> Result<()> {
         let of = |argument| {
-            let (format, name) = told(symmetrized(argument).unwrap_or(argument));
+            let (format, name) = split_kind(symmetrized(argument).unwrap_or(argument));
             (format.or(self.format).or(what).unwrap_or_else(|| kind_to_read(name)), name)
         };
         let files: Vec<(Format, &str)> =
@@ -175,7 +174,7 @@ impl Reading {
             };
             let here: Vec<_> = files.iter().map(|(format, file)| format!("{file} is {}", format.name())).collect();
             let here = if here.is_empty() { "none is read".to_owned() } else { here.join(", ") };
-            let message = format!("it is for files of {kinds}, and here {here}");
+            let message = format!("it applies to files of {kinds}, and here {here}");
             return Err(Error::Argument { name, message });
         }
         let named = |name, kinds: &[Format]| {
@@ -194,17 +193,17 @@ impl Reading {
         }
         Ok(())
     }
-    /// The tensor of a FROSTT file; repeated entries are added up.
+    /// The tensor of a FROSTT file; duplicate entries are summed.
     pub(crate) fn frostt(&self, name: &str) -> Result<AnyTensor<f64>> {
-        let (told, name) = told(name);
-        if let Some(other) = told.or(self.format).filter(|&format| format != Format::Frostt) {
-            let message = format!("a tensor is read from a file of FROSTT, tns, not from {}", other.name());
+        let (format, name) = split_kind(name);
+        if let Some(other) = format.or(self.format).filter(|&format| format != Format::Frostt) {
+            let message = format!("a tensor is read from a FROSTT file, tns, not from {}", other.name());
             return Err(Error::Argument { name: "--format", message });
         }
         let options = self.frostt_options();
         read_by!(name, read_frostt_from, read_frostt_with, &options)
     }
-    /// The array of a file of NumPy's.
+    /// The array of a NumPy file.
     pub(crate) fn array(&self, name: &str) -> Result<NpyArray> {
         let options = NumpyOptions::new().max_bytes(self.most());
         let unsaid = name == STANDARD && self.format.is_none();
@@ -218,10 +217,10 @@ impl Reading {
     }
     fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
         let options = ReadOptions::new().max_bytes(self.most()).lenient(self.lenient);
-        let (_, name) = told(name);
+        let (_, name) = split_kind(name);
         read_by!(name, read_matrix_market_from, read_matrix_market_with, &options)
     }
-    /// A matrix from a file that is not Matrix Market; `None` for one that is, or may be.
+    /// A matrix from a file in another format than Matrix Market; `None` if it is, or may be, Matrix Market.
     fn other(&self, name: &str) -> Result<Option<LabeledMatrix>> {
         let (most, lenient) = (self.most(), self.lenient);
         let (format, name) = self.format(name);
@@ -275,7 +274,7 @@ impl Reading {
         self.write_names(&read)?;
         Ok(Some(read))
     }
-    /// How a graph of this format is read.
+    /// The options for reading a graph of this format.
     fn edges(&self, format: Format) -> EdgeOptions<'static> {
         let mut options = EdgeOptions::new().max_bytes(self.most()).lenient(self.lenient).bipartite(self.bipartite);
         options = options.renumber(self.renumber.is_some()).named(self.labels.is_some() && format == Format::Edges);
@@ -288,7 +287,7 @@ impl Reading {
         }
         options
     }
-    /// The file of an argument of which each process of a job may read a part, and how.
+    /// The file of an argument that the processes of a job can read in parallel, and how.
     #[cfg(feature = "cluster")]
     pub(crate) fn by_parts<'a>(&self, argument: &'a str) -> Option<(&'a str, ByParts)> {
         if generated(argument).is_some() || symmetrized(argument).is_some() {
@@ -306,17 +305,17 @@ impl Reading {
             _ => None,
         }
     }
-    /// The same of a tensor.
+    /// The same for a tensor.
     #[cfg(feature = "cluster")]
     pub(crate) fn tensor_by_parts<'a>(&self, argument: &'a str) -> Option<(&'a str, FrosttOptions<'static>)> {
-        let (told, path) = told(argument);
-        let is_other = told.or(self.format).is_some_and(|format| format != Format::Frostt);
+        let (format, path) = split_kind(argument);
+        let is_other = format.or(self.format).is_some_and(|format| format != Format::Frostt);
         (generated(argument).is_none() && path != STANDARD && !is_other).then_some((path, self.frostt_options()))
     }
     fn frostt_options(&self) -> FrosttOptions<'static> {
         FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient).zero_based(self.zero_based)
     }
-    /// Writes labels and numbers of vertices where that is asked for.
+    /// Writes labels and vertex numbers, if requested.
     fn write_names(&self, read: &LabeledMatrix) -> Result<()> {
         if let Some(name) = self.labels.as_ref().filter(|_| !read.labels.is_empty()) {
             to_file(name, false, |out| Ok(read.labels.iter().try_for_each(|label| writeln!(out, "{label}"))?))?;
@@ -332,7 +331,7 @@ impl Reading {
     }
 }
 
-/// How processes of a job read parts of a file.
+/// Formats that processes of a job read in parallel.
 #[cfg(feature = "cluster")]
 pub(crate) enum ByParts {
     MatrixMarket,
@@ -340,40 +339,40 @@ pub(crate) enum ByParts {
     Dimacs(EdgeOptions<'static>),
 }
 
-/// A matrix and what its file says about it.
+/// A matrix and the metadata of its file.
 pub(crate) struct Source {
     pub(crate) field: &'static str,
     pub(crate) symmetry: &'static str,
     pub(crate) layout: &'static str,
-    /// Entries in the file, before symmetry is expanded.
+    /// Entries in the file, before expanding symmetry.
     pub(crate) stored: usize,
     pub(crate) matrix: Csr<f64>,
 }
 
-/// The name of the generated matrix that `argument` asks for, if it does.
+/// The name of the generated matrix in `argument`, if it is one.
 pub(crate) fn generated(argument: &str) -> Option<&str> {
     argument.strip_prefix("gen:")
 }
 
-/// The argument without `sym:`, which asks for the undirected graph under the matrix.
+/// The argument without the prefix `sym:`, which selects the undirected graph of the matrix.
 fn symmetrized(argument: &str) -> Option<&str> {
     argument.strip_prefix("sym:")
 }
 
-/// What `KIND:FILE` says that a file is, and the file.
-pub(crate) fn told(argument: &str) -> (Option<Format>, &str) {
+/// Splits `KIND:FILE` into the format and the file.
+pub(crate) fn split_kind(argument: &str) -> (Option<Format>, &str) {
     let split = argument.split_once(':').and_then(|(kind, file)| Some((Format::from_str(kind, false).ok()?, file)));
     split.map_or((None, argument), |(format, file)| (Some(format), file))
 }
 
-/// Refuses what [`load`] could not even begin with: unknown names, files that cannot be opened.
+/// Rejects what [`load`] could not open: unknown names, inaccessible files.
 pub(crate) fn check(argument: &str) -> Result<()> {
     if let Some(argument) = symmetrized(argument) {
         return check(argument);
     }
     match generated(argument) {
-        Some(name) => near::generated(name, generate::check_name(name)),
-        None => match told(argument).1 {
+        Some(name) => suggest::generated(name, generate::check_name(name)),
+        None => match split_kind(argument).1 {
             STANDARD => Ok(()),
             file => match std::fs::File::open(file) {
                 Ok(_) => Ok(()),
@@ -383,8 +382,8 @@ pub(crate) fn check(argument: &str) -> Result<()> {
     }
 }
 
-/// The matrix in the file `argument`, or the generated one if it begins with `gen:`. With `sym:` in front, the
-/// pattern of A + Aᵀ without the diagonal, all ones.
+/// The matrix in the file `argument`, or the generated one after `gen:`. With the prefix `sym:`, the pattern of
+/// A + Aᵀ without the diagonal, all ones.
 pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
     if let Some(argument) = symmetrized(argument) {
         let mut source = load(argument, how)?;
@@ -394,7 +393,7 @@ pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
         return Ok(source);
     }
     if let Some(name) = generated(argument) {
-        let matrix = near::generated(name, generate::matrix(name))?;
+        let matrix = suggest::generated(name, generate::matrix(name))?;
         return Ok(Source { field: "real", symmetry: "general", layout: "generated", stored: matrix.nnz(), matrix });
     }
     if let Some(file) = how.other(argument)? {
@@ -415,8 +414,8 @@ pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
     })
 }
 
-/// The same as values of a type, or in the file's own: integers as i64 (u64 where they are beyond it), patterns as
-/// bool, complex numbers as such. Repeated entries are added up in the type that is given.
+/// The same with values of type `ty`, by default the type of the file: i64 for integers (u64 beyond its range), bool
+/// for patterns, complex for complex. Duplicate entries are summed in the given type.
 pub(crate) fn load_any(argument: &str, how: &Reading, ty: Option<Type>) -> Result<Matrix> {
     let cast = |matrix: Matrix| ty.map_or(Ok(matrix.clone()), |ty| matrix.cast(ty));
     if symmetrized(argument).is_some() || generated(argument).is_some() {

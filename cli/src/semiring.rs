@@ -1,4 +1,4 @@
-//! Semirings by name, the types that have them, and the values on which they are semirings.
+//! Semirings by name, their types and their domains.
 
 use std::io::{self, Write};
 
@@ -24,19 +24,19 @@ pub(crate) fn list(context: &Context) -> failure::Result {
         };
         let lines: String =
             rows().map(|row| format!("{:12} {:47} {}\n", row.name, purpose(row), types(row).join(" "))).collect();
-        format!("{lines}Any monoid and operator make one, as in times_max; or say formulas: \"min, a + 2*b\"")
+        format!("{lines}Any monoid and operator can be combined, as in times_max; or give formulas: \"min, a + 2*b\"")
     })
 }
 
-/// Says on standard error that the semiring of this name is none on the values, some of which are below 0.
+/// Warns on standard error if the values leave the domain of the semiring, because some are below 0.
 pub(crate) fn warn_outside(context: &Context, name: &str, values: &[Slice<'_>]) {
     let of_name = canonical(name);
     let from_zero = SEMIRINGS.iter().any(|row| row.name == of_name && row.is_from_zero());
     if from_zero && values.iter().any(Slice::has_negative) {
         let said = format!(
-            "warning: {name} is a semiring on values from 0 up, and some are below: the order of evaluation may show in the result"
+            "warning: {name} is a semiring only on values ≥ 0, and some are negative: results may depend on evaluation order"
         );
-        // Nobody misses it who has closed standard error.
+        // A closed standard error is ignored.
         context.progress.suspend(|| drop(writeln!(io::stderr(), "{said}")));
     }
 }

@@ -1,6 +1,6 @@
-//! Numbers of bytes as people write them: `2G`.
+//! Byte sizes with units: `2G`.
 
-/// Bytes: a number, with K, M, G or T behind it for 2¹⁰, 2²⁰, 2³⁰ or 2⁴⁰ of them.
+/// Parses a number of bytes, optionally with the unit K, M, G or T (2¹⁰, 2²⁰, 2³⁰ or 2⁴⁰).
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let upper = text.trim().to_ascii_uppercase();
     let upper = upper.strip_suffix("IB").or(upper.strip_suffix('B')).unwrap_or(&upper);

@@ -1,4 +1,4 @@
-//! Where a matrix has entries, as a picture.
+//! Spy plots: the sparsity pattern as a picture.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use sparring::{Csr, Error, Result};
 
 use crate::plot::Pixels;
 
-/// Pixels along the longer side, about.
+/// Approximate number of pixels along the longer side.
 const SIDE: usize = 800;
 
-/// Draws `a` to the PNG file `path`: one pixel a block of entries, darker where there are more of them;
-/// in a small matrix one entry is a square of pixels.
+/// Draws `a` to the PNG file `path`: one pixel per block, darker for more entries; in a small matrix an entry is a
+/// square of pixels.
 pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
     if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("png")) {
         let message = format!("'{}' does not end in .png", path.display());
@@ -30,7 +30,7 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
     let most = f64::from(counts.iter().copied().max().unwrap_or(0)).ln_1p();
     let mut pixel = filled(width * pixels * height * pixels, [u8::MAX; 3], "a picture")?;
     for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        // From light to dark blue; a single entry must be seen, so even that is no lighter than this.
+        // From light to dark blue; even a single entry must be visible.
         let light = 150.0 * (1.0 - f64::from(count).ln_1p() / most);
         let (x, y) = (at % width * pixels, at / width * pixels);
         for line in pixel[y * width * pixels..].chunks_mut(width * pixels).take(pixels) {

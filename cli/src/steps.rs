@@ -1,4 +1,4 @@
-//! Single operations: those entry by entry, products, and parts of matrices.
+//! Single operations: elementwise operations, products, and submatrices.
 
 mod common;
 mod entries;
@@ -24,7 +24,7 @@ pub(crate) fn examples() -> impl Iterator<Item = &'static (&'static str, [(&'sta
     products::EXAMPLES.iter().chain(entries::EXAMPLES).chain(parts::EXAMPLES)
 }
 
-/// Operators on truth values that are no operators on numbers by another name.
+/// Boolean operators that have no numeric counterpart of another name.
 const TRUTH: [&str; 9] = ["land", "lor", "lxor", "lxnor", "first", "second", "any", "lor_land", "any_pair"];
 
 #[derive(Subcommand)]
@@ -45,13 +45,13 @@ impl Step {
             Self::Parts(step) => step,
         }
     }
-    /// The files that it reads.
+    /// All input files.
     pub(crate) fn files(&self) -> Vec<&str> {
         let step = self.run();
         let beside = [step.places(), step.common().mask.as_deref()];
         step.operands().into_iter().chain(beside.into_iter().flatten()).collect()
     }
-    /// Where it computes.
+    /// The device to run on.
     pub(crate) fn device(&self) -> Device {
         self.run().common().place.device
     }
@@ -82,7 +82,7 @@ pub(crate) fn run(context: &Context, step: &Step) -> Result {
     });
     let (read, computed) = (seconds(read_ms), seconds(compute_ms));
     let times = format!("read {read}, computed {computed}");
-    let ones = if ones { ", each entry of a pattern 1" } else { "" };
+    let ones = if ones { ", pattern entries as 1" } else { "" };
     let (matrix, is_vector) = match made {
         Object::Matrix(c) => (c, false),
         Object::Vector(y) => (y.to_column()?, true),

@@ -1,4 +1,4 @@
-//! How fast memory is: what contractions are held against.
+//! Memory bandwidth, the reference for contractions.
 
 use rayon::prelude::*;
 use sparring::par::filled;
@@ -6,11 +6,11 @@ use sparring::{Cpu, Cuda, Error, Result};
 
 use crate::timing::{Times, timed};
 
-/// Elements that a thread takes at once.
+/// Elements per task.
 const PART: usize = 1 << 15;
 
-/// GB/s of c(i) += a(i)·b(i) by all threads, 32 bytes an element: three arrays of f64 of so many bytes each, the best
-/// of `repeat` runs after one that is not counted.
+/// GB/s of c(i) += a(i)·b(i) on all threads, 32 bytes per element: three f64 arrays of `bytes` bytes each, the best
+/// of `repeat` runs after a warm-up.
 pub(crate) fn stream(cpu: &Cpu, bytes: usize, repeat: u32) -> Result<f64> {
     const WHAT: &str = "the stream kernel";
     let len = (bytes / size_of::<f64>()).max(128);
@@ -31,7 +31,7 @@ pub(crate) fn stream(cpu: &Cpu, bytes: usize, repeat: u32) -> Result<f64> {
     })
 }
 
-/// GB/s, read and written, of a copy of so many bytes on a GPU, if the memory budget has room for it.
+/// GB/s, read and written, of a copy of `bytes` bytes on a GPU, if the memory budget allows it.
 pub(crate) fn copied(cuda: &Cuda, bytes: usize) -> Result<Option<f64>> {
     match cuda.copy_bandwidth(bytes) {
         Ok(bandwidth) => Ok(Some(bandwidth / 1e9)),

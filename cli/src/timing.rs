@@ -1,4 +1,4 @@
-//! Times in milliseconds.
+//! Timing in milliseconds.
 
 use std::time::Instant;
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::output::ms;
 
-/// The result of `f` and the milliseconds that it took.
+/// The result of `f` and its time in milliseconds.
 pub(crate) fn timed<R>(f: impl FnOnce() -> R) -> (R, f64) {
     let start = Instant::now();
     let result = f();
     (result, start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Repeated measurements of one thing.
+/// Repeated measurements.
 #[derive(Default)]
 pub(crate) struct Times(Vec<f64>);
 
@@ -24,20 +24,20 @@ impl Times {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// The middle one, or the mean of the middle two; 0 if there are none.
+    /// The median; 0 without measurements.
     pub(crate) fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
         if n == 0 { 0.0 } else { (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0 }
     }
-    /// The shortest; 0 if there are none.
+    /// The minimum; 0 without measurements.
     pub(crate) fn minimum(&self) -> f64 {
         self.0.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
 }
 
-/// The median and the minimum, as members of a line.
+/// Inserts the median and the minimum into a JSON object.
 pub(crate) fn insert(line: &mut Map<String, Value>, prefix: &str, times: &Times) {
     let named = if prefix.is_empty() { "compute_" } else { prefix };
     line.insert(format!("{named}ms"), ms(times.median()));

@@ -7,7 +7,7 @@ use sparring::runtime::Matrix;
 use sparring::{Csr, Cuda};
 
 use crate::context::Context;
-use crate::device::{Where, refuse, timed_on};
+use crate::device::{DeviceArg, refuse, timed_on};
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::output::{ms, seconds, thousands};
@@ -18,41 +18,41 @@ use crate::write::{Output, Writing};
 pub(crate) struct Arguments {
     /// Matrix Market file, or gen:NAME
     pub(crate) file: String,
-    /// How to count
+    /// Counting method
     #[arg(long, value_enum, default_value_t)]
     method: Method,
-    /// Count those of each vertex, or of each edge
+    /// Count the triangles of each vertex, or of each edge
     #[arg(long, value_enum, conflicts_with = "method")]
     per: Option<Per>,
-    /// File for these counts: a column with a row for each vertex, or a symmetric matrix; what its name says: .mtx,
-    /// .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    /// Write these counts: a column with a row per vertex, or a symmetric matrix; the format follows the name: .mtx,
+    /// .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output
     #[arg(short, long, value_name = "FILE", requires = "per")]
     output: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
-/// What counts are for.
+/// The unit of the counts.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Per {
-    /// The triangles that a vertex is in
+    /// Triangles of each vertex
     Vertex,
-    /// The triangles that an edge is in
+    /// Triangles of each edge
     Edge,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 pub(crate) enum Method {
-    /// Chosen from the graph
+    /// Chosen by the graph
     #[default]
     Auto,
     /// Masked product over plus-pair, rows ordered by degree
     Masked,
-    /// Compressed rows, intersected word by word
+    /// Intersection of bit-compressed rows, word by word
     Compressed,
-    /// Rows as they stand
+    /// Intersection of uncompressed rows
     Direct,
 }
 
@@ -68,11 +68,11 @@ impl From<Method> for TriangleMethod {
 }
 
 impl Arguments {
-    /// Refuses what a GPU does not have.
+    /// Rejects options that do not apply to a GPU.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
         refuse(&[
             (self.method != Method::Auto, "--method", "it has one method"),
-            (self.per.is_some(), "--per", "it counts the triangles of all"),
+            (self.per.is_some(), "--per", "it counts only the total"),
         ])
     }
 }
@@ -99,7 +99,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     })
 }
 
-/// Counts on all processes of a job.
+/// Triangle counting on all processes of a job.
 #[cfg(feature = "cluster")]
 pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster, arguments: &Arguments) -> Result {
     arguments.take_gpu()?;
@@ -116,13 +116,13 @@ pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster,
     })
 }
 
-/// Counts for vertices or edges, written if a file is named.
+/// Counts per vertex or edge, written to a file if one is named.
 fn each(context: &Context, arguments: &Arguments, per: Per) -> Result {
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;
     let (source, read_ms) = context.load(&arguments.file)?;
     let a = source.matrix;
     context.progress.stage_of("counting triangles", a.nrows(), "vertices");
-    // A triangle has three vertices; each of its three edges stands in both directions.
+    // A triangle has three vertices, and three edges stored in both directions.
     let (name, times, (counts, count_ms)) = match per {
         Per::Vertex => ("vertex", 3, timed(|| column(graph::triangles_per_vertex(&context.cpu, &a)?))),
         Per::Edge => ("edge", 6, timed(|| graph::triangles_per_edge(&context.cpu, &a))),
@@ -140,7 +140,7 @@ fn each(context: &Context, arguments: &Arguments, per: Per) -> Result {
     });
     context.result(json, || {
         let (read, counted) = (seconds(read_ms), seconds(count_ms));
-        format!("{}, of one {name} at most {}   read {read}, counted {counted}", triangles(found), thousands(most))
+        format!("{}, at most {} per {name}   read {read}, counted {counted}", triangles(found), thousands(most))
     })
 }
 
@@ -156,7 +156,7 @@ fn triangles(count: u64) -> String {
     format!("{} {}", thousands(count), if count == 1 { "triangle" } else { "triangles" })
 }
 
-/// Counted twice on the device, once its programs are compiled or found in their folder.
+/// Counts twice on the device: the first run compiles its programs or loads them from the cache.
 fn on_gpu(context: &Context, cuda: &Cuda, arguments: &Arguments, a: &Csr<f64>, read_ms: f64) -> Result {
     cuda.reset_peak_memory()?;
     let (pattern, upload_ms) = timed_on(cuda, || cuda.upload_pattern(a.pattern()))?;

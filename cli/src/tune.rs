@@ -1,4 +1,4 @@
-//! `sparring tune`: the fastest kernels of contractions on a GPU, found and kept beside the compiled programs.
+//! `sparring tune`: finds the fastest GPU kernels for contractions, and saves them next to the compiled programs.
 
 use std::fmt;
 
@@ -15,26 +15,26 @@ use crate::bench::Floats;
 use crate::context::Context;
 use crate::device::{self, Device};
 use crate::failure;
-use crate::near::suggested;
 use crate::output::{ms, thousands};
+use crate::suggest::suggested;
 
-/// Rows of the matrices that are tuned if nothing is named.
+/// Matrix sizes that are tuned by default.
 const SIZES: [usize; 8] = [2, 4, 6, 8, 12, 16, 24, 32];
 pub(crate) const SEMIRINGS: [&str; 3] = ["plus_times", "min_plus", "max_plus"];
 
 #[derive(Args)]
 #[command(after_help = "\
-Up to sixty ways to cut a kernel are compiled and run in turns; results are the same bits under all. What was found is kept in the \
+Up to sixty tilings of a kernel are compiled and timed alternately; their results are bitwise identical. The best one is saved in the \
 folder of compiled programs (SPARRING_CACHE, else $XDG_CACHE_HOME/sparring, else ~/.cache/sparring) for this device, driver and \
-compiler, and for batches of as many bits; einsum and bench contract take it. Without a case named, squares are tuned.")]
+compiler, and for batches in the same power-of-two range; einsum and bench contract use it. By default, square matrices are tuned.")]
 pub(crate) struct Arguments {
-    /// A contraction, a letter for each index: "bij,bjk->bik"
+    /// Contraction to tune, a letter for each index: "bij,bjk->bik"
     #[arg(requires = "extents")]
     expression: Option<String>,
-    /// Of the contraction: how many values each index has: b=100000,i=8,j=8,k=8
+    /// Extents of the indices of the contraction: b=100000,i=8,j=8,k=8
     #[arg(long, value_name = "LETTER=N", value_delimiter = ',', value_parser = extent, requires = "expression")]
     extents: Vec<(char, usize)>,
-    /// Of the contraction: add it to what the result holds
+    /// Accumulate the contraction into the result
     #[arg(long, requires = "expression")]
     accumulate: bool,
     /// Rows of square matrices, C = A·B + C [default: 2,4,6,8,12,16,24,32]
@@ -49,13 +49,13 @@ pub(crate) struct Arguments {
     /// Semiring: plus_times, min_plus or max_plus
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
-    /// Megabytes of the arrays of squares and operators: what they are tuned for
+    /// Total size of the arrays of squares and operators to tune for, in megabytes
     #[arg(long, value_name = "MB", default_value_t = 1200, value_parser = clap::value_parser!(u32).range(1..))]
     mb: u32,
-    /// Keep what this file holds, which --export wrote
+    /// Import the tilings of a file written by --export
     #[arg(long, value_name = "FILE")]
     import: Option<String>,
-    /// Write all that is kept, of all devices, to this file: JSON
+    /// Export all saved tilings, of all devices, to this JSON file
     #[arg(long, value_name = "FILE")]
     export: Option<String>,
     /// The GPU to tune for: cuda:N
@@ -67,9 +67,9 @@ fn sizes(most: i64) -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=most)
 }
 
-/// What `--extents` takes.
+/// Parses `--extents`.
 fn extent(text: &str) -> std::result::Result<(char, usize), String> {
-    let wrong = || format!("'{text}' is no letter with a number: i=8");
+    let wrong = || format!("'{text}' is not a letter with a number, such as i=8");
     let (letter, number) = text.split_once('=').ok_or_else(wrong)?;
     let mut letters = letter.chars();
     match (letters.next(), letters.next(), number.parse()) {
@@ -91,7 +91,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> failure::Result {
     if let Some(file) = &arguments.import {
         let cases = cuda.import_tuning(file)?;
         let json = json!({"op": "import", "file": file, "cases": cases});
-        context.result(json, || format!("{} cases kept from {file}", thousands(cases as u64)))?;
+        context.result(json, || format!("{} cases imported from {file}", thousands(cases as u64)))?;
     }
     let named = arguments.expression.is_some() || !arguments.n.is_empty() || !arguments.order.is_empty();
     if named || (arguments.import.is_none() && arguments.export.is_none()) {
@@ -124,7 +124,7 @@ fn heading() -> String {
     )
 }
 
-/// A case by its name and the number that tells it from others.
+/// A case, by its name and an optional number.
 struct Case<'a>(&'a str, Option<usize>);
 
 impl fmt::Display for Case<'_> {
@@ -140,13 +140,13 @@ struct Tuner<'a> {
     context: &'a Context,
     arguments: &'a Arguments,
     cuda: &'a Cuda,
-    /// Bytes a second of a copy.
+    /// Bandwidth of a copy in bytes per second.
     bandwidth: f64,
-    /// Nothing was named.
+    /// Whether to tune the default squares.
     squares: bool,
 }
 
-/// Numbers that are not round, the same in every run.
+/// Reproducible pseudorandom numbers.
 fn numbers<T: Real>(len: usize) -> Result<Vec<T>> {
     let (mut seed, mut numbers) = (1u64, filled(len, T::from_f64(0.0), "tune")?);
     for x in &mut numbers {
@@ -157,7 +157,7 @@ fn numbers<T: Real>(len: usize) -> Result<Vec<T>> {
 }
 
 impl Tuner<'_> {
-    /// An array of these extents, of numbers that are there.
+    /// A device array of these extents, filled from `numbers`.
     fn put<T: Real>(&self, numbers: &[T], extents: &[usize], batch: usize) -> Result<DeviceBatch<T>> {
         let layout = Layout::row_major(extents)?.batched(batch)?;
         let part = numbers.get(..layout.elements()).unwrap_or(numbers);
@@ -202,7 +202,8 @@ impl Tuner<'_> {
         let known = &self.arguments.extents;
         let extents = |term: &str| {
             let of = |letter: char| {
-                let missing = || Error::Argument { name: "--extents", message: format!("it does not say {letter}") };
+                let missing =
+                    || Error::Argument { name: "--extents", message: format!("the extent of {letter} is missing") };
                 known.iter().find(|(l, _)| *l == letter).map(|(_, n)| *n).ok_or_else(missing)
             };
             term.trim().chars().map(of).collect::<Result<Vec<_>>>()
@@ -229,10 +230,10 @@ impl Tuner<'_> {
     ) -> failure::Result {
         self.context.progress.stage(format!("tuning {case}"));
         let least = 1e3 * bound(einsum, accumulate)?.seconds(self.bandwidth);
-        let asked = self.cuda.einsum(A::default(), einsum.clone());
-        let asked = if accumulate { asked.accumulate() } else { asked };
-        let (path, kernels) = (asked.path()?, asked.tune(out)?);
-        // Of several kernels none has the whole bound.
+        let request = self.cuda.einsum(A::default(), einsum.clone());
+        let request = if accumulate { request.accumulate() } else { request };
+        let (path, kernels) = (request.path()?, request.tune(out)?);
+        // With several kernels, the bound applies to none of them alone.
         let percent =
             |kernel: &TunedKernel| (path.len() < 2 || kernels.len() == 1).then(|| 100.0 * least / kernel.best_ms);
         for kernel in &kernels {

@@ -1,4 +1,4 @@
-//! What `knn`, `distances` and `bench distance` share: the vectors, the metric, the options.
+//! Vectors, metric and options, shared by `knn`, `distances` and `bench distance`.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use sparring::{Csr, Error};
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::near::suggested;
 use crate::output::{ms, seconds, shape, thousands};
+use crate::suggest::suggested;
 
 /// A metric and its settings.
 #[derive(Args)]
-pub(crate) struct Question {
-    /// Metric: a name that `sparring metrics` lists, or what each column adds, as a formula: "abs(a-b) / (a+b+1)"
+pub(crate) struct MetricArgs {
+    /// Metric: a name from `sparring metrics`, or the term of a column as a formula: "abs(a-b) / (a+b+1)"
     #[arg(long, value_name = "NAME|FORMULA")]
     metric: String,
     /// Exponent of minkowski, 1 or more
@@ -23,15 +23,15 @@ pub(crate) struct Question {
     how: How,
 }
 
-impl Question {
-    /// The metric, if there is one of that name and it takes that p; else the formula.
+impl MetricArgs {
+    /// The metric of that name and p, else the formula.
     pub(crate) fn metric(&self) -> sparring::Result<AnyMetric> {
         suggested(AnyMetric::named(&self.metric, self.p), &self.metric, Metric::ALL.iter().map(Metric::name))
     }
     pub(crate) fn options(&self) -> Options {
         self.how.options()
     }
-    /// The settings as they go into JSON.
+    /// Inserts the settings into a JSON object.
     pub(crate) fn insert(&self, json: &mut Value) {
         if let Some(p) = self.p {
             json["p"] = p.into();
@@ -45,14 +45,14 @@ impl Question {
 /// The settings of a metric.
 #[derive(Args)]
 pub(crate) struct How {
-    /// Divide each row by its sum first: hellinger, kl, kl_intersection
+    /// Normalize each row by its sum: hellinger, kl, kl_intersection
     #[arg(long, conflicts_with = "no_normalize")]
     normalize: bool,
-    /// Take the rows of jensenshannon as they are, not divided by their sums
+    /// Do not normalize rows for jensenshannon
     #[arg(long)]
     no_normalize: bool,
-    /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of
-    /// them
+    /// Skip the check for entries outside the metric's domain; distances of rows with such entries are NaN or
+    /// meaningless
     #[arg(long)]
     unchecked: bool,
 }
@@ -68,10 +68,10 @@ impl How {
     }
 }
 
-/// Where the vectors are.
+/// The files of the vectors.
 #[derive(Args)]
 pub(crate) struct Files {
-    /// Matrix, a file of any kind or gen:NAME; each row is a vector x
+    /// Matrix, a file of any format or gen:NAME; each row is a vector x
     x: String,
     /// Matrix whose rows are the vectors y [default: those of X]
     #[arg(long, value_name = "Y.mtx")]
@@ -81,24 +81,24 @@ pub(crate) struct Files {
 /// The vectors.
 pub(crate) struct Vectors {
     pub(crate) x: Csr<f64>,
-    /// The others, unless they are the same.
+    /// The vectors y, unless they are the same.
     pub(crate) to: Option<Csr<f64>>,
     pub(crate) read_ms: f64,
 }
 
 impl Files {
-    /// What they are called.
+    /// File names of the vectors.
     pub(crate) fn names(&self) -> Vec<&str> {
         [Some(&*self.x), self.to.as_deref()].into_iter().flatten().collect()
     }
-    /// Reads them for `command`, and refuses vectors of different lengths.
+    /// Reads the vectors for `command`. Vectors of different lengths are an error.
     pub(crate) fn load(&self, context: &Context, command: &'static str) -> Result<Vectors> {
         let (x, mut read_ms) = context.load(&self.x)?;
         let to = match &self.to {
             Some(file) => {
                 let (y, ms) = context.load(file)?;
                 read_ms += ms;
-                // Here, for whoever computes may have X and Y exchanged.
+                // Checked here, because the computation may swap X and Y.
                 if y.matrix.ncols() != x.matrix.ncols() {
                     return Err(Error::Shape { op: command, lhs: x.matrix.shape(), rhs: y.matrix.shape() }.into());
                 }
@@ -114,11 +114,11 @@ impl Vectors {
     pub(crate) fn y(&self) -> &Csr<f64> {
         self.to.as_ref().unwrap_or(&self.x)
     }
-    /// Pairs (x, y).
+    /// Number of pairs (x, y).
     pub(crate) fn pairs(&self) -> u64 {
         self.x.nrows() as u64 * self.y().nrows() as u64
     }
-    /// The vectors as they go into JSON.
+    /// Inserts the vectors into a JSON object.
     pub(crate) fn insert(&self, json: &mut Value) {
         let y = self.y();
         for (key, value) in [
@@ -142,10 +142,10 @@ impl Vectors {
     }
 }
 
-/// What a computation cost.
+/// The cost of a computation.
 pub(crate) struct Cost {
     pub(crate) ms: f64,
-    /// What the process, or the GPU's memory in use, grew by at its peak; `None` where the system does not say.
+    /// Peak growth of the process, or of the GPU memory in use; `None` if the system does not report it.
     pub(crate) growth: Option<u64>,
     pub(crate) chosen: String,
 }
@@ -165,10 +165,10 @@ impl Cost {
             json[key] = value;
         }
     }
-    /// `0.21 s, 170.0 million pairs/s, 1,234,567 bytes more at most`, and what was chosen.
+    /// `0.21 s, 170.0 million pairs/s, peak growth 1,234,567 bytes`, and the chosen algorithm.
     pub(crate) fn text(&self, pairs: u64) -> String {
         let rate = pairs as f64 / self.ms / 1e3;
-        let memory = self.growth.map_or(String::new(), |bytes| format!(", {} bytes more at most", thousands(bytes)));
+        let memory = self.growth.map_or(String::new(), |bytes| format!(", peak growth {} bytes", thousands(bytes)));
         format!("{}, {rate:.1} million pairs/s{memory}\nchosen: {}", seconds(self.ms), self.chosen)
     }
 }

@@ -1,4 +1,4 @@
-//! Where results go: files whose names say what they are, or standard output.
+//! Output: files, whose format follows from their names, or standard output.
 
 use std::io::Write;
 
@@ -9,37 +9,37 @@ use sparring::runtime::Matrix;
 use crate::context::Context;
 use crate::formats::{self, Format, Kind, STANDARD, Stop};
 
-/// What `--output` writes, whatever the name says.
+/// The format of `--output`, if not given by the name.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct Writing {
-    /// Write the result as this kind of file, whatever its name; also to standard output
+    /// Format of the result, whatever the file name; also for standard output
     #[arg(long, value_enum, value_name = "KIND", requires = "output")]
     output_format: Option<Written>,
 }
 
 impl Writing {
-    /// Whether nothing was asked for.
+    /// Whether no format was given.
     pub(crate) fn is_default(self) -> bool {
         self.output_format.is_none()
     }
 }
 
-/// Kinds of files that are written.
+/// Output formats.
 #[derive(Clone, Copy, ValueEnum)]
 enum Written {
     /// Matrix Market
     Mtx,
-    /// A dense array of NumPy
+    /// Dense NumPy array
     Npy,
-    /// A sparse matrix of SciPy, or arrays of NumPy
+    /// SciPy sparse matrix, or NumPy arrays
     Npz,
-    /// A table of numbers
+    /// Table of numbers
     Csv,
-    /// Lines of a label and column:value
+    /// svmlight
     Svm,
-    /// Lines of numbers with tabs between: neighbours
+    /// Tab-separated neighbours
     Tsv,
-    /// A model of cp
+    /// Model of cp
     Json,
 }
 
@@ -57,7 +57,7 @@ impl From<Written> for Format {
     }
 }
 
-/// What is to be written, checked before anything is read or computed.
+/// An output file, checked before anything is read or computed.
 #[derive(Clone)]
 pub(crate) struct Output {
     pub(crate) name: String,
@@ -65,8 +65,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// For a name of `--output`, one of the formats, of which the first is that of standard output; that is then the
-    /// result's alone.
+    /// The output for the name of `--output`, in one of the formats, the first of which is the default for standard
+    /// output. Standard output then carries only the result.
     pub(crate) fn new(
         context: &Context,
         name: Option<&String>,
@@ -80,7 +80,7 @@ impl Output {
         }
         Ok(Some(Self { name: name.clone(), kind }))
     }
-    /// Lets `body` write the file, and shows how far it is. Of the processes of a job the first does.
+    /// Writes the file with `body`, and shows progress. In a job, only the first process writes.
     pub(crate) fn write(&self, context: &Context, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
         if context.is_silent() {
             return Ok(());
@@ -88,12 +88,12 @@ impl Output {
         context.progress.stage(format!("writing {}", self.name));
         formats::to_file(&self.name, self.kind.packed, |out| body(&mut context.progress.counted(out)))
     }
-    /// The same of what is computed while it is written, and shows that.
+    /// The same for a result that is computed while it is written; the progress shown is that of the computation.
     pub(crate) fn write_made(&self, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
         formats::to_file(&self.name, self.kind.packed, body)
     }
-    /// Writes a matrix. Of the processes of a job each writes its block, or the first all of it, where the kind of file
-    /// has no room for blocks.
+    /// Writes a matrix. In a job, each process writes its block, or the first process writes everything if the format
+    /// does not allow blocks.
     pub(crate) fn save(&self, context: &Context, a: &Matrix) -> Result<()> {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = context.cluster()

@@ -39,7 +39,7 @@ fn a_product_has_a_type_that_loses_nothing() {
         let found = json(&["mxm", &k4, "--semiring", semiring]);
         assert_eq!((&found["type"], &found["sum"]), (&ty.into(), &sum.into()), "{semiring}");
         let said = text(&["mxm", &k4, "--semiring", semiring]);
-        assert_eq!(said.contains("each entry of a pattern 1"), ty == "i64", "{said}");
+        assert_eq!(said.contains("pattern entries as 1"), ty == "i64", "{said}");
     }
     let one = |name: &str, field: &str, value: &str| {
         file(name, &format!("%%MatrixMarket matrix coordinate {field} general\n1 1 1\n1 1 {value}\n"))
@@ -51,8 +51,8 @@ fn a_product_has_a_type_that_loses_nothing() {
     assert_eq!((&found["type"], &found["sum"]), (&"f64".into(), &33554433.0.into()));
     assert_eq!(json(&["mxm", &small, &part])["type"], "complex_f64");
     for (a, b) in [(&exact, &real), (&real, &exact), (&part, &exact)] {
-        assert!(refused(&["mxm", a, b]).contains("no type holds the values of both; say --type"));
-        assert!(refused(&["kronecker", a, b]).contains("say --type"));
+        assert!(refused(&["mxm", a, b]).contains("no type holds the values of both; use --type"));
+        assert!(refused(&["kronecker", a, b]).contains("use --type"));
     }
     assert_eq!(json(&["mxm", &exact, &real, "--type", "f64"])["sum"], 9007199254740992.0);
 }
@@ -73,7 +73,7 @@ fn a_kronecker_product_has_each_pair_of_entries() {
     let pattern = file("kron_p.mtx", COMPLETE);
     let found = json(&["kronecker", &pattern]);
     assert_eq!((&found["type"], &found["operator"], &found["sum"]), (&"i64".into(), &"times".into(), &144.into()));
-    assert!(text(&["kronecker", &pattern]).contains(" by times, each entry of a pattern 1 "));
+    assert!(text(&["kronecker", &pattern]).contains(" by times, pattern entries as 1 "));
     assert_eq!(json(&["kronecker", &pattern, "--op", "land"])["type"], "bool");
     let out = sparring(&["kronecker", &row, "--op", "tims"]);
     assert_eq!(out.status.code(), Some(2));
@@ -83,13 +83,13 @@ fn a_kronecker_product_has_each_pair_of_entries() {
 fn triangles_of_each_vertex_and_of_each_edge() {
     let k4 = file("triangles_per.mtx", COMPLETE);
     let said = text(&["triangles", &k4, "--per", "vertex"]);
-    assert!(said.starts_with("4 triangles, of one vertex at most 3   read 0."), "{said}");
+    assert!(said.starts_with("4 triangles, at most 3 per vertex   read 0."), "{said}");
     let found = json(&["triangles", &k4, "--per", "edge"]);
     assert_eq!((&found["triangles"], &found["per"], &found["most"]), (&4.into(), &"edge".into(), &2.into()));
     // What is told goes to standard error then.
     let written = |per: &str| {
         let out = sparring(&["triangles", &k4, "--per", per, "-o", "-"]);
-        assert!(out.status.success() && String::from_utf8_lossy(&out.stderr).starts_with("4 triangles, of one "));
+        assert!(out.status.success() && String::from_utf8_lossy(&out.stderr).starts_with("4 triangles, at most "));
         String::from_utf8(out.stdout).unwrap()
     };
     let vertices = written("vertex");
@@ -217,11 +217,14 @@ fn mxm_multiplies_over_a_semiring_by_name() {
     let found = json(&["mxm", &a, &wide, "--repeat", "3", "--threads", "2"]);
     assert_eq!((found["ncols"].as_u64(), found["sum"].as_f64()), (Some(3), Some(9.0)));
     let said = text(&["mxm", &a]);
-    assert!(said.starts_with("2 × 2, 3 entries of f64 from 4 products over plus_times\nmultiplied in 0."), "{said}");
+    assert!(
+        said.starts_with("2 × 2, 3 entries of f64 from 4 multiplications over plus_times\nmultiplied in 0."),
+        "{said}"
+    );
     assert!(!said.contains("again") && !said.contains("planned"), "{said}");
     for more in [&["--repeat", "2"][..], &["--explain"]] {
         let said = text(&[&["mxm", &a][..], more].concat());
-        assert!(said.contains(", again 0.") && said.contains("\nplanned: auto: columns by bits"), "{said}");
+        assert!(said.contains(", again 0.") && said.contains("\nplanned: auto: columns by bitmap"), "{said}");
     }
 }
 

@@ -158,8 +158,8 @@ fn elements_of_other_types() {
     let small = array("type-i2.npy", "<i2", false, "(1,)", &[1, 0]);
     let found = json(&["einsum", "i,j->ij", &small, &small, "--alpha", "7"]);
     assert_eq!((found["type"].as_str(), found["sum"].as_i64()), (Some("i16"), Some(7)));
-    assert!(refused(&["einsum", "i->", &small, "--alpha", "0.5"]).contains("--alpha: '0.5' is no i16"));
-    assert!(refused(&["einsum", "ij->", &ints, "--alpha", "0.5"]).contains("--alpha: '0.5' is no i64"));
+    assert!(refused(&["einsum", "i->", &small, "--alpha", "0.5"]).contains("--alpha: '0.5' is not a valid i16"));
+    assert!(refused(&["einsum", "ij->", &ints, "--alpha", "0.5"]).contains("--alpha: '0.5' is not a valid i64"));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn contractions_are_measured() {
         assert!(near("sum", sum) && near("wsum", wsum), "{line}");
     }
     assert!(refused(&["bench", "contract", "--case", "gem"]).contains("no contraction is called 'gem'"));
-    assert!(refused(&["bench", "contract", "--case", "gemm", "--n", "0"]).contains("--n: 0 is not among 1 to 64"));
+    assert!(refused(&["bench", "contract", "--case", "gemm", "--n", "0"]).contains("--n: 0 is not in 1 to 64"));
     assert!(refused(&["bench", "contract", "--batch", "many"]).contains("neither a number nor auto"));
     assert!(refused(&["bench", "mttkrp", "--n", "3"]).contains("bench contract"));
     let shown = sparring(&["bench", "contract", "--case", "gemm", "--n", "3", "--batch", "20", "--floats", "f32"]);

@@ -37,7 +37,7 @@ fn neighbours_are_written_as_lines_counted_from_one() {
     let said = text(&["knn", &x, "--k", "2", "--metric", "manhattan"]);
     assert!(said.starts_with("4 × 4 among themselves: 2 nearest by manhattan   read 0."), "{said}");
     assert!(said.contains(" million pairs/s") && said.contains("\nchosen: ") && said.lines().count() == 2, "{said}");
-    assert!(text(&["knn", "--help"]).contains("count rows from 1"));
+    assert!(text(&["knn", "--help"]).contains("number rows from 1"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn an_index_is_saved_and_asked() {
     let (_, wanted) = ask(&["--metric", "abs(a-b) / (a+b+1)", "--save-index", &kept]);
     assert_eq!(ask(&["--metric", "abs(a-b) / (a+b+1)", "--index", &kept]).1, wanted);
     for (more, said) in [
-        (&["--metric", "cosine", "--index", &kept][..], "made for"),
+        (&["--metric", "cosine", "--index", &kept][..], "is an index for"),
         (&["--metric", "abs(a-b) / (a+b+1)", "--unchecked", "--index", &kept], "other settings"),
         (&["--metric", "cosine", "--index", &x], "does not begin as an index does"),
         (&["--metric", "cosine", "--index", "no-such.index"], "no-such.index"),
@@ -260,7 +260,7 @@ fn what_is_wrong_in_a_formula_is_pointed_at() {
         for (more, words) in [
             (&["abs(a-b) + 1"][..], "sparring: metric: abs(a-b) + 1: 0 ⊗ 0 is 1, not 0, "),
             (&["(a-b) / (a+b)"], "0 ⊗ 0 is NaN, not 0"),
-            (&["abs(a-b)", "--p", "3"], "sparring: p: a formula has no parameter but a and b, but p is 3"),
+            (&["abs(a-b)", "--p", "3"], "sparring: p: a formula has no parameters but a and b, but p is 3"),
             (&["abs"], "sparring: metric: there is no \"abs\"; there are cosine, "),
         ] {
             let line = said(more);

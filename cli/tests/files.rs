@@ -297,7 +297,7 @@ fn shells_and_man_are_told() {
     let help = text(&["mxm", "--help"]);
     let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}: {help}"));
     assert!(place("--semiring") < place("--threads") && place("--device") < place("--threads"));
-    assert!(text(&["--help"]).contains("Exit codes:\n  0  Done"));
+    assert!(text(&["--help"]).contains("Exit codes:\n  0  Success"));
     assert!(!text(&["info", "--help"]).contains("--device"));
     assert!(refused(&["info", "a", "--device", "cpu"]).contains("--device"));
 }
@@ -509,7 +509,7 @@ fn reading_options_mean_something() {
         let line = refused(&["info", &a, option, value]);
         assert!(line.contains(option) && line.contains("mean.mtx is mtx"), "{line}");
     }
-    assert!(refused(&["semirings", "--header"]).contains("--header means nothing to sparring semirings"));
+    assert!(refused(&["semirings", "--header"]).contains("--header does not apply to sparring semirings"));
     assert!(refused(&["info", "gen:rmat8", "--lenient"]).contains("none is read"));
     // One of two files has a use for it.
     text(&["distances", &rows, "--to", &table, "--metric", "manhattan", "--header", "-o", &path("mean.npy")]);
@@ -537,7 +537,7 @@ fn reading_options_mean_something() {
     // A table may be a list of edges.
     let edges = file("mean-edges.csv", "0,1\n1,2\n2,0\n");
     let line = refused(&["triangles", &edges]);
-    assert!(line.contains("say which: edges:") && line.contains("or csv:"), "{line}");
+    assert!(line.contains("use edges:") && line.contains("or csv:"), "{line}");
     assert_eq!(json(&["triangles", &format!("edges:{edges}"), "--undirected"])["triangles"], 1);
     assert_eq!(json(&["triangles", &edges, "--format", "edges"])["triangles"], 1);
 }

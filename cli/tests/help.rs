@@ -339,8 +339,8 @@ fn commands_have_the_options_that_mean_something_to_them() {
         present.iter().for_each(|option| assert!(help.contains(option), "{command} {option}"));
     }
     let said = refused(&["semirings", "--lenient"]);
-    assert_eq!(said, "sparring: option: --lenient means nothing to sparring semirings\n");
-    assert!(refused(&["--header", "cp", "x.tns", "--rank", "2"]).contains("--header means nothing to sparring cp"));
+    assert_eq!(said, "sparring: option: --lenient does not apply to sparring semirings\n");
+    assert!(refused(&["--header", "cp", "x.tns", "--rank", "2"]).contains("--header does not apply to sparring cp"));
     // Before the command as well as behind it.
     assert_eq!(json(&["--threads", "1", "devices"])["processor"]["threads"], 1);
 }

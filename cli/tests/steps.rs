@@ -43,8 +43,8 @@ fn entries_are_mapped_and_selected() {
     assert_eq!(entries(&["apply", &a, "--op", "a*a + f64(j)"]), ["1 1 1", "1 2 5", "2 2 10"]);
     assert_eq!(entries(&["select", &a, "--op", "tril", "--scalar", "0"]), ["1 1 1", "2 2 3"]);
     assert_eq!(entries(&["select", &a, "--op", "a > s", "--scalar", "1.5"]), ["1 2 2", "2 2 3"]);
-    assert!(refused(&["select", &a, "--op", "tril"]).contains("--scalar: tril reads a scalar of i64"));
-    assert!(refused(&["select", &a, "--op", "a > 1", "--scalar", "1"]).contains("reads no scalar"));
+    assert!(refused(&["select", &a, "--op", "tril"]).contains("--scalar: tril needs a scalar of type i64"));
+    assert!(refused(&["select", &a, "--op", "a > 1", "--scalar", "1"]).contains("takes no scalar"));
     assert!(refused(&["select", &a, "--op", "abs"]).contains("bool"));
 }
 
@@ -153,7 +153,7 @@ fn matrices_are_put_together() {
     assert_eq!(entries(&["concat", &x, &x, "--across", "1"]), ["1 1 5", "2 1 6", "3 1 5", "4 1 6"]);
     assert_eq!(json(&["concat", &a, &a, &a, &a, "--across", "2"])["ncols"], 4);
     assert_eq!(entries(&["concat", &a, "--mask", &a, "--complement"]), [""; 0]);
-    assert!(refused(&["concat", &a, &a, &a, "--across", "2"]).contains("--across: 2 side by side of 3 matrices"));
+    assert!(refused(&["concat", &a, &a, &a, "--across", "2"]).contains("--across: 3 matrices with 2 per row"));
     assert_eq!(entries(&["resize", &a, "--ncols", "1"]), ["1 1 1"]);
     let found = json(&["resize", &a, "--nrows", "5", "--ncols", "1"]);
     assert_eq!((&found["nrows"], &found["ncols"], &found["nnz"]), (&5.into(), &1.into(), &1.into()));
@@ -178,7 +178,9 @@ fn distances_of_all_pairs_are_written_and_bounded() {
     let a = ring("steps_apsp.mtx");
     let found = json(&["apsp", &a]);
     assert_eq!([&found["reached"], &found["longest"], &found["sum"]], [&json!(9), &json!(11.0), &json!(50.0)]);
-    assert!(text(&["apsp", &a]).starts_with("9 pairs of vertices have a path, at most 11 long, 5.55"));
+    assert!(
+        text(&["apsp", &a]).starts_with("9 pairs of vertices are connected, path length at most 11, on average 5.55")
+    );
     let out = file("steps_apsp.npy", "");
     json(&["apsp", &a, "-o", &out]);
     let (header, words) = npy(&out, 8);
@@ -221,7 +223,7 @@ fn searches_from_several_sources_are_columns() {
     assert_eq!(npy(&out, 4).1, [far, far, far, 0]);
     json(&["mis", &a, "-o", &out]);
     assert!(npy(&out, 4).1.iter().all(|&member| member < 2));
-    assert!(refused(&["bfs", &a, "--source", "0,3", "--parents"]).contains("--parents: one source has"));
+    assert!(refused(&["bfs", &a, "--source", "0,3", "--parents"]).contains("--parents: a breadth-first tree needs"));
     assert!(refused(&["bfs", &a, "--source", "0,4"]).contains("sources: vertex 4 of a graph of 4"));
     assert!(refused(&["bfs", &a]).contains("--source"));
 }
@@ -243,7 +245,7 @@ fn communities_in_a_file_are_judged() {
     assert!((left - right).abs() < 1e-12, "{left} {right}");
     let short = file("steps_short.csv", "1\n2\n");
     let said = refused(&["modularity", &a, "--communities", &short]);
-    assert!(said.contains("--communities: ") && said.contains("2×1, and the graph has 4 vertices"), "{said}");
+    assert!(said.contains("--communities: ") && said.contains("2×1, but the graph has 4 vertices"), "{said}");
     assert!(
         refused(&["modularity", &a, "--communities", "no-such-file.mtx"]).contains("no-such-file.mtx: No such file")
     );

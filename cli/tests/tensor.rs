@@ -216,5 +216,5 @@ fn models_come_and_go_by_standard_streams() {
 fn a_variant_is_one_of_its_machine() {
     let x = file("machine.tns", TENSOR);
     let said = refused(&["cp", &x, "-r", "2", "--variant", "parts"]);
-    assert!(said.contains("parts is of a GPU; the processor has a, b, c"), "{said}");
+    assert!(said.contains("parts is only for a GPU; the processor has a, b, c"), "{said}");
 }

@@ -1,15 +1,15 @@
-//! Times of A·A, Aᵀ, PageRank, triangles, components, searches and shortest paths of R-MAT graphs, and of CP-ALS, on
-//! the ranks of a job, as lines of JSON.
+//! Benchmarks of A·A, Aᵀ, PageRank, triangles, components, BFS and SSSP on R-MAT graphs, and of CP-ALS, on the ranks of
+//! an MPI job, as lines of JSON.
 //!
 //! ```sh
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
-//! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--only mxm|transpose|pagerank|triangles|bfs|components|sssp|cp` leaves the others out. `--device cuda` computes on
-//! a GPU for each rank of a node. Searches and paths begin at the vertex of most edges; lengths of edges lie between 0
-//! and 1. CP-ALS: 5 sweeps with 16 columns of a tensor of 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries
-//! drawn, more at the first indices of each mode.
-//! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
+//! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: weak scaling, S + log₂ p for p ranks.
+//! `--only mxm|transpose|pagerank|triangles|bfs|components|sssp|cp` runs a single benchmark. `--device cuda` uses one
+//! GPU per rank of a node. BFS and SSSP start at the vertex of highest degree; edge lengths are between 0 and 1.
+//! CP-ALS: 5 sweeps with 16 factor columns, on a tensor of 2^(S − 2) × 2^(S − 3) × 2^(S − 4) with 8·2^S entries drawn,
+//! denser at small indices of each mode.
+//! `--repeat N`: minimum of N runs. `--bare`: the time of one process without the cluster layer.
 
 use std::time::Instant;
 
@@ -48,7 +48,7 @@ fn arguments() -> Arguments {
     found
 }
 
-/// The least of the milliseconds of some runs.
+/// Minimum time over several runs, in milliseconds.
 fn least(repeat: u32, machine: &Machine, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..repeat {
@@ -62,16 +62,16 @@ fn least(repeat: u32, machine: &Machine, mut run: impl FnMut() -> Result<()>) ->
 }
 
 fn main() -> Result<()> {
-    let asked = arguments();
+    let options = arguments();
     let inner = || -> Result<Machine> {
-        Ok(if asked.gpu { Machine::cuda(Cluster::local_rank()?, None)? } else { Cpu::with_threads(1)?.into() })
+        Ok(if options.gpu { Machine::cuda(Cluster::local_rank()?, None)? } else { Cpu::with_threads(1)?.into() })
     };
-    let cluster = if asked.bare { None } else { Some(Cluster::new(inner()?)?) };
+    let cluster = if options.bare { None } else { Some(Cluster::new(inner()?)?) };
     let ranks = cluster.as_ref().map_or(1, Cluster::size);
     let first = cluster.as_ref().is_none_or(|cluster| cluster.rank() == 0);
     let grid = cluster.as_ref().map_or((1, 1), |cluster| cluster.grid().shape());
     let machine = cluster.as_ref().map_or_else(inner, |cluster| Ok(cluster.machine()))?;
-    let scale = asked.scale + if asked.weak { ranks.ilog2() } else { 0 };
+    let scale = options.scale + if options.weak { ranks.ilog2() } else { 0 };
     let a = match &cluster {
         None => {
             let alone = Cluster::alone(Cpu::with_threads(1)?).rmat(scale, 8, 1, &Rmat::new())?;
@@ -84,7 +84,7 @@ fn main() -> Result<()> {
         let counts = places.iter().zip(counts.slice().get::<i64>().unwrap_or_default());
         Ok(counts.max_by_key(|row| row.1).map_or(0, |row| *row.0 as usize))
     };
-    let wanted = |what: &str| asked.only.as_deref().is_none_or(|only| only == what);
+    let wanted = |what: &str| options.only.as_deref().is_none_or(|only| only == what);
     let none = f64::NAN;
     let (mut mxm, mut flops, mut nnz) = (none, 0, 0);
     if wanted("mxm") {
@@ -92,23 +92,23 @@ fn main() -> Result<()> {
         let plan = machine.plan(&a, &a, &Options::default())?;
         (flops, nnz) = (plan.flops(), plan.nnz());
         drop(plan);
-        mxm = least(asked.repeat, &machine, || machine.mxm(&ring, &a, &a).map(drop))?;
+        mxm = least(options.repeat, &machine, || machine.mxm(&ring, &a, &a).map(drop))?;
     }
     let mut transpose = none;
     if wanted("transpose") {
-        transpose = least(asked.repeat, &machine, || machine.transpose(&a).map(drop))?;
+        transpose = least(options.repeat, &machine, || machine.transpose(&a).map(drop))?;
     }
     let (mut pagerank, mut steps) = (none, 0);
     if wanted("pagerank") {
         let ranked = PageRankOptions { tolerance: 1e-6, ..PageRankOptions::default() };
-        pagerank = least(asked.repeat, &machine, || {
+        pagerank = least(options.repeat, &machine, || {
             steps = graph::pagerank(&machine, &a, &ranked)?.iterations;
             Ok(())
         })?;
     }
     let (mut triangles, mut found) = (none, 0);
     if wanted("triangles") {
-        triangles = least(asked.repeat, &machine, || {
+        triangles = least(options.repeat, &machine, || {
             found = machine.triangles(&a, Default::default())?.count;
             Ok(())
         })?;
@@ -116,14 +116,14 @@ fn main() -> Result<()> {
     let (mut bfs, mut reached) = (none, 0);
     if wanted("bfs") {
         let hub = hub()?;
-        bfs = least(asked.repeat, &machine, || {
+        bfs = least(options.repeat, &machine, || {
             reached = graph::bfs_levels(&machine, &a, hub)?.nvals()?;
             Ok(())
         })?;
     }
     let mut components = none;
     if wanted("components") {
-        components = least(asked.repeat, &machine, || graph::connected_components(&machine, &a).map(drop))?;
+        components = least(options.repeat, &machine, || graph::connected_components(&machine, &a).map(drop))?;
     }
     let (mut sssp, mut far) = (none, 0.0);
     if wanted("sssp") {
@@ -131,14 +131,14 @@ fn main() -> Result<()> {
         let part = "f64(i * 7919 + j * 104729) / 997";
         let lengths = machine.apply(&UnaryOp::new(&format!("{part} - floor({part})"), Type::F64)?, &a)?;
         let max = Monoid::new("max", Type::F64)?;
-        sssp = least(asked.repeat, &machine, || {
+        sssp = least(options.repeat, &machine, || {
             let found = graph::sssp(&machine, &lengths, hub)?;
             far = machine.reduce(&max, &found)?.get::<f64>().unwrap_or(none);
             Ok(())
         })?;
     }
     let (mut cp, mut entries) = (none, 0);
-    if wanted("cp") && !asked.gpu {
+    if wanted("cp") && !options.gpu {
         let dims = [2, 3, 4].map(|less| 1u64 << scale.saturating_sub(less));
         let x: Tensor<f64> = sparring_generate::gen_py::tensor(&dims, 8 << scale, 1, 1.0)?;
         entries = x.nnz();
@@ -151,7 +151,7 @@ fn main() -> Result<()> {
                 Some((cluster, cluster.build_tensor(x.dims().to_vec(), lists, x.values()[mine.clone()].to_vec())?))
             }
         };
-        cp = least(asked.repeat, &machine, || match &blocks {
+        cp = least(options.repeat, &machine, || match &blocks {
             None => als.run(&alone, &x).map(drop),
             Some((cluster, x)) => cluster.cp_als(&als, x).map(drop),
         })?;
@@ -168,7 +168,7 @@ fn main() -> Result<()> {
              \"cp_nnz\": {entries}, \"cp_ms\": {cp}}}",
             grid.0,
             grid.1,
-            asked.bare,
+            options.bare,
             a.nnz(),
         );
     }

@@ -1,4 +1,4 @@
-//! What ranks hold: blocks of matrices and pieces of vectors, each on the rank's own machine.
+//! Distributed objects: blocks of matrices and pieces of vectors, each on the local device of its rank.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use sparring::{Cpu, Result};
 use crate::cluster::Shared;
 use crate::wire::{Entries, joined, matrix_bytes, matrix_of};
 
-/// A matrix of which this rank has one block.
+/// A distributed matrix, with this rank's block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) shared: Arc<Shared>,
@@ -20,7 +20,7 @@ pub(crate) struct Block {
     pub(crate) block: Matrix,
 }
 
-/// A vector of which this rank has some places, perhaps none.
+/// A distributed vector, with this rank's piece, which may be empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) shared: Arc<Shared>,
@@ -46,7 +46,7 @@ fn host() -> Machine {
 }
 
 impl Block {
-    /// The block of this rank, of a matrix that every rank has.
+    /// This rank's block of a replicated matrix.
     pub(crate) fn of(shared: &Arc<Shared>, a: &Matrix) -> Result<Matrix> {
         let (rows, cols) = shared.grid.block(a.shape());
         let here = a.download()?;
@@ -57,7 +57,7 @@ impl Block {
         };
         shared.inner.upload(&block)
     }
-    /// The whole matrix, on every rank: its blocks, gathered. Collective.
+    /// Gathers the whole matrix on every rank. Collective.
     fn whole(&self) -> Result<Matrix> {
         if self.shared.world.size() == 1 {
             return self.block.download();
@@ -76,7 +76,7 @@ impl Block {
 }
 
 impl Piece {
-    /// The piece of this rank, of a vector that every rank has.
+    /// This rank's piece of a replicated vector.
     pub(crate) fn of(shared: &Arc<Shared>, x: &Vector) -> Result<Vector> {
         let here = x.download()?;
         let piece: Vector = if shared.world.size() == 1 {
@@ -87,7 +87,7 @@ impl Piece {
         };
         shared.inner.upload_vector(&piece)
     }
-    /// The whole vector, on every rank. Collective.
+    /// Gathers the whole vector on every rank. Collective.
     fn whole(&self) -> Result<Vector> {
         if self.shared.world.size() == 1 {
             return self.piece.download();

@@ -1,4 +1,4 @@
-//! The ranks of a job, and what they do together at the ends of every operation.
+//! The ranks of a job, and the handshakes at the start and end of every operation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,9 +11,9 @@ use crate::grid::Grid;
 use crate::link::{Alone, Link};
 use crate::wire::broken;
 
-/// The processes of an MPI job as one machine, each with a machine of its own inside.
+/// The processes of an MPI job as one backend, each with a local device.
 ///
-/// A clone is another name for the same ranks.
+/// A clone is another handle to the same ranks.
 #[derive(Clone, Debug)]
 pub struct Cluster(pub(crate) Arc<Shared>);
 
@@ -21,33 +21,33 @@ pub struct Cluster(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) inner: Machine,
     pub(crate) grid: Grid,
-    /// Ranks of the same row of the grid, and of the same column.
+    /// Communicators of this rank's grid row and grid column.
     pub(crate) row: Arc<dyn Link>,
     pub(crate) col: Arc<dyn Link>,
-    /// The same by NCCL, where every rank has a GPU of its own.
+    /// The same groups over NCCL, if every rank has a GPU of its own.
     #[cfg(all(feature = "cuda", feature = "mpi"))]
     pub(crate) gpus: Option<crate::nccl::Groups>,
     /// All ranks. Dropped last.
     pub(crate) world: Arc<dyn Link>,
-    /// Whether a rank has ended, and answers no more.
+    /// Whether some rank has shut down and no longer responds.
     ended: AtomicBool,
-    /// Whether all ranks know already that the operation has failed.
+    /// Whether all ranks already know that the operation has failed.
     settled: AtomicBool,
-    /// Whether folds have the bits of one rank.
+    /// Whether folds are bitwise identical to those of one rank.
     pub(crate) reproducible: AtomicBool,
-    /// Bytes of the right operand of a product that are gathered at a time.
+    /// Bytes of the right operand of a product gathered per stage.
     stage: AtomicU64,
 }
 
-/// As many at first.
+/// Default of `stage`: 64 MiB.
 const STAGE: u64 = 1 << 26;
 
-/// What a rank says when it ends.
+/// Handshake text of a rank that shuts down.
 const END: &str = "the end";
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // A rank that ends while others go on is found by them.
+        // Lets the other ranks detect a shutdown while they are still in collective calls.
         if !std::thread::panicking() && !self.ended.load(Ordering::Relaxed) {
             _ = self.begin(END);
         }
@@ -61,12 +61,13 @@ impl From<Cluster> for Machine {
 }
 
 impl Cluster {
-    /// All processes of the job, each with a machine: a processor, or a GPU of its own. Collective.
+    /// All processes of the job, each with a local device: a CPU, or a GPU of its own. Collective.
     ///
-    /// MPI is initialized if it is not, with `MPI_THREAD_SERIALIZED`, and ended when the last cluster and what it holds
-    /// are dropped. A process that no `mpirun` has started is a job of one. Without the feature `mpi` it always is.
+    /// MPI is initialized on demand, with `MPI_THREAD_SERIALIZED`, and finalized when the last cluster and the last
+    /// object on it are dropped. A process not started by `mpirun` is a job of one rank, as is every process without
+    /// the feature `mpi`.
     /// # Errors
-    /// [`Error::Device`] if MPI was finalized, or initialized by the caller for one thread alone.
+    /// [`Error::Device`] if MPI was finalized, or initialized by the caller with a lower thread level.
     pub fn new(inner: impl Into<Machine>) -> Result<Self> {
         #[cfg(feature = "mpi")]
         {
@@ -77,14 +78,14 @@ impl Cluster {
             Ok(Self::alone(inner))
         }
     }
-    /// The processes of a communicator, which is duplicated. Collective over it.
+    /// The processes of a communicator, which is duplicated. Collective over the communicator.
     /// # Errors
     /// Those of [`new`](Self::new).
     #[cfg(feature = "mpi")]
     pub fn on(comm: &impl mpi::topology::Communicator, inner: impl Into<Machine>) -> Result<Self> {
         Self::over(Arc::new(crate::mpi_link::Mpi::of(comm)?), inner.into())
     }
-    /// This process by itself, whatever job it belongs to.
+    /// A cluster of this process alone, independent of any MPI job.
     pub fn alone(inner: impl Into<Machine>) -> Self {
         let link: Arc<dyn Link> = Arc::new(Alone);
         let (row, col) = (Arc::clone(&link), Arc::clone(&link));
@@ -121,7 +122,7 @@ impl Cluster {
             stage: AtomicU64::new(STAGE),
         })))
     }
-    /// Number of this process, counted from 0.
+    /// Rank of this process, from 0.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.0.world.rank()
@@ -131,46 +132,47 @@ impl Cluster {
     pub fn size(&self) -> usize {
         self.0.world.size()
     }
-    /// The grid of ranks, seen by this one.
+    /// The grid of ranks, from the view of this rank.
     #[must_use]
     pub fn grid(&self) -> Grid {
         self.0.grid
     }
-    /// What this rank computes on.
+    /// The local device of this rank.
     #[must_use]
     pub fn inner(&self) -> &Machine {
         &self.0.inner
     }
-    /// The result, or the end of the whole job: the error is said on standard error behind the number of the rank that
-    /// has it, and the status of all is 1.
+    /// Unwraps a result. An error is printed to standard error with the rank number, and aborts the whole job with
+    /// status 1.
     pub fn unwrap<T>(&self, result: Result<T>) -> T {
         result.unwrap_or_else(|error| {
             eprintln!("rank {}: {error}", self.rank());
             self.0.world.abort(1)
         })
     }
-    /// Whether products with vectors and reductions fold as one rank does, also where ⊕ is not exact: the same bits on any
-    /// number of ranks. Off at first. All ranks say the same.
+    /// Whether matrix–vector products and reductions fold in the order of one rank even if ⊕ is not exact, so that any
+    /// number of ranks gives the same bits. Off by default. All ranks must set the same value.
     ///
-    /// A product with a vector then gathers the blocks of a row of the grid (vxm: of a column) and all of x, a reduction to
-    /// a scalar the whole operand: nnz / r + n entries and nnz in place of n / c + m / r and p.
+    /// If set, mxv gathers the blocks of a grid row (vxm: of a grid column) and all of x, and a reduction to a scalar
+    /// gathers the whole operand: nnz / r + n and nnz entries, instead of n / c + m / r and p.
     pub fn set_reproducible(&self, yes: bool) {
         self.0.reproducible.store(yes, Ordering::Relaxed);
     }
-    /// About how many bytes of B a product A·B gathers at a time, 64 MiB at first: B(·, j) is cut into strips of columns,
-    /// up to 64, and while one is multiplied the next is on its way. A rank holds all of A(i, ·) and two strips.
+    /// Approximate number of bytes of B that a product A·B gathers per stage; 64 MiB by default. B(·, j) is split into
+    /// up to 64 strips of columns, and the transfer of a strip overlaps the multiplication by the previous one. A rank
+    /// holds all of A(i, ·) and two strips.
     pub fn set_stage_bytes(&self, bytes: u64) {
         self.0.stage.store(bytes, Ordering::Relaxed);
     }
-    /// The cluster as a machine.
+    /// The cluster as a backend of the run-time API.
     #[must_use]
     pub fn machine(&self) -> Machine {
         self.clone().into()
     }
-    /// The result of each rank, if all have one: the error of one rank is an error of all. Collective; `what` is the same
-    /// on all ranks.
+    /// This rank's result if every rank succeeded; an error of one rank becomes an error of all. Collective; `what`
+    /// must be the same on all ranks.
     /// # Errors
-    /// This rank's own, or [`Error::Device`] that names the rank and says its sentence.
+    /// This rank's own error, or [`Error::Device`] with the number and the message of the failed rank.
     /// # Example
     /// ```
     /// use sparring::Cpu;
@@ -185,8 +187,8 @@ impl Cluster {
         self.0.begin(what)?;
         Ok(self.0.finish(result.map(|made| (made, 0)))?.0)
     }
-    /// The number of this process among those of its node, counted from 0: that of its GPU. Collective; a cluster is
-    /// to be made afterwards, with which MPI ends.
+    /// Rank of this process within its node, from 0; use it as the ordinal of its GPU. Collective. Construct a cluster
+    /// afterwards: MPI is finalized with it.
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn local_rank() -> Result<usize> {
@@ -212,7 +214,7 @@ impl Cluster {
 }
 
 impl Shared {
-    /// Whether partial results of ⊕ are not to be folded by themselves: that would have other bits than one fold.
+    /// Whether the fold must not be split into partial results, because splitting would change the bits.
     pub(crate) fn folds_in_one(&self, add: &Monoid) -> bool {
         let exact = || match add.ty() {
             Type::F32 | Type::F64 => matches!(add.formula().name(), Some("min" | "max" | "any")),
@@ -224,7 +226,7 @@ impl Shared {
     pub(crate) fn stage_bytes(&self) -> u64 {
         self.stage.load(Ordering::Relaxed)
     }
-    /// Begins what all ranks do together: an error if some do something else.
+    /// Opening handshake of a collective operation: an error if some rank calls another operation.
     pub(crate) fn begin(&self, what: &str) -> Result<()> {
         self.settled.store(false, Ordering::Relaxed);
         if self.world.size() == 1 {
@@ -251,19 +253,19 @@ impl Shared {
         );
         Err(Error::Device { what: "cluster".into(), message })
     }
-    /// What this rank made and how many entries it has, if every rank succeeded; with the entries of all.
+    /// Closing handshake: this rank's result if every rank succeeded, and the number of entries summed over all ranks.
     pub(crate) fn finish<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
         if made.is_err() && self.settled.swap(false, Ordering::Relaxed) {
             return made;
         }
         self.agreed(made)
     }
-    /// In the middle of an operation, before messages: what this rank made, if every rank came so far. A rank that did
-    /// not may be here or at the end of the operation, [`finish`](Self::finish), where it is told as well.
+    /// Handshake within an operation, before an exchange: this rank's result if every rank got this far. A failed rank
+    /// may take part from here or from the closing handshake, [`finish`](Self::finish).
     pub(crate) fn ready<T>(&self, made: Result<T>) -> Result<T> {
         Ok(self.counted(made.map(|made| (made, 0)))?.0)
     }
-    /// The same, with the sum of what ranks count.
+    /// [`ready`](Self::ready), with a count summed over all ranks.
     pub(crate) fn counted<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
         let made = self.agreed(made);
         self.settled.store(made.is_err(), Ordering::Relaxed);
@@ -275,7 +277,7 @@ impl Shared {
         }
         let (word, count) = match &made {
             Ok((_, count)) => (0, *count as u64),
-            // An error that another rank's made.
+            // An error caused by the failure of another rank.
             Err(error) if is_broken(error) => (2, 0),
             Err(_) => (1, 0),
         };
@@ -295,7 +297,7 @@ impl Shared {
             }
         }
     }
-    /// The whole of an operation: `step` is what this rank does, between its beginning and its end.
+    /// A whole collective operation: `step`, between the opening and the closing handshake.
     pub(crate) fn together<T>(&self, what: &str, step: impl FnOnce() -> Result<(T, usize)>) -> Result<(T, usize)> {
         self.begin(what)?;
         self.finish(step())
@@ -305,7 +307,7 @@ impl Shared {
     }
 }
 
-/// Whether it is the error of a rank that did not get what another was to send.
+/// Whether the error reports a message that another rank failed to send.
 fn is_broken(error: &Error) -> bool {
     match (error, broken()) {
         (Error::Device { what, message }, Error::Device { what: of, message: text }) => (what, message) == (&of, &text),

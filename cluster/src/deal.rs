@@ -1,4 +1,4 @@
-//! Which rank has which block of a tensor, and which rows of its factors.
+//! Distribution of a tensor: the block of each rank, and the factor rows that each rank owns.
 //!
 //! Source: Smith and Karypis 2016, "A medium-grained algorithm for sparse tensor factorization".
 
@@ -9,18 +9,18 @@ use sparring::{Index, Result};
 use crate::grid::cut;
 use crate::wire::reserved;
 
-/// A grid of ranks with a dimension for each mode of a tensor, and where it cuts the modes.
+/// A grid of ranks with one dimension per mode of a tensor, and the boundaries of its parts.
 #[derive(Debug)]
-pub(crate) struct Deal {
-    /// Parts of each mode; their product is the number of ranks.
+pub(crate) struct TensorGrid {
+    /// Number of parts of each mode; the product is the number of ranks.
     pub(crate) parts: Vec<usize>,
-    /// Where the parts of each mode begin, and its end.
+    /// Boundaries of the parts of each mode, including its end.
     cuts: Vec<Vec<usize>>,
 }
 
-impl Deal {
-    /// The grid for a tensor of `entries`: `sorted` gives the indices of a mode that are here, `sum` adds numbers to
-    /// those of other ranks, where these have other entries.
+impl TensorGrid {
+    /// The grid for a tensor of `entries` entries. `sorted` returns the sorted local indices of a mode; `sum` adds
+    /// counts over all ranks if the entries are distributed, and is the identity if they are replicated.
     pub(crate) fn new(
         dims: &[usize],
         ranks: usize,
@@ -30,7 +30,7 @@ impl Deal {
     ) -> Result<Self> {
         let mut parts = vec![1; dims.len()];
         for factor in prime_factors(ranks) {
-            // The mode whose parts are longest, the first of these.
+            // The first mode with the longest parts.
             let longest = (0..dims.len())
                 .rev()
                 .max_by(|&m, &n| (dims[m] as u128 * parts[n] as u128).cmp(&(dims[n] as u128 * parts[m] as u128)));
@@ -45,37 +45,37 @@ impl Deal {
         });
         Ok(Self { cuts: cuts.collect::<Result<_>>()?, parts })
     }
-    /// Ranks of which the next in the mode is so many farther.
+    /// Distance in rank numbers between neighbours along the mode.
     fn stride(&self, mode: usize) -> usize {
         self.parts[mode + 1..].iter().product()
     }
     pub(crate) fn part(&self, mode: usize, rank: usize) -> usize {
         rank / self.stride(mode) % self.parts[mode]
     }
-    /// The size of a mode.
+    /// Size of a mode.
     pub(crate) fn len(&self, mode: usize) -> usize {
         self.cuts[mode].last().copied().unwrap_or(0)
     }
-    /// The indices of the mode that the block of a rank has.
+    /// The index range of the mode covered by a rank's block.
     pub(crate) fn layer(&self, mode: usize, rank: usize) -> Range<usize> {
         let part = self.part(mode, rank);
         self.cuts[mode][part]..self.cuts[mode][part + 1]
     }
-    /// Of these, those whose rows of the factor the rank holds.
-    pub(crate) fn held(&self, mode: usize, rank: usize) -> Range<usize> {
+    /// The part of [`layer`](Self::layer) whose factor rows the rank owns.
+    pub(crate) fn owned(&self, mode: usize, rank: usize) -> Range<usize> {
         let (layer, stride) = (self.layer(mode, rank), self.stride(mode));
         let all = self.parts.iter().product::<usize>() / self.parts[mode];
-        // Its number in the layer, whose ranks are in order.
+        // Number of the rank within its layer, whose ranks are in increasing order.
         let number = rank / (stride * self.parts[mode]) * stride + rank % stride;
         layer.start + cut(layer.len(), all, number)..layer.start + cut(layer.len(), all, number + 1)
     }
-    /// The rank whose block has a place.
-    pub(crate) fn holder(&self, place: impl Iterator<Item = usize>) -> usize {
-        place.enumerate().map(|(mode, i)| (self.cuts[mode].partition_point(|&c| c <= i) - 1) * self.stride(mode)).sum()
+    /// The rank whose block contains an index tuple.
+    pub(crate) fn owner(&self, index: impl Iterator<Item = usize>) -> usize {
+        index.enumerate().map(|(mode, i)| (self.cuts[mode].partition_point(|&c| c <= i) - 1) * self.stride(mode)).sum()
     }
 }
 
-/// The largest first.
+/// Prime factors, largest first.
 fn prime_factors(mut n: usize) -> Vec<usize> {
     let (mut found, mut factor) = (Vec::new(), 2);
     while n > 1 {
@@ -93,7 +93,7 @@ fn prime_factors(mut n: usize) -> Vec<usize> {
     found
 }
 
-/// The indices of a mode in their order.
+/// The indices of a mode, sorted.
 pub(crate) fn sorted<I: Index>(indices: &[I]) -> Result<Vec<usize>> {
     let mut sorted = reserved(indices.len(), "indices of a mode")?;
     sorted.extend(indices.iter().map(|i| i.get()));
@@ -101,8 +101,8 @@ pub(crate) fn sorted<I: Index>(indices: &[I]) -> Result<Vec<usize>> {
     Ok(sorted)
 }
 
-/// Where parts of a mode of `len` begin, so that each has about as many of its entries, of which there are some;
-/// `below` counts entries whose index is below each of some.
+/// Boundaries of the parts of a mode of length `len`, balanced by number of entries (`entries` > 0). `below` counts the
+/// entries whose index is less than each given index.
 fn cuts(
     len: usize,
     parts: usize,
@@ -110,7 +110,7 @@ fn cuts(
     below: impl Fn(&[usize]) -> Result<Vec<usize>>,
 ) -> Result<Vec<usize>> {
     let at: Vec<usize> = (1..parts).map(|part| cut(entries, parts, part)).collect();
-    // The index in whose entries each part would end: the largest with no more entries before.
+    // Ideal end of each part: the largest index with at most the target number of entries before it.
     let (mut least, mut most) = (vec![0; at.len()], vec![len.saturating_sub(1); at.len()]);
     while least != most {
         let middle: Vec<usize> = least.iter().zip(&most).map(|(&a, &b)| a + (b - a).div_ceil(2)).collect();
@@ -126,7 +126,7 @@ fn cuts(
     let after = below(&least.iter().map(|i| i + 1).collect::<Vec<_>>())?;
     let mut cuts = vec![0];
     for (k, index) in least.into_iter().enumerate() {
-        // It goes where more of its entries would be.
+        // The slice at the boundary goes to the side that leaves the smaller imbalance.
         let end = if at[k] - before[k] <= after[k] - at[k] { index } else { index + 1 };
         cuts.push(end.max(cuts[k]));
     }
@@ -138,9 +138,9 @@ fn cuts(
 mod tests {
     use super::*;
 
-    fn of(indices: &[&[u32]], dims: &[usize], ranks: usize) -> Deal {
+    fn of(indices: &[&[u32]], dims: &[usize], ranks: usize) -> TensorGrid {
         let entries = indices.first().map_or(0, |list| list.len());
-        Deal::new(dims, ranks, entries, |mode| sorted(indices[mode]), Ok).unwrap()
+        TensorGrid::new(dims, ranks, entries, |mode| sorted(indices[mode]), Ok).unwrap()
     }
 
     #[test]
@@ -155,23 +155,23 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_held_once_and_every_place_by_one_rank() {
+    fn every_row_and_every_index_has_one_owner() {
         let dims = [7, 3, 11];
         let indices: Vec<Vec<u32>> =
             dims.iter().map(|&n| (0..200u32).map(|e| e * e * 31 / (n as u32 + 2) % n as u32).collect()).collect();
         let lists: Vec<&[u32]> = indices.iter().map(Vec::as_slice).collect();
         for ranks in 1..=12 {
-            let deal = of(&lists, &dims, ranks);
+            let grid = of(&lists, &dims, ranks);
             for (mode, &n) in dims.iter().enumerate() {
-                let mut held = vec![0; n];
-                (0..ranks).flat_map(|rank| deal.held(mode, rank)).for_each(|i| held[i] += 1);
-                assert!(held.iter().all(|&x| x == 1), "{ranks} ranks, mode {mode}: {held:?}");
+                let mut owned = vec![0; n];
+                (0..ranks).flat_map(|rank| grid.owned(mode, rank)).for_each(|i| owned[i] += 1);
+                assert!(owned.iter().all(|&x| x == 1), "{ranks} ranks, mode {mode}: {owned:?}");
             }
             for e in 0..200 {
-                let place: Vec<usize> = lists.iter().map(|list| list[e] as usize).collect();
-                let has = |rank: usize| place.iter().enumerate().all(|(m, i)| deal.layer(m, rank).contains(i));
+                let index: Vec<usize> = lists.iter().map(|list| list[e] as usize).collect();
+                let has = |rank: usize| index.iter().enumerate().all(|(m, i)| grid.layer(m, rank).contains(i));
                 let ranks: Vec<usize> = (0..ranks).filter(|&rank| has(rank)).collect();
-                assert_eq!(ranks, [deal.holder(place.iter().copied())]);
+                assert_eq!(ranks, [grid.owner(index.iter().copied())]);
             }
         }
     }

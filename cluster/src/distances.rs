@@ -1,8 +1,8 @@
-//! Rows that are compared on all ranks: a ring of tiles.
+//! Distributed pairwise distances, kNN and radius search, by a ring of tiles.
 //!
-//! Rank r of p has the rows from ⌊n·r / p⌋ on of X and of Y. It compares its rows of X with the rows of Y of one rank
-//! after the other, which go round: in each of p steps a rank sends the tile that it has to the rank before it. What it
-//! finds in tiles is merged in the order of the whole, so that results have the bits of one rank.
+//! Rank r of p owns the rows of X and of Y from ⌊n·r / p⌋ on. The tiles of Y circulate: in each of p steps a rank
+//! compares its rows of X with its current tile, and passes the tile to the previous rank. Results of the tiles are
+//! merged in global row order, so that they are bitwise identical to those of one rank.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::link::{Link, Parts};
 use crate::route::Triplets;
 use crate::wire::{Bytes, broken, buffer, matrix_bytes, matrix_of, put_indices, reserved};
 
-/// Runs the body with `$T` the type of that name, of those that have distances.
+/// Runs the body with `$T` bound to the type, which must be one that distances support.
 macro_rules! with_float {
     ($ty:expr, $T:ident => $body:expr) => {
         match $ty {
@@ -43,8 +43,8 @@ fn host() -> Machine {
     Machine::from(Cpu::new())
 }
 
-/// Of a dimension of `n`, the part that a rank has in the order of ranks.
-fn dealt(link: &dyn Link, n: usize, rank: usize) -> Range<usize> {
+/// The rank's part of a dimension of `n`, in rank order.
+fn share_of(link: &dyn Link, n: usize, rank: usize) -> Range<usize> {
     cut(n, link.size(), rank)..cut(n, link.size(), rank + 1)
 }
 
@@ -53,10 +53,10 @@ fn between(a: &Matrix, rows: Range<usize>, cols: Range<usize>) -> Result<Matrix>
 }
 
 impl Shared {
-    /// The rows that are dealt to this rank, in the processor's memory. They lie in its row of the grid.
+    /// The rows of A assigned to this rank, in host memory. All of them belong to its grid row.
     fn rows_of(self: &Arc<Self>, a: &Matrix) -> Result<Matrix> {
         let (m, n) = a.shape();
-        let mine = dealt(&*self.world, m, self.world.rank());
+        let mine = share_of(&*self.world, m, self.world.rank());
         let block = a.as_remote().and_then(|there| there.as_any().downcast_ref::<Block>());
         let Some(block) = block.filter(|block| Arc::ptr_eq(&block.shared, self)) else {
             return between(&a.download()?, mine, 0..n);
@@ -65,16 +65,16 @@ impl Shared {
         let first = self.grid.at().0 * self.row.size();
         let to = block.block.download().and_then(|here| {
             let to = (0..self.row.size()).map(|j| {
-                let rows = dealt(&*self.world, m, first + j);
+                let rows = share_of(&*self.world, m, first + j);
                 matrix_bytes(&between(&here, rows.start - of_rows.start..rows.end - of_rows.start, 0..of_cols.len())?)
             });
             Ok(((), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
         });
-        let ((), from) = self.row.deal(to)?;
+        let ((), from) = self.row.all_to_all(to)?;
         let parts = from.iter().map(|bytes| matrix_of(a.ty(), bytes)).collect::<Result<Vec<_>>>()?;
         host().concat(&[&parts.iter().collect::<Vec<_>>()])
     }
-    /// This rank's block of the matrix of which it has the rows that are dealt to it.
+    /// Redistributes a matrix from rows per rank to blocks.
     fn block_of_rows(&self, n: usize, rows: Result<Matrix>) -> Result<Matrix> {
         let to = rows.and_then(|rows| {
             let to = (0..self.row.size()).map(|j| {
@@ -83,35 +83,36 @@ impl Shared {
             });
             Ok((rows.ty(), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
         });
-        let (ty, from) = self.row.deal(to)?;
+        let (ty, from) = self.row.all_to_all(to)?;
         let parts = from.iter().map(|bytes| matrix_of(ty, bytes)).collect::<Result<Vec<_>>>()?;
         let parts: Vec<[&Matrix; 1]> = parts.iter().map(|part| [part]).collect();
         let parts: Vec<&[&Matrix]> = parts.iter().map(|row| &row[..]).collect();
         self.inner.upload(&host().concat(&parts)?)
     }
-    /// Whether an argument of some rank was refused: then the whole is asked, so that the error is that of the whole.
+    /// Whether some rank reported an invalid argument. The query then runs on replicated operands, so that the error
+    /// refers to them.
     fn any_refused<T>(&self, made: &Result<T>) -> bool {
         let refused = matches!(made, Err(Error::Argument { .. }));
         self.world.all_words([u64::from(refused), 0]).iter().any(|words| words[0] != 0)
     }
-    /// Whether the entries that all ranks have are so near to 1 that no measure scales rows by what others hold.
-    fn all_ordinary(&self, question: &Comparison, sides: &[&Matrix]) -> Result<bool> {
+    /// Whether the entries of all ranks are close enough to 1 that no measure needs global range scaling.
+    fn all_ordinary(&self, query: &Comparison, sides: &[&Matrix]) -> Result<bool> {
         let mine =
             sides.iter().try_fold((0, 0), |(most, count), side| Ok((exponent_of(side)?.max(most), count + side.nnz())));
         let (most, count) = self.ready(mine)?;
         let all = self.world.all_words([most, count as u64]);
         let most = all.iter().map(|words| words[0]).max().unwrap_or(0);
         let count: u64 = all.iter().map(|words| words[1]).sum();
-        let is_narrow = question.x.ty() == Type::F32 && question.options.precision == Precision::Entries;
-        // Powers of entries, and sums of so many, have room; no logarithm hides a digit.
+        let is_narrow = query.x.ty() == Type::F32 && query.options.precision == Precision::Entries;
+        // Powers of entries and their sums stay in range, and logarithms lose no digit.
         let (least, digits) = if is_narrow { (100.0, 23.0) } else { (980.0, 52.0) };
-        let power = question.measure.named().and_then(|named| named.1).unwrap_or(2.0).max(2.0);
+        let power = query.measure.named().and_then(|named| named.1).unwrap_or(2.0).max(2.0);
         let most = most as f64;
         Ok(most < 2.0 * digits && power * (most + digits + 3.0) + f64::from(64 - count.leading_zeros()) + 3.0 <= least)
     }
 }
 
-/// The largest exponent of two of an entry that is not 0, its sign left out.
+/// The largest absolute binary exponent of a nonzero entry.
 fn exponent_of(a: &Matrix) -> Result<u64> {
     fn most<T: Float>(values: &[T]) -> u64 {
         let exponent = |x: &T| {
@@ -125,70 +126,70 @@ fn exponent_of(a: &Matrix) -> Result<u64> {
     with_float!(a.ty(), T => Ok(most(values.get::<T>().ok_or_else(unfit)?)))
 }
 
-/// The question without rows: what is refused whatever they hold.
-fn without_rows(question: &Comparison) -> Result<Comparison> {
+/// The query with empty operands: validates its arguments.
+fn without_rows(query: &Comparison) -> Result<Comparison> {
     let none =
         |a: &Matrix| with_float!(a.ty(), T => Ok(Csr::<T>::new(0, a.shape().1, vec![0], vec![], vec![])?.into()));
     Ok(Comparison {
-        measure: Arc::clone(&question.measure),
-        x: none(&question.x)?,
-        y: question.y.as_ref().map(none).transpose()?,
-        options: question.options,
+        measure: Arc::clone(&query.measure),
+        x: none(&query.x)?,
+        y: query.y.as_ref().map(none).transpose()?,
+        options: query.options,
     })
 }
 
 impl Cluster {
-    /// What every rank finds on its own machine for the same question of rows that it has whole.
-    fn asked_whole<R>(&self, question: &Comparison, ask: impl FnOnce(&Comparison) -> Result<R>) -> Result<R> {
+    /// Runs the query on every rank, with replicated operands.
+    fn query_replicated<R>(&self, query: &Comparison, run: impl FnOnce(&Comparison) -> Result<R>) -> Result<R> {
         let inner = &self.0.inner;
-        let x = question.x.download()?;
-        let y = question.y.as_ref().map(Matrix::download).transpose()?;
+        let x = query.x.download()?;
+        let y = query.y.as_ref().map(Matrix::download).transpose()?;
         let (found, _) = self.0.together("the whole on every rank", || {
-            let found = ask(&Comparison {
-                measure: Arc::clone(&question.measure),
+            let found = run(&Comparison {
+                measure: Arc::clone(&query.measure),
                 x: inner.upload(&x)?,
                 y: y.map(|y| inner.upload(&y)).transpose()?,
-                options: question.options,
+                options: query.options,
             })?;
             Ok((found, 0))
         })?;
         Ok(found)
     }
-    /// Asks the rows of X that this rank has about the tiles of all ranks: `each` gets questions, the numbers of the
-    /// rows of Y in them, and whose tile it is. Not done if the whole has to be asked.
+    /// Runs this rank's rows of X against the tiles of all ranks. `each` receives the local query, the row range of Y,
+    /// and the rank that owns the tile. Returns false if the query must run on replicated operands instead.
     fn ring(
         &self,
         name: &str,
-        question: &Comparison,
+        query: &Comparison,
         mut each: impl FnMut(&Comparison, Range<usize>, usize) -> Result<()>,
     ) -> Result<bool> {
         let shared = &self.0;
         let (world, inner) = (&*shared.world, &shared.inner);
         let (rank, size) = (world.rank(), world.size());
-        let m = question.shape().1;
+        let m = query.shape().1;
         let ((x, y, mut bytes), _) = shared.together(name, || {
-            // Both, whatever became of the first: the other ranks send theirs.
-            let (x, y) = (shared.rows_of(&question.x), question.y.as_ref().map(|y| shared.rows_of(y)).transpose());
+            // Both calls are collective, so the second runs even if the first fails.
+            let (x, y) = (shared.rows_of(&query.x), query.y.as_ref().map(|y| shared.rows_of(y)).transpose());
             let (x, y) = (x?, y?);
             let bytes = matrix_bytes(y.as_ref().unwrap_or(&x))?;
             Ok(((x, y, bytes), 0))
         })?;
-        if !shared.all_ordinary(question, &Vec::from_iter([Some(&x), y.as_ref()].into_iter().flatten()))? {
+        if !shared.all_ordinary(query, &Vec::from_iter([Some(&x), y.as_ref()].into_iter().flatten()))? {
             return Ok(false);
         }
-        let mut asked = inner.upload(&x).map(|x| {
-            let (measure, options) = (Arc::clone(&question.measure), question.options);
+        let mut local = inner.upload(&x).map(|x| {
+            let (measure, options) = (Arc::clone(&query.measure), query.options);
             Comparison { measure, x, y: None, options }
         });
-        // A rank that fails passes tiles on all the same.
+        // A failed rank keeps passing tiles on.
         for step in 0..size {
             let whose = (rank + step) % size;
-            asked = asked.and_then(|mut asked| {
-                let alone = whose == rank && question.y.is_none();
-                asked.y = if alone { None } else { Some(inner.upload(&matrix_of(question.x.ty(), &bytes)?)?) };
-                asked.options.exclude_self = alone && question.options.exclude_self;
-                each(&asked, dealt(world, m, whose), whose)?;
-                Ok(asked)
+            local = local.and_then(|mut local| {
+                let alone = whose == rank && query.y.is_none();
+                local.y = if alone { None } else { Some(inner.upload(&matrix_of(query.x.ty(), &bytes)?)?) };
+                local.options.exclude_self = alone && query.options.exclude_self;
+                each(&local, share_of(world, m, whose), whose)?;
+                Ok(local)
             });
             if step + 1 < size {
                 let mut lengths = vec![0; size];
@@ -196,38 +197,43 @@ impl Cluster {
                 bytes = world.exchange(&Parts { bytes, lengths })?.bytes;
             }
         }
-        let made = asked.map(drop);
+        let made = local.map(drop);
         if shared.any_refused(&made) {
             return Ok(false);
         }
         shared.finish(made.map(|()| ((), 0)))?;
         Ok(true)
     }
-    fn nearest_as<T: Float>(&self, question: &Comparison, k: usize) -> Result<Option<Neighbours>>
+    fn nearest_as<T: Float>(&self, query: &Comparison, k: usize) -> Result<Option<Neighbours>>
     where
         Neighbours: From<distance::Neighbours<T>>,
     {
-        let ((n, m), k) = (question.shape(), question.neighbours(k));
-        let mine = dealt(&*self.0.world, n, self.rank()).len();
-        let (mut near, mut how) = (Near::<T>::new(mine, k, question.measure.is_similarity()), String::new());
-        let done = self.ring("neighbours", question, |asked, rows, _| {
-            let found = self.0.inner.neighbours(asked, k)?;
+        let ((n, m), k) = (query.shape(), query.neighbours(k));
+        let mine = share_of(&*self.0.world, n, self.rank()).len();
+        let (mut nearest, mut how) = (NearestRows::<T>::new(mine, k, query.measure.is_similarity()), String::new());
+        let done = self.ring("neighbours", query, |local, rows, _| {
+            let found = self.0.inner.neighbours(local, k)?;
             how = found.explain().to_owned();
-            near.take(&found, rows.start)
+            nearest.take(&found, rows.start)
         })?;
         if !done {
             return Ok(None);
         }
-        self.gathered_neighbours((n, m), &near, &how).map(Some)
+        self.gathered_neighbours((n, m), &nearest, &how).map(Some)
     }
-    /// Of lists that ranks have for the rows that are dealt to them, all, on every rank.
-    fn gathered_neighbours<T: Float>(&self, (n, m): (usize, usize), near: &Near<T>, how: &str) -> Result<Neighbours>
+    /// Gathers the neighbour lists of all rows on every rank.
+    fn gathered_neighbours<T: Float>(
+        &self,
+        (n, m): (usize, usize),
+        nearest: &NearestRows<T>,
+        how: &str,
+    ) -> Result<Neighbours>
     where
         Neighbours: From<distance::Neighbours<T>>,
     {
-        let (k, ranks) = (near.k, self.size());
-        let (mut near, _) = self.0.together("neighbours of all rows", || {
-            let mine = list_bytes(&near.indices, &near.distances);
+        let (k, ranks) = (nearest.k, self.size());
+        let (mut nearest, _) = self.0.together("neighbours of all rows", || {
+            let mine = list_bytes(&nearest.indices, &nearest.distances);
             let ((), parts) = self.0.world.gather(mine.map(|mine| ((), mine)))?;
             let (mut indices, mut distances) = (reserved(n * k, "neighbours")?, reserved(n * k, "distances")?);
             for bytes in parts.iter() {
@@ -237,8 +243,8 @@ impl Cluster {
             }
             Ok((distance::Neighbours::from_parts((n, m), k, indices, distances)?, 0))
         })?;
-        near.explain = format!("tiles of {ranks} ranks; the last here: {how}");
-        Ok(near.into())
+        nearest.explain = format!("tiles of {ranks} ranks; the last here: {how}");
+        Ok(nearest.into())
     }
 }
 
@@ -250,22 +256,22 @@ fn typed<T: Float>(bytes: &mut [u8]) -> Result<Vec<T>> {
     Ok(own)
 }
 
-/// The nearest so far of some rows, k each as soon as so many were met.
-struct Near<T> {
+/// The nearest rows found so far, up to k per row of this rank.
+struct NearestRows<T> {
     rows: usize,
     k: usize,
     similarity: bool,
-    /// Of each row.
+    /// Current length of each row's list.
     width: usize,
     indices: Vec<u32>,
     distances: Vec<T>,
 }
 
-impl<T: Float> Near<T> {
+impl<T: Float> NearestRows<T> {
     fn new(rows: usize, k: usize, similarity: bool) -> Self {
         Self { rows, k, similarity, width: 0, indices: Vec::new(), distances: Vec::new() }
     }
-    /// What rows are ordered by: how far, what is no number farthest, and which.
+    /// Ranking key: distance, NaN last, then row number.
     fn code(&self, distance: T, j: u32) -> u128 {
         let x = distance.as_f64();
         let far = if self.similarity { 0.0 - x } else { x + 0.0 };
@@ -273,15 +279,15 @@ impl<T: Float> Near<T> {
         let bits = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
         u128::from(bits) << 32 | u128::from(j)
     }
-    /// Takes what was found in a tile, whose rows are counted from `first` on.
+    /// Merges the neighbours found in a tile whose rows start at `first`.
     fn take(&mut self, found: &Neighbours, first: usize) -> Result<()> {
         let distances = found.distances().get::<T>().ok_or_else(unfit)?;
         self.merge(found.k(), found.indices(), distances, first)
     }
     fn merge(&mut self, k: usize, indices: &[u32], distances: &[T], first: usize) -> Result<()> {
         let width = self.k.min(self.width + k);
-        let places = self.rows * width;
-        let (mut to, mut far) = (reserved(places, "neighbours")?, reserved(places, "distances")?);
+        let total = self.rows * width;
+        let (mut to, mut far) = (reserved(total, "neighbours")?, reserved(total, "distances")?);
         for i in 0..self.rows {
             let (mut a, mut b) = (i * self.width..(i + 1) * self.width, i * k..(i + 1) * k);
             for _ in 0..width {
@@ -303,7 +309,7 @@ impl<T: Float> Near<T> {
     }
 }
 
-/// Numbers, then distances.
+/// Serialized neighbour lists: indices, then distances.
 fn list_bytes<T: Float>(indices: &[u32], distances: &[T]) -> Result<Vec<u8>> {
     let mut to = buffer(indices.len() * (4 + size_of::<T>()))?;
     put_indices(&mut to, indices.iter().copied());
@@ -320,19 +326,19 @@ fn list_of<T: Float>(bytes: &[u8]) -> Result<(Vec<u32>, Vec<T>)> {
     Ok((indices, typed(&mut rest)?))
 }
 
-/// Rows of Y of this rank, indexed on its machine.
-struct Rows {
+/// A distributed index of the rows of Y: one local index per rank.
+struct DistributedIndex {
     shared: Arc<Shared>,
     measure: Arc<dyn Measure>,
     options: Options,
     shape: (usize, usize),
     ty: Type,
-    /// The rows of this rank, in the processor's memory.
+    /// This rank's rows, in host memory.
     rows: Matrix,
     index: RowIndex,
 }
 
-impl fmt::Debug for Rows {
+impl fmt::Debug for DistributedIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rows of {:?} by {}, here {:?}", self.shape, self.measure.name(), self.index)
     }
@@ -345,7 +351,7 @@ fn no_file() -> Error {
     }
 }
 
-impl EngineIndex for Rows {
+impl EngineIndex for DistributedIndex {
     fn shape(&self) -> (usize, usize) {
         self.shape
     }
@@ -357,9 +363,9 @@ impl EngineIndex for Rows {
     }
 }
 
-impl Rows {
-    /// The question that an index was made to answer.
-    fn question(&self, x: &Matrix) -> Result<Comparison> {
+impl DistributedIndex {
+    /// The query of X against the indexed rows, without the index.
+    fn query(&self, x: &Matrix) -> Result<Comparison> {
         let measure = Arc::clone(&self.measure);
         let (block, nnz) = self.shared.together("rows of an index", || {
             let block = self.shared.block_of_rows(self.shape.1, Ok(self.rows.clone()))?;
@@ -372,13 +378,13 @@ impl Rows {
 }
 
 impl Cluster {
-    /// What the rows of this rank answer to all rows of X; nothing if the whole has to be asked.
-    fn asked_of<R>(
+    /// Queries this rank's index with all rows of X; `None` if the query must run on replicated operands.
+    fn query_index<R>(
         &self,
         name: &str,
-        rows: &Rows,
+        rows: &DistributedIndex,
         x: &Matrix,
-        ask: impl FnOnce(&Matrix) -> Result<R>,
+        run: impl FnOnce(&Matrix) -> Result<R>,
     ) -> Result<Option<R>> {
         let shared = &self.0;
         if x.ty() != rows.ty {
@@ -390,65 +396,61 @@ impl Cluster {
         }
         shared.begin(name)?;
         let x = x.download()?;
-        let question = Comparison { measure: Arc::clone(&rows.measure), x, y: None, options: rows.options };
-        if self.size() > 1 && !shared.all_ordinary(&question, &[&question.x, &rows.rows])? {
+        let query = Comparison { measure: Arc::clone(&rows.measure), x, y: None, options: rows.options };
+        if self.size() > 1 && !shared.all_ordinary(&query, &[&query.x, &rows.rows])? {
             return Ok(None);
         }
-        let made = shared.inner.upload(&question.x).and_then(|x| ask(&x));
+        let made = shared.inner.upload(&query.x).and_then(|x| run(&x));
         if shared.any_refused(&made) {
             return Ok(None);
         }
         Ok(Some(shared.finish(made.map(|made| (made, 0)))?.0))
     }
-    fn nearest_of_as<T: Float>(&self, rows: &Rows, x: &Matrix, k: usize) -> Result<Option<Neighbours>>
+    fn nearest_of_as<T: Float>(&self, rows: &DistributedIndex, x: &Matrix, k: usize) -> Result<Option<Neighbours>>
     where
         Neighbours: From<distance::Neighbours<T>>,
     {
         let (shared, world) = (&self.0, &*self.0.world);
         let ((n, m), ranks) = ((x.shape().0, rows.shape.0), self.size());
-        let ask = |x: &Matrix| shared.inner.knn_of_index(&rows.index, x, k);
-        let Some(found) = self.asked_of("neighbours in an index", rows, x, ask)? else { return Ok(None) };
-        let mine = dealt(world, n, self.rank()).len();
-        let mut near = Near::<T>::new(mine, k.min(m), rows.measure.is_similarity());
+        let run = |x: &Matrix| shared.inner.knn_of_index(&rows.index, x, k);
+        let Some(found) = self.query_index("neighbours in an index", rows, x, run)? else { return Ok(None) };
+        let mine = share_of(world, n, self.rank()).len();
+        let mut nearest = NearestRows::<T>::new(mine, k.min(m), rows.measure.is_similarity());
         shared.together("neighbours of all indexes", || {
             let k = found.k();
             let to = found.distances().get::<T>().ok_or_else(unfit).and_then(|distances| {
                 let to = (0..ranks).map(|rank| {
-                    let of = dealt(world, n, rank);
+                    let of = share_of(world, n, rank);
                     list_bytes(&found.indices()[of.start * k..of.end * k], &distances[of.start * k..of.end * k])
                 });
                 Ok(((), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
             });
-            for (rank, bytes) in world.deal(to)?.1.iter().enumerate() {
-                let of = dealt(world, m, rank);
+            for (rank, bytes) in world.all_to_all(to)?.1.iter().enumerate() {
+                let of = share_of(world, m, rank);
                 let (indices, distances) = list_of::<T>(bytes)?;
-                near.merge(near.k.min(of.len()), &indices, &distances, of.start)?;
+                nearest.merge(nearest.k.min(of.len()), &indices, &distances, of.start)?;
             }
             Ok(((), 0))
         })?;
-        self.gathered_neighbours((n, m), &near, found.explain()).map(Some)
+        self.gathered_neighbours((n, m), &nearest, found.explain()).map(Some)
     }
 }
 
 impl DistanceEngine for Cluster {
-    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
-        fn by_tiles<T: Float>(
-            cluster: &Cluster,
-            question: &Comparison,
-            out: &mut SliceMut<'_>,
-        ) -> Result<Option<String>> {
-            let (n, m) = question.shape();
-            let (mine, ranks) = (dealt(&*cluster.0.world, n, cluster.rank()).len(), cluster.size());
+    fn all(&self, query: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
+        fn by_tiles<T: Float>(cluster: &Cluster, query: &Comparison, out: &mut SliceMut<'_>) -> Result<Option<String>> {
+            let (n, m) = query.shape();
+            let (mine, ranks) = (share_of(&*cluster.0.world, n, cluster.rank()).len(), cluster.size());
             let mut rows: Vec<T> = Vec::new();
             let mut how = String::new();
-            let done = cluster.ring("distances", question, |asked, cols, _| {
+            let done = cluster.ring("distances", query, |local, cols, _| {
                 if rows.is_empty() {
                     rows = reserved(mine * m, "distances")?;
                     rows.resize(mine * m, T::ZERO);
                 }
                 let mut tile: Vec<T> = reserved(mine * cols.len(), "distances")?;
                 tile.resize(mine * cols.len(), T::ZERO);
-                how = cluster.0.inner.distances_into(asked, &mut SliceMut::of(&mut tile))?;
+                how = cluster.0.inner.distances_into(local, &mut SliceMut::of(&mut tile))?;
                 for (to, from) in rows.chunks_mut(m.max(1)).zip(tile.chunks(cols.len().max(1))) {
                     to[cols.clone()].copy_from_slice(&from[..cols.len()]);
                 }
@@ -472,43 +474,43 @@ impl DistanceEngine for Cluster {
             Ok(Some(format!("tiles of {ranks} ranks; the last here: {how}")))
         }
         if self.size() > 1 {
-            with_float!(question.x.ty(), T => {
-                host().distances_into(&without_rows(question)?, &mut SliceMut::of::<T>(&mut []))
+            with_float!(query.x.ty(), T => {
+                host().distances_into(&without_rows(query)?, &mut SliceMut::of::<T>(&mut []))
             })?;
-            let done = with_float!(question.x.ty(), T => by_tiles::<T>(self, question, out))?;
+            let done = with_float!(query.x.ty(), T => by_tiles::<T>(self, query, out))?;
             if let Some(how) = done {
                 return Ok(how);
             }
         }
-        self.asked_whole(question, |question| self.0.inner.distances_into(question, out))
+        self.query_replicated(query, |query| self.0.inner.distances_into(query, out))
     }
-    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
+    fn nearest(&self, query: &Comparison, k: usize) -> Result<Neighbours> {
         if self.size() > 1 {
-            host().neighbours(&without_rows(question)?, k)?;
-            if let Some(near) = with_float!(question.x.ty(), T => self.nearest_as::<T>(question, k))? {
-                return Ok(near);
+            host().neighbours(&without_rows(query)?, k)?;
+            if let Some(nearest) = with_float!(query.x.ty(), T => self.nearest_as::<T>(query, k))? {
+                return Ok(nearest);
             }
         }
-        self.asked_whole(question, |question| self.0.inner.neighbours(question, k))
+        self.query_replicated(query, |query| self.0.inner.neighbours(query, k))
     }
-    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
+    fn within(&self, query: &Comparison, radius: f64) -> Result<Matrix> {
         let shared = &self.0;
-        let shape = question.shape();
+        let shape = query.shape();
         let made = |block: Matrix, nnz| Matrix::from(Block { shared: Arc::clone(shared), shape, nnz, block });
         if self.size() == 1 {
-            let block = self.asked_whole(question, |question| shared.inner.within(question, radius))?;
+            let block = self.query_replicated(query, |query| shared.inner.within(query, radius))?;
             let nnz = block.nnz();
             return Ok(made(block, nnz));
         }
-        host().within(&without_rows(question)?, radius)?;
+        host().within(&without_rows(query)?, radius)?;
         let mut tiles: Vec<Option<Matrix>> = vec![None; self.size()];
-        let done = self.ring("radius", question, |asked, _, whose| {
-            tiles[whose] = Some(shared.inner.within(asked, radius)?.download()?);
+        let done = self.ring("radius", query, |local, _, whose| {
+            tiles[whose] = Some(shared.inner.within(local, radius)?.download()?);
             Ok(())
         })?;
         if !done {
-            let (block, nnz) = self.asked_whole(question, |question| {
-                let whole = shared.inner.within(question, radius)?;
+            let (block, nnz) = self.query_replicated(query, |query| {
+                let whole = shared.inner.within(query, radius)?;
                 Ok((Block::of(shared, &whole)?, whole.nnz()))
             })?;
             return Ok(made(block, nnz));
@@ -537,28 +539,28 @@ impl DistanceEngine for Cluster {
         }
         let (index, _) = shared.finish(index.map(|index| (index, 0)))?;
         let shared = Arc::clone(shared);
-        Ok(RowIndex::new(Rows { shared, measure, options, shape: y.shape(), ty: y.ty(), rows, index }))
+        Ok(RowIndex::new(DistributedIndex { shared, measure, options, shape: y.shape(), ty: y.ty(), rows, index }))
     }
     fn load_index(&self, _: &Path, _: Type) -> Result<RowIndex> {
         Err(no_file())
     }
     fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
-        let rows = index.on::<Rows>()?;
+        let rows = index.on::<DistributedIndex>()?;
         match with_float!(rows.ty, T => self.nearest_of_as::<T>(rows, x, k))? {
-            Some(near) => Ok(near),
-            None => self.asked_whole(&rows.question(x)?, |question| self.0.inner.neighbours(question, k)),
+            Some(nearest) => Ok(nearest),
+            None => self.query_replicated(&rows.query(x)?, |query| self.0.inner.neighbours(query, k)),
         }
     }
     fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix> {
-        let (rows, shared) = (index.on::<Rows>()?, &self.0);
-        let ask = |x: &Matrix| shared.inner.radius_of_index(&rows.index, x, radius);
-        let Some(near) = self.asked_of("entries of an index within a radius", rows, x, ask)? else {
-            return self.within(&rows.question(x)?, radius);
+        let (rows, shared) = (index.on::<DistributedIndex>()?, &self.0);
+        let run = |x: &Matrix| shared.inner.radius_of_index(&rows.index, x, radius);
+        let Some(entries) = self.query_index("entries of an index within a radius", rows, x, run)? else {
+            return self.within(&rows.query(x)?, radius);
         };
         let shape = (x.shape().0, rows.shape.0);
-        let first = dealt(&*shared.world, shape.1, self.rank()).start;
+        let first = share_of(&*shared.world, shape.1, self.rank()).start;
         let (block, nnz) = shared.together("entries of all within a radius", || {
-            let block = shared.routed(shape, Triplets::of(&near, |i, j| Some((i, first + j))), None)?;
+            let block = shared.routed(shape, Triplets::of(&entries, |i, j| Some((i, first + j))), None)?;
             let nnz = block.nnz();
             Ok((block, nnz))
         })?;

@@ -1,4 +1,4 @@
-//! A cluster as an [`Engine`]: which part of an operation each rank computes.
+//! A cluster as an [`Engine`]: how each operation is split over the ranks.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use crate::product::{BlockPlan, mxm, mxv, spmm, vxm};
 use crate::route::Triplets;
 use crate::wire::{broken, matrix_bytes, matrix_of};
 
-/// An operand as this rank has it.
+/// A distributed operand.
 enum Part<'a> {
     Matrix(Cow<'a, Block>),
     Vector(Cow<'a, Piece>),
@@ -37,14 +37,14 @@ impl Part<'_> {
             Self::Vector(x) => x.piece.clone().into(),
         }
     }
-    /// Rows and columns of the whole; places and 1 of a vector.
+    /// Global shape; (length, 1) for a vector.
     fn shape(&self) -> (usize, usize) {
         match self {
             Self::Matrix(a) => a.shape,
             Self::Vector(x) => (x.len, 1),
         }
     }
-    /// What this rank has, at places of the whole: the rows and columns of its block, or places of its piece.
+    /// Global index ranges of this rank's part: rows and columns of its block, or the range of its piece.
     fn ranges(&self, shared: &Shared) -> (Range<usize>, Range<usize>) {
         match self {
             Self::Matrix(a) => shared.grid.block(a.shape),
@@ -80,7 +80,7 @@ impl Cluster {
             Operand::Vector(x) => Part::Vector(self.piece(x)?),
         })
     }
-    /// A matrix whose block each rank makes.
+    /// A matrix of which each rank builds its block.
     fn matrix(&self, name: &str, shape: (usize, usize), make: impl FnOnce() -> Result<Matrix>) -> Result<Object> {
         let made = || {
             let block = make()?;
@@ -90,7 +90,7 @@ impl Cluster {
         let (block, nnz) = self.0.together(name, made)?;
         Ok(Matrix::from(Block { shared: Arc::clone(&self.0), shape, nnz, block }).into())
     }
-    /// A vector of which each rank makes a piece.
+    /// A vector of which each rank builds its piece.
     fn vector(&self, name: &str, len: usize, make: impl FnOnce() -> Result<Vector>) -> Result<Object> {
         let made = || {
             let piece = make()?;
@@ -100,7 +100,7 @@ impl Cluster {
         let (piece, nnz) = self.0.together(name, made)?;
         Ok(Vector::from(Piece { shared: Arc::clone(&self.0), len, nnz, piece }).into())
     }
-    /// The operation on one rank, which has all of its operands.
+    /// The operation on a cluster of one rank.
     fn alone_run(&self, call: &Call<'_>) -> Result<Object> {
         let a = self.part(call.a)?;
         let b = call.b.map(|b| self.part(b)).transpose()?;
@@ -119,7 +119,7 @@ impl Cluster {
             scalar => scalar,
         })
     }
-    /// The operation on operands that every rank gathers whole; each keeps its part of the result.
+    /// The operation on operands replicated on every rank, each of which stores its part of the result.
     fn whole_run(&self, call: &Call<'_>) -> Result<Object> {
         let whole = |x: Operand<'_>| -> Result<Object> {
             Ok(match x {
@@ -136,7 +136,7 @@ impl Cluster {
             scalar => Ok(scalar),
         }
     }
-    /// Entry by entry, where the operands are: the places that the operator sees are those of the whole.
+    /// An element-wise operation on local parts; operators see global indices.
     fn local_run(
         &self,
         call: &Call<'_>,
@@ -174,12 +174,12 @@ impl Cluster {
             Part::Vector(piece) => self.vector(name, piece.len, || make()?.try_into()),
         }
     }
-    /// ⊕ over all entries: of each rank, and then of these in the order of ranks.
+    /// ⊕ over all entries: local reductions, then a fold in rank order.
     fn reduced(&self, monoid: &Monoid, a: &Part<'_>) -> Result<Object> {
         let make = || {
             let mine = local(&self.0.inner, Op::Reduce(monoid), a, None, None).and_then(|made| {
                 let Object::Scalar(mine) = made else { return Err(unfit()) };
-                // A byte more than the value, which may have one.
+                // One extra byte, because a message of one byte is a failure notice.
                 Ok((mine.ty(), [&[0], mine.slice().as_bytes().ok_or_else(unfit)?].concat()))
             });
             let (ty, all) = self.0.world.gather(mine)?;
@@ -193,7 +193,7 @@ impl Cluster {
         };
         Ok(self.0.together("reduce", make)?.0.into())
     }
-    /// What a mask leaves of a result that was made without it.
+    /// Applies a mask to a result computed without it.
     fn allowed(&self, made: Object, mask: Option<MaskSpec<'_>>) -> Result<Object> {
         match mask {
             None => Ok(made),
@@ -203,7 +203,7 @@ impl Cluster {
             }
         }
     }
-    /// The entries of A at other places: those of `rows` and `cols` that it has, at their places in the lists.
+    /// Extract: the entries of A in `rows` and `cols`, at their positions in the lists.
     fn extracted(&self, call: &Call<'_>, a: &Block) -> Result<Object> {
         let (m, n) = a.shape;
         let all = IndexList::all();
@@ -245,7 +245,7 @@ impl Cluster {
                 .vector("extract", shape.1, || self.0.routed_vector(shape.1, entries(&|_, q| Some((j[q], 0))), None)),
         }
     }
-    /// The entries of A at (I(i), J(j)) of a matrix of another shape.
+    /// Assign into an empty matrix of another shape: entry (i, j) of A becomes entry (I(i), J(j)).
     fn placed(&self, a: &Block, rows: &IndexList, cols: &IndexList, shape: (usize, usize)) -> Result<Object> {
         let (m, n) = (rows.len(shape.0), cols.len(shape.1));
         if a.shape != (m, n) {
@@ -265,7 +265,7 @@ impl Cluster {
             self.0.routed(shape, Triplets::of(&a.block, to), None)
         })
     }
-    /// Operations of vectors whose entries go to other places.
+    /// Vector operations that change indices.
     fn moved_vector(&self, op: Op<'_>, x: &Piece) -> Result<Object> {
         let start = self.0.grid.piece(x.len).start;
         match op {
@@ -274,7 +274,7 @@ impl Cluster {
                 #[cfg(all(feature = "cuda", feature = "mpi"))]
                 if self.0.by_gpus() {
                     let grid = self.0.grid;
-                    let cut = Cut::of_list(|n| Ranges::of_places(grid, n), list, "indices", x.len, Indices::Operand)?;
+                    let cut = Cut::of_list(|n| Ranges::of_pieces(grid, n), list, "indices", x.len, Indices::Operand)?;
                     let here = grid.piece(len).len();
                     return self.vector("extract", len, || self.0.moved_vector_by_gpus(&x.piece, &cut, here));
                 }
@@ -293,7 +293,7 @@ impl Cluster {
                 #[cfg(all(feature = "cuda", feature = "mpi"))]
                 if self.0.by_gpus() {
                     let grid = self.0.grid;
-                    let cut = Cut::of_list(|n| Ranges::of_places(grid, n), list, "indices", len, Indices::Result)?;
+                    let cut = Cut::of_list(|n| Ranges::of_pieces(grid, n), list, "indices", len, Indices::Result)?;
                     let here = grid.piece(len).len();
                     return self.vector("assign", len, || self.0.moved_vector_by_gpus(&x.piece, &cut, here));
                 }
@@ -326,8 +326,8 @@ impl Cluster {
             _ => Err(unfit()),
         }
     }
-    /// A ⊗ B: each rank multiplies its block of one operand by all of the other, that of fewer entries, which it gathers.
-    /// Nothing where the result has more rows or columns than places are sent of.
+    /// A ⊗ B: each rank multiplies its block of one operand by the whole of the other. The operand with fewer entries
+    /// is gathered. `None` if the dimensions of the result exceed 32-bit indices, which messages use.
     fn kronecker(&self, op: Op<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Option<Object>> {
         let (Operand::Matrix(a), Operand::Matrix(b)) = (a, b) else { return Ok(None) };
         let side = |m: usize, n: usize| m.checked_mul(n).filter(|&n| n <= u32::MAX as usize);
@@ -340,12 +340,12 @@ impl Cluster {
         let made = self.matrix("kronecker", (m, n), || {
             let (own, other) = (Object::from(divided.block.clone()), Object::from(whole));
             let (left, right) = if gathers_b { (own, other) } else { (other, own) };
-            let place = |at: usize, part: &Range<usize>, of_b: usize| match gathers_b {
-                // Rows of B for each of A, of which those of other ranks come before.
+            let global = |at: usize, part: &Range<usize>, of_b: usize| match gathers_b {
+                // Rows of A on preceding ranks come first, with nrows(B) rows of the result each.
                 true => part.start * of_b + at,
                 false => at / part.len() * of_b + part.start + at % part.len(),
             };
-            let to = |i: usize, j: usize| Some((place(i, &rows, of_b.0), place(j, &cols, of_b.1)));
+            let to = |i: usize, j: usize| Some((global(i, &rows, of_b.0), global(j, &cols, of_b.1)));
             let made = called(&self.0.inner, op, &left, Some(&right), None);
             let entries = made.and_then(Matrix::try_from).and_then(|made| Triplets::of(&made, to));
             self.0.routed((m, n), entries, None)
@@ -365,18 +365,18 @@ impl Cluster {
             self.0.routed_vector(len, Triplets::of(&a.block, to), None)
         })
     }
-    /// The matrix of what moves from GPU to GPU.
+    /// A matrix redistributed from GPU to GPU.
     #[cfg(all(feature = "cuda", feature = "mpi"))]
     fn moved(
         &self,
         name: &str,
         shape: (usize, usize),
-        turned: bool,
+        transposed: bool,
         cuts: (&Cut, &Cut),
         operand: impl FnOnce() -> Result<Matrix>,
     ) -> Result<Object> {
         let (rows, cols) = self.0.grid.block(shape);
-        self.matrix(name, shape, || self.0.moved_by_gpus(operand(), turned, cuts, (rows.len(), cols.len())))
+        self.matrix(name, shape, || self.0.moved_by_gpus(operand(), transposed, cuts, (rows.len(), cols.len())))
     }
     fn transposed(&self, a: &Block) -> Result<Object> {
         let ((m, n), grid) = (a.shape, self.0.grid);
@@ -386,28 +386,29 @@ impl Cluster {
         if self.0.by_gpus() {
             let of_rows = Cut::of_range(&Ranges::of_cols(grid, n), &Ranges::of_rows(grid, n), 0..n, 0);
             let of_cols = Cut::of_range(&Ranges::of_rows(grid, m), &Ranges::of_cols(grid, m), 0..m, 0);
-            let turned = || self.0.inner.call(Op::Transpose, &a.block).eval();
-            return self.moved("transpose", (n, m), true, (&of_rows, &of_cols), turned);
+            let transposed = || self.0.inner.call(Op::Transpose, &a.block).eval();
+            return self.moved("transpose", (n, m), true, (&of_rows, &of_cols), transposed);
         }
         self.matrix("transpose", (n, m), || {
-            // What the blocks of A and of the result share: in a square grid each block goes to one rank, as a whole.
-            let turned: Result<Matrix> = self.0.inner.call(Op::Transpose, &a.block).eval();
-            let part = |turned: &Matrix, (k, l): (usize, usize)| -> Result<Vec<u8>> {
+            // Sends intersections of blocks of Aᵀ and of the result. In a square grid, each block goes whole to one
+            // rank.
+            let transposed: Result<Matrix> = self.0.inner.call(Op::Transpose, &a.block).eval();
+            let part = |transposed: &Matrix, (k, l): (usize, usize)| -> Result<Vec<u8>> {
                 let (i, j) = (shared_part(&of_cols, &grid.rows(n, k)), shared_part(&of_rows, &grid.cols(m, l)));
                 if i.is_empty() || j.is_empty() {
                     return Ok(Vec::new());
                 }
-                if (i.len(), j.len()) == turned.shape() {
-                    return matrix_bytes(turned);
+                if (i.len(), j.len()) == transposed.shape() {
+                    return matrix_bytes(transposed);
                 }
                 let (i, j) = (IndexList::from(i), IndexList::from(j));
-                matrix_bytes(&self.0.inner.call(Op::Extract(&i, &j), turned).eval()?)
+                matrix_bytes(&self.0.inner.call(Op::Extract(&i, &j), transposed).eval()?)
             };
-            let parts = turned.and_then(|turned| {
-                let parts = grid.all().map(|at| part(&turned, at)).collect::<Result<Vec<_>>>()?;
+            let parts = transposed.and_then(|transposed| {
+                let parts = grid.all().map(|at| part(&transposed, at)).collect::<Result<Vec<_>>>()?;
                 Ok(((), Parts::of(&parts)))
             });
-            let ((), got) = self.0.world.deal(parts)?;
+            let ((), got) = self.0.world.all_to_all(parts)?;
             let got: Vec<&[u8]> = got.iter().collect();
             let (shape, mut made) = (grid.shape(), Vec::new());
             for j in (0..shape.1).filter(|&j| !shared_part(&grid.cols(n, j), &rows).is_empty()) {
@@ -426,13 +427,13 @@ impl Cluster {
     }
 }
 
-/// What is in both ranges, counted from the start of the first.
+/// The intersection of two ranges, relative to the start of the first.
 pub(crate) fn shared_part(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     let (start, end) = (a.start.max(b.start), a.end.min(b.end));
     if start < end { start - a.start..end - a.start } else { 0..0 }
 }
 
-/// The operation on what a rank has.
+/// The operation on this rank's parts.
 fn local(
     machine: &Machine,
     op: Op<'_>,
@@ -466,7 +467,7 @@ fn called(
     .eval_object()
 }
 
-/// Of a list, the positions whose indices are in a range, and these indices counted from its start.
+/// The positions in a list whose indices lie in a range, and those indices relative to its start.
 fn inside(
     list: &IndexList,
     name: &'static str,
@@ -482,7 +483,7 @@ fn inside(
     Ok((positions, here.into()))
 }
 
-/// The indices of a list that has none twice.
+/// The indices of a list, after a check that they are distinct.
 fn distinct(list: &IndexList, name: &'static str, dimension: usize) -> Result<Vec<usize>> {
     let all = list.to_vec(name, dimension)?;
     let mut sorted = all.clone();
@@ -493,7 +494,7 @@ fn distinct(list: &IndexList, name: &'static str, dimension: usize) -> Result<Ve
     }
 }
 
-/// Shape of the result, of operations that have one.
+/// Shape of the result, for operations where the operands' shapes determine it.
 fn result_shape(op: Op<'_>, a: (usize, usize), b: Option<(usize, usize)>) -> Result<Option<(usize, usize)>> {
     let name = op.name();
     let same = |b: (usize, usize)| {
@@ -596,7 +597,7 @@ impl Engine for Cluster {
                 let m = a.shape.0;
                 self.vector(name, m, || {
                     let made = if shared.folds_in_one(monoid) {
-                        shared.kept(m, &shared.inner.reduce_rows(monoid, &shared.row_panel(a)?)?)?
+                        shared.own_piece(m, &shared.inner.reduce_rows(monoid, &shared.row_panel(a)?)?)?
                     } else {
                         shared.fold(Line::Row, m, &monoid.op(), shared.inner.reduce_rows(monoid, &a.block))?
                     };
@@ -746,7 +747,7 @@ impl Engine for Cluster {
         let m = a.shape.0;
         let made = self.vector("best_of_rows", m, || {
             let best = self.0.inner.engine().best_of_rows(&self.0.row_panel(&a)?, greatest)?;
-            self.0.kept(m, &best)
+            self.0.own_piece(m, &best)
         })?;
         made.try_into()
     }

@@ -1,14 +1,13 @@
-//! CP-ALS on all ranks, medium-grained.
+//! Distributed CP-ALS, medium-grained.
 //!
-//! The ranks form a grid with a dimension for each mode, and every mode is cut into as many parts as the grid is long
-//! there, of about as many entries each. A rank has the entries of its block. Ranks whose blocks have the same part
-//! of a mode are a layer of it: each holds some of the part's rows of the factor, and a copy of the others for its
-//! products. Rows of V are added up by those who hold them, in the order of ranks; rows of factors are solved where
-//! they are held and then told to the layer; Gram matrices and all other sums over rows are added up in the order of
-//! ranks.
+//! The ranks form a grid with one dimension per mode. Each mode is split into as many parts as the grid has ranks along
+//! it, balanced by number of entries. A rank has the entries of its block. The ranks whose blocks share a part of a
+//! mode form a layer: each owns some of the factor rows of the part, and has a copy of the others for its MTTKRP. The
+//! owners sum partial rows of V in rank order, solve for their factor rows, and send them to the layer. Gram matrices
+//! and all other sums over rows are accumulated in rank order.
 //!
-//! Every step ends with a word from each rank, and ranks agree before messages that all of them have come so far: a
-//! step that fails on one rank fails on all.
+//! Every step ends with a handshake, and so does the preparation of every exchange: a step that fails on one rank fails
+//! on all.
 //!
 //! Source: Smith and Karypis 2016, "A medium-grained algorithm for sparse tensor factorization".
 
@@ -18,25 +17,25 @@ use std::sync::Arc;
 use sparring::algebra::{PlusTimes, Real, Slice};
 use sparring::factor::{Agreement, CpMachine, CpRows, CpState, Solve, cp_rows};
 use sparring::runtime::engine::bytes_of;
-use sparring::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
+use sparring::tensor::{Kruskal, Mttkrp, MttkrpCache, Norm, Tensor, Variant};
 use sparring::{Cpu, Dense, Error, Index, Result};
 
 use crate::cluster::{Cluster, Shared};
-use crate::deal::{Deal, sorted};
+use crate::deal::{TensorGrid, sorted};
 use crate::grid::cut;
 use crate::link::{Link, Parts};
 use crate::wire::{broken, reserved, values};
 
-/// What a rank has of the products.
+/// This rank's part of the MTTKRP.
 struct Products<'x, T: Real, I: Index> {
     cpu: &'x Cpu,
     shared: Arc<Shared>,
-    deal: Arc<Deal>,
+    grid: Arc<TensorGrid>,
     plan: Mttkrp<'static, T, I>,
-    kept: Kept<T>,
-    /// Ranks of the same layer of each mode.
+    kept: MttkrpCache<T>,
+    /// The layer of each mode.
     layers: Vec<Arc<dyn Link>>,
-    /// Rows of factors that the block has.
+    /// Factor rows of the block's index ranges.
     factors: Vec<Dense<T>>,
     partial: Vec<Dense<T>>,
 }
@@ -49,8 +48,8 @@ fn rows_of<T: Real>(a: &Dense<T>, rows: Range<usize>) -> Result<Dense<T>> {
 }
 
 impl<T: Real, I: Index> Products<'_, T, I> {
-    /// Of a mode, the rows that a rank of the layer holds, counted from where the layer begins.
-    fn held(&self, mode: usize, number: usize) -> Range<usize> {
+    /// The factor rows of a mode that a rank of the layer owns, relative to the start of the layer.
+    fn owned(&self, mode: usize, number: usize) -> Range<usize> {
         let (rows, all) = (self.partial[mode].nrows(), self.layers[mode].size());
         cut(rows, all, number)..cut(rows, all, number + 1)
     }
@@ -58,11 +57,11 @@ impl<T: Real, I: Index> Products<'_, T, I> {
 
 impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
     fn mttkrp(&mut self, mode: usize, rows: &mut Dense<T>) -> Result<()> {
-        let asked = self.cpu.mttkrp(PlusTimes::<T>::new(), self.plan.tensor(), &self.factors, mode);
-        let made = asked.plan(&self.plan).sweep(&mut self.kept).into(&mut self.partial[mode]);
+        let call = self.cpu.mttkrp(PlusTimes::<T>::new(), self.plan.tensor(), &self.factors, mode);
+        let made = call.plan(&self.plan).sweep(&mut self.kept).into(&mut self.partial[mode]);
         let (layer, partial) = (&self.layers[mode], &self.partial[mode]);
         let to = (0..layer.size()).map(|number| {
-            let rows = self.held(mode, number);
+            let rows = self.owned(mode, number);
             bytes_of(Slice::of(&partial.values()[rows.start * partial.ncols()..rows.end * partial.ncols()]))
         });
         let to = self.shared.ready(made.and_then(|()| to.collect::<Result<Vec<_>>>()))?;
@@ -105,13 +104,13 @@ impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
         Ok(())
     }
     fn explain(&self) -> String {
-        let grid: Vec<String> = self.deal.parts.iter().map(ToString::to_string).collect();
+        let grid: Vec<String> = self.grid.parts.iter().map(ToString::to_string).collect();
         let entries = self.plan.tensor().nnz();
         format!("a grid of {} ranks; here {entries} entries: {}", grid.join("×"), self.plan.explain())
     }
 }
 
-/// Numbers of all ranks, folded in the order of ranks into those of the first.
+/// All-reduce by `fold`, in rank order.
 pub(crate) fn folded(shared: &Shared, sums: &mut [f64], fold: impl Fn(&mut f64, f64)) -> Result<()> {
     if shared.world.size() == 1 {
         return Ok(());
@@ -131,24 +130,24 @@ pub(crate) fn folded(shared: &Shared, sums: &mut [f64], fold: impl Fn(&mut f64, 
     Ok(())
 }
 
-/// The steps of all ranks.
+/// CP-ALS state distributed over the ranks.
 struct Ranks<'x, T: Real> {
     shared: Arc<Shared>,
-    deal: Arc<Deal>,
-    /// On the rows that this rank holds.
+    grid: Arc<TensorGrid>,
+    /// State of the rows that this rank owns.
     state: Box<dyn CpState<T> + 'x>,
 }
 
-fn held<T: Real>(deal: &Deal, rank: usize, factors: &[Dense<T>]) -> Result<Vec<Dense<T>>> {
-    factors.iter().enumerate().map(|(mode, factor)| rows_of(factor, deal.held(mode, rank))).collect()
+fn owned<T: Real>(grid: &TensorGrid, rank: usize, factors: &[Dense<T>]) -> Result<Vec<Dense<T>>> {
+    factors.iter().enumerate().map(|(mode, factor)| rows_of(factor, grid.owned(mode, rank))).collect()
 }
 
 impl<T: Real> Ranks<'_, T> {
-    /// A step of all ranks, if it went well on each.
+    /// The result of a step, if it succeeded on every rank.
     fn all<R>(&self, made: Result<R>) -> Result<R> {
         Ok(self.shared.finish(made.map(|made| (made, 0)))?.0)
     }
-    /// The model of the rows of all ranks.
+    /// The whole model, gathered from all ranks.
     fn whole(&self) -> Result<Kruskal<T>> {
         let shared = &self.shared;
         let (weights, mine) = shared.ready(self.state.model())?.into_parts();
@@ -156,11 +155,11 @@ impl<T: Real> Ranks<'_, T> {
         for (mode, rows) in mine.iter().enumerate() {
             let mine = shared.ready(bytes_of(Slice::of(rows.values())))?;
             let all = shared.world.all_gather(&mine)?;
-            let (n, rank) = (self.deal.len(mode), rows.ncols());
+            let (n, rank) = (self.grid.len(mode), rows.ncols());
             let mut whole = Dense::filled(n, rank, T::ZERO)?;
             for (number, bytes) in all.iter().enumerate() {
-                let held = self.deal.held(mode, number);
-                let to = &mut whole.values_mut()[held.start * rank..held.end * rank];
+                let owned = self.grid.owned(mode, number);
+                let to = &mut whole.values_mut()[owned.start * rank..owned.end * rank];
                 let part = values::<T>(bytes)?;
                 if part.len() != to.len() {
                     return Err(broken());
@@ -186,8 +185,8 @@ impl<T: Real> CpState<T> for Ranks<'_, T> {
         let made = self.state.solve(mode, how);
         self.all(made)
     }
-    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
-        let made = self.state.normalise(mode, norm);
+    fn normalize(&mut self, mode: usize, norm: Norm) -> Result<()> {
+        let made = self.state.normalize(mode, norm);
         self.all(made)
     }
     fn agreement(&mut self, mode: usize) -> Result<Agreement> {
@@ -198,7 +197,7 @@ impl<T: Real> CpState<T> for Ranks<'_, T> {
         self.all(self.whole())
     }
     fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()> {
-        let rows = held(&self.deal, self.shared.world.rank(), &factors);
+        let rows = owned(&self.grid, self.shared.world.rank(), &factors);
         let made = rows.and_then(|rows| self.state.restart(rows));
         self.all(made)
     }
@@ -219,8 +218,8 @@ impl Cluster {
     }
 }
 
-/// Every rank has the whole tensor, and keeps the entries of its block; the model is whole on every rank. The same bits
-/// on every rank and in every run on as many ranks; on one, those of the processor.
+/// For a tensor replicated on every rank, each of which uses the entries of its block. The model is whole on every
+/// rank. Every rank and every run on the same number of ranks gives the same bits; one rank gives those of [`Cpu`].
 impl<T: Real, I: Index> CpMachine<T, I> for Cluster {
     fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()> {
         self.0.together("CP", || Ok((self.cpu()?.cp_room(x, rank)?, 0)))?;
@@ -236,44 +235,44 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cluster {
             return self.cpu()?.cp_state(x, factors, variant);
         }
         let make = || {
-            let deal = Deal::new(x.dims(), self.size(), x.nnz(), |mode| sorted(x.indices(mode)), Ok)?;
-            let block = block_of(x, &deal, self.rank())?;
-            Ok((Arc::new(deal), Arc::new(block)))
+            let grid = TensorGrid::new(x.dims(), self.size(), x.nnz(), |mode| sorted(x.indices(mode)), Ok)?;
+            let block = block_of(x, &grid, self.rank())?;
+            Ok((Arc::new(grid), Arc::new(block)))
         };
         state(self, make, factors, variant)
     }
 }
 
-/// The steps of all ranks with the blocks that they make. Collective.
+/// The CP-ALS state over the blocks that `make` returns. Collective.
 pub(crate) fn state<'x, T: Real, I: Index>(
     cluster: &'x Cluster,
-    make: impl FnOnce() -> Result<(Arc<Deal>, Arc<Tensor<T, I>>)>,
+    make: impl FnOnce() -> Result<(Arc<TensorGrid>, Arc<Tensor<T, I>>)>,
     factors: Vec<Dense<T>>,
     variant: Option<Variant>,
 ) -> Result<Box<dyn CpState<T> + 'x>> {
     let (cpu, shared, me, order) = (cluster.cpu()?, &cluster.0, cluster.rank(), factors.len());
     let columns = factors.first().map_or(0, Dense::ncols);
     let make = || {
-        let (deal, block) = make()?;
+        let (grid, block) = make()?;
         let plan = cpu.mttkrp_plan(block, columns, variant)?;
-        let mine = held(&deal, me, &factors)?;
-        let of_layer = |mode: usize| rows_of(&factors[mode], deal.layer(mode, me));
+        let mine = owned(&grid, me, &factors)?;
+        let of_layer = |mode: usize| rows_of(&factors[mode], grid.layer(mode, me));
         let here = (0..order).map(of_layer).collect::<Result<Vec<_>>>()?;
         let partial = here.iter().map(|a| Dense::filled(a.nrows(), columns, T::ZERO)).collect::<Result<Vec<_>>>()?;
-        Ok(((deal, plan, mine, here, partial), 0))
+        Ok(((grid, plan, mine, here, partial), 0))
     };
-    let ((deal, plan, mine, factors, partial), _) = shared.together("CP", make)?;
-    let layers = (0..order).map(|mode| shared.world.split(deal.part(mode, me))).collect::<Result<_>>()?;
-    let (kept, shared) = (Kept::default(), Arc::clone(shared));
-    let of = (Arc::clone(&shared), Arc::clone(&deal));
-    let products = Products { cpu, shared: of.0, deal: of.1, plan, kept, layers, factors, partial };
+    let ((grid, plan, mine, factors, partial), _) = shared.together("CP", make)?;
+    let layers = (0..order).map(|mode| shared.world.split(grid.part(mode, me))).collect::<Result<_>>()?;
+    let (kept, shared) = (MttkrpCache::default(), Arc::clone(shared));
+    let of = (Arc::clone(&shared), Arc::clone(&grid));
+    let products = Products { cpu, shared: of.0, grid: of.1, plan, kept, layers, factors, partial };
     let (state, _) = shared.finish(cp_rows(cpu, mine, Box::new(products)).map(|state| (state, 0)))?;
-    Ok(Box::new(Ranks { shared, deal, state }))
+    Ok(Box::new(Ranks { shared, grid, state }))
 }
 
-/// The entries of a rank's block, counted from where it begins.
-fn block_of<T: Real, I: Index>(x: &Tensor<T, I>, deal: &Deal, rank: usize) -> Result<Tensor<T, I>> {
-    let layers: Vec<Range<usize>> = (0..x.order()).map(|mode| deal.layer(mode, rank)).collect();
+/// The entries of a rank's block, with indices relative to its start.
+fn block_of<T: Real, I: Index>(x: &Tensor<T, I>, grid: &TensorGrid, rank: usize) -> Result<Tensor<T, I>> {
+    let layers: Vec<Range<usize>> = (0..x.order()).map(|mode| grid.layer(mode, rank)).collect();
     let is_here = |&e: &usize| layers.iter().enumerate().all(|(mode, rows)| rows.contains(&x.indices(mode)[e].get()));
     let count = (0..x.nnz()).filter(is_here).count();
     let mut entries = reserved(count, "entries of a block")?;

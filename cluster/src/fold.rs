@@ -1,4 +1,4 @@
-//! Parts of vectors to the ranks that hold them, folded there in the order of the grid.
+//! Redistribution of vectors, and folds of partial results on their owners in grid order.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use crate::cluster::Shared;
 use crate::link::Link;
 use crate::wire::{Entries, here, joined};
 
-/// Along which line of the grid a vector lies.
+/// A line of the grid, along which a part of a vector is distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// The part of a dimension that a row of the grid has.
+    /// A grid row, with the rows of its blocks.
     Row,
-    /// The part that a column has.
+    /// A grid column, with the columns of its blocks.
     Column,
 }
 
 impl Shared {
-    /// The ranks that have parts of the line in which this rank is: those of its row, or of its column.
+    /// The group of this rank's grid row or grid column.
     pub(crate) fn line(&self, line: Line) -> &Arc<dyn Link> {
         match line {
             Line::Row => &self.row,
             Line::Column => &self.col,
         }
     }
-    /// The part of a dimension of `n` that the line has.
+    /// The range of a dimension of `n` that belongs to the line.
     pub(crate) fn span(&self, line: Line, n: usize) -> Range<usize> {
         let (i, j) = self.grid.at();
         match line {
@@ -36,9 +36,9 @@ impl Shared {
             Line::Column => self.grid.cols(n, j),
         }
     }
-    /// The parts of the line's part of `n` places that its ranks gather or fold, counted from the start of that.
+    /// How the span of the line is split over its ranks for gathers and folds, relative to the start of the span.
     ///
-    /// Along a row these are the pieces that its ranks hold.
+    /// Along a grid row, these are the pieces that its ranks own.
     pub(crate) fn parts(&self, line: Line, n: usize) -> Vec<Range<usize>> {
         let ((i, j), (rows, cols)) = (self.grid.at(), self.grid.shape());
         let start = self.span(line, n).start;
@@ -48,8 +48,8 @@ impl Shared {
         };
         parts.into_iter().map(|part| part.start - start..part.end - start).collect()
     }
-    /// A vector of `n` places whose ranks hold ranges of it in one way, held in another: `from` and `to` of each rank.
-    fn redealt(
+    /// Redistributes a vector from the ranges `from` of all ranks to the ranges `to`.
+    fn redistributed(
         &self,
         x: Result<Vector>,
         from: impl Fn((usize, usize)) -> Range<usize>,
@@ -68,23 +68,23 @@ impl Shared {
         #[cfg(all(feature = "cuda", feature = "mpi"))]
         if self.by_gpus() {
             let comes: Vec<_> = self.grid.all().map(|at| counted(both(&next, &from(at)), next.start)).collect();
-            return self.redealt_by_gpus(x, &ranges, &comes);
+            return self.redistributed_by_gpus(x, &ranges, &comes);
         }
         let sent = x.and_then(|x| {
             let entries = Entries::of(&x)?;
             let mut sent = entries.parts(&ranges)?;
-            // Most ranks get nothing, not even a word that says so.
+            // Most pairs of ranks have no common range, and exchange no message.
             sent.retain(|k| !ranges[k].is_empty());
             Ok((entries.ty(), sent))
         });
-        let (ty, got) = self.world.deal(sent)?;
+        let (ty, got) = self.world.all_to_all(sent)?;
         let starts = self.grid.all().map(|at| counted(both(&next, &from(at)), next.start).start);
         let mut parts: Vec<_> = starts.zip(got.iter()).filter(|(_, bytes)| !bytes.is_empty()).collect();
-        // Parts of columns do not follow each other in the order of ranks.
+        // Column parts are not contiguous in rank order.
         parts.sort_by_key(|part| part.0);
         joined(ty, next.len(), parts.into_iter())
     }
-    /// Of a vector of `n` places that lies in pieces, the part of this rank's line.
+    /// Gathers the span of this rank's line, of a vector of length `n` distributed in pieces.
     pub(crate) fn gathered(&self, line: Line, n: usize, piece: &Vector) -> Result<Vector> {
         if self.world.size() == 1 {
             return Ok(piece.clone());
@@ -93,7 +93,7 @@ impl Shared {
         let part = match line {
             Line::Row => Ok(piece.clone()),
             Line::Column => {
-                self.redealt(Ok(piece.clone()), |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))
+                self.redistributed(Ok(piece.clone()), |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))
             }
         };
         #[cfg(all(feature = "cuda", feature = "mpi"))]
@@ -105,31 +105,31 @@ impl Shared {
         let parts: Vec<_> = starts.zip(all.iter()).collect();
         here(&self.inner, joined(ty, self.span(line, n).len(), parts.into_iter())?)
     }
-    /// All of a vector of `n` places that lies in pieces.
+    /// Gathers all of a vector of length `n` distributed in pieces.
     pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
         let (ty, all) = self.world.gather(entries_of(piece))?;
         let starts = self.grid.all().map(|at| self.grid.piece_of(n, at).start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
         here(&self.inner, joined(ty, n, parts.into_iter())?)
     }
-    /// Of a vector of what this rank's row of the grid has of `n` places, the piece of this rank.
-    pub(crate) fn kept(&self, n: usize, of_row: &Vector) -> Result<Vector> {
+    /// This rank's piece of a vector of length `n`, out of the span of its grid row.
+    pub(crate) fn own_piece(&self, n: usize, of_row: &Vector) -> Result<Vector> {
         let (start, piece) = (self.span(Line::Row, n).start, self.grid.piece(n));
         let range = IndexList::from(piece.start - start..piece.end - start);
         self.inner.call(Op::Extract(&range, &IndexList::all()), of_row).eval()
     }
-    /// Of a vector of what this rank's column has, likewise.
-    pub(crate) fn kept_of_column(&self, n: usize, of_column: Result<Vector>) -> Result<Vector> {
+    /// This rank's piece of a vector of length `n`, out of the span of its grid column.
+    pub(crate) fn own_piece_of_column(&self, n: usize, of_column: Result<Vector>) -> Result<Vector> {
         let (grid, start) = (self.grid, self.span(Line::Column, n).start);
         let part = grid.column_piece_of(n, grid.at());
         let range = IndexList::from(part.start - start..part.end - start);
         let part = of_column.and_then(|x| self.inner.call(Op::Extract(&range, &IndexList::all()), &x).eval());
-        here(&self.inner, self.redealt(part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
+        here(&self.inner, self.redistributed(part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
     }
-    /// Of the vectors that the ranks of the line have for its part of `n` places, the piece of this rank: where several
-    /// have an entry, all of them joined by ⊕ in the order of the line.
+    /// Reduce-scatter: this rank's piece of the ⊕-sum of the vectors that the ranks of the line have for its span,
+    /// folded in the order of the line.
     ///
-    /// Collective also where a rank has no vector but an error.
+    /// Collective; a rank that has an error instead of a vector must also call it.
     pub(crate) fn fold(&self, line: Line, n: usize, add: &BinaryOp, part: Result<Vector>) -> Result<Vector> {
         if self.world.size() == 1 {
             return part;
@@ -146,12 +146,12 @@ impl Shared {
         match line {
             Line::Row => sum,
             Line::Column => {
-                let piece = self.redealt(sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
+                let piece = self.redistributed(sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
                 here(&self.inner, piece)
             }
         }
     }
-    /// The sum of what the ranks of a line have for the part of this rank, in the order of the line.
+    /// The ⊕-sum of the line's vectors over this rank's part, in the order of the line.
     fn folded_by_host(
         &self,
         line: Line,
@@ -164,7 +164,7 @@ impl Shared {
             let entries = Entries::of(&part)?;
             Ok((entries.ty(), entries.parts(ranges)?))
         });
-        self.line(line).deal(sent).and_then(|(ty, got)| {
+        self.line(line).all_to_all(sent).and_then(|(ty, got)| {
             let parts = got.iter().map(|bytes| here(&self.inner, joined(ty, len, [(0, bytes)].into_iter())?));
             let sum = added(&self.inner, add, parts)?;
             sum.map_or_else(|| Vector::empty(ty, len), Ok)
@@ -172,7 +172,7 @@ impl Shared {
     }
 }
 
-/// Vectors joined by ⊕, in their order.
+/// The ⊕-sum of vectors, in their order.
 pub(crate) fn added(
     machine: &Machine,
     add: &BinaryOp,
@@ -182,7 +182,7 @@ pub(crate) fn added(
     parts.try_fold(first?, |sum, next| machine.ewise_add(add, &sum, &next?)).map(Some)
 }
 
-/// Type and entries of a vector, as bytes.
+/// Type and serialized entries of a vector.
 fn entries_of(x: &Vector) -> Result<(Type, Vec<u8>)> {
     let entries = Entries::of(x)?;
     Ok((entries.ty(), entries.all()?))

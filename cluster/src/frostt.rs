@@ -1,4 +1,4 @@
-//! Sparse tensors in files of FROSTT, and of the Tensor Toolbox (`sptensor`), of which every rank reads a part.
+//! Parallel reader of sparse tensors in FROSTT and Tensor Toolbox (`sptensor`) files: every rank parses a part.
 
 use std::path::Path;
 
@@ -13,37 +13,37 @@ use crate::tensor::{Round, Tensor};
 use crate::text::{BLOCK, HEAD, LONGEST_HEAD, Share, Shares, newlines};
 use crate::wire::{bytes, reserved};
 
-/// What options say, as far as parts of a file need to know.
-struct Told {
+/// The settings of the options that parsing by parts depends on.
+struct FrosttRules {
     dims: Option<Vec<usize>>,
-    /// The number of the first index.
+    /// Smallest index in the file, 0 or 1.
     base: usize,
     has_values: bool,
     refuses: bool,
 }
 
-/// What stands before the entries, and the first of these.
+/// Header of a file, and its first entry.
 struct Head {
     dims: Option<Vec<usize>>,
     entries: Option<usize>,
-    /// Where the entries begin, and the number of lines before.
+    /// Byte offset of the first entry, and the number of lines before it.
     start: usize,
     lines: usize,
-    /// The line of the first entry, with its end.
+    /// The line of the first entry, including its line end.
     first: Vec<u8>,
 }
 
 impl Cluster {
-    /// The tensor of a FROSTT file that every rank can open, compressed or not, as
-    /// [`read_frostt_with`](sparring::io::read_frostt_with) reads it; repeated entries are added up in the order of the
-    /// file, also where the options keep them. Collective.
+    /// The tensor of a FROSTT file accessible to every rank, compressed or not, as by
+    /// [`read_frostt_with`](sparring::io::read_frostt_with). Duplicates are summed in file order, even if the options
+    /// would keep them. Collective.
     ///
-    /// Rank r of p parses the lines that begin in its p-th part of the bytes, of compressed text every p-th block of 4
-    /// MiB, and sends entries to the ranks that hold them: O(nnz / p) memory for each. Compressed text is decompressed
-    /// by every rank, a block at a time.
+    /// Rank r of p parses the lines that begin in the r-th of p equal parts of the bytes, or every p-th block of 4 MiB
+    /// of compressed text, and sends entries to their owners: O(nnz / p) memory per rank. Every rank decompresses all
+    /// of a compressed file, a block at a time.
     /// # Errors
-    /// Those of [`read_frostt_with`](sparring::io::read_frostt_with), lines counted from the beginning of the file, on
-    /// every rank if one has them.
+    /// Those of [`read_frostt_with`](sparring::io::read_frostt_with), with line numbers of the whole file. An error of
+    /// one rank is reported on all.
     /// # Example
     /// ```
     /// use sparring::{Cpu, factor::CpAls, io::FrosttOptions};
@@ -64,21 +64,23 @@ impl Cluster {
         let path = path.as_ref();
         let name = path.display().to_string();
         let made = Shares::open(path).and_then(|mut shares| {
-            let Some(told) = told(options) else { return Ok(None) };
-            let head = head(&mut shares, &told)?;
-            // A first entry that is none is an error of the whole.
-            Ok(head.filter(|head| parse::<T>(&head.first, "", options, head, &told).is_ok()).map(|h| (shares, told, h)))
+            let Some(rules) = frostt_rules(options) else { return Ok(None) };
+            let head = head(&mut shares, &rules)?;
+            // If the first entry is invalid, reading the whole file reports the error.
+            Ok(head
+                .filter(|head| parse::<T>(&head.first, "", options, head, &rules).is_ok())
+                .map(|h| (shares, rules, h)))
         });
         let made = self.agree("head of a file", made)?.filter(|_| self.size() > 1);
-        let Some((mut shares, told, head)) = made else {
+        let Some((mut shares, rules, head)) = made else {
             return self.read_whole(path, options);
         };
         shares.skip(head.start, head.lines);
         let mut rounds = Vec::new();
         let mut failed = Ok(());
         while let Some(share) = shares.next(self, &head.first, BLOCK)? {
-            let made = round::<T>(&share, &name, options, &head, &told);
-            // All parse a round, so that the first error of a file is found on one that has it.
+            let made = round::<T>(&share, &name, options, &head, &rules);
+            // All ranks parse a round before they compare errors, so that the first error of the file is reported.
             match self.agree("part of a file", made) {
                 Ok(round) => rounds.push(round),
                 Err(e) => {
@@ -88,16 +90,16 @@ impl Cluster {
             }
         }
         failed?;
-        let (dims, total) = self.extent(&rounds, &head, &told)?;
+        let (dims, total) = self.extent(&rounds, &head, &rules)?;
         if let Some(expected) = head.entries.filter(|&expected| expected != total) {
             let message = format!("the header declares {expected} entries, and the file has {total}");
             return Err(Error::Parse { file: name, line: shares.lines() as u64 + 1, column: 1, message });
         }
-        self.dealt("read a tensor", dims, Ok(rounds), &|place, earlier, later| {
-            repeated(&name, &told, place, earlier, later)
+        self.distributed("read a tensor", dims, Ok(rounds), &|index, earlier, later| {
+            repeated(&name, &rules, index, earlier, later)
         })
     }
-    /// The tensor of a file that every rank reads whole.
+    /// The tensor of a file read whole by every rank.
     fn read_whole<T: Real + FrosttValue>(&self, path: &Path, options: &FrosttOptions<'_>) -> Result<Tensor<T>> {
         let whole = self.agree("file", read_frostt_with::<T>(path, options))?;
         let of_rank = |rank| cut(whole.nnz(), self.size(), rank);
@@ -108,13 +110,13 @@ impl Cluster {
             sparring::Tensor::new(x.dims().to_vec(), lists, x.values()[mine.clone()].to_vec()).and_then(|x| x.any())
         });
         let rounds = entries.map(|entries| vec![Round { entries, lines: None }]);
-        self.dealt("read a tensor", whole.dims().to_vec(), rounds, &|_, _, _| crate::wire::broken())
+        self.distributed("read a tensor", whole.dims().to_vec(), rounds, &|_, _, _| crate::wire::broken())
     }
-    /// Dimensions, and the number of entries, of the rounds of all ranks.
-    fn extent<T: Real>(&self, rounds: &[Round<T>], head: &Head, told: &Told) -> Result<(Vec<usize>, usize)> {
+    /// Dimensions and number of entries over the rounds of all ranks.
+    fn extent<T: Real>(&self, rounds: &[Round<T>], head: &Head, rules: &FrosttRules) -> Result<(Vec<usize>, usize)> {
         let here: usize = rounds.iter().map(|round| round.entries.nnz()).sum();
         let total = self.0.world.all_words([here as u64, 0]).iter().map(|words| words[0] as usize).sum();
-        if let Some(dims) = told.dims.as_ref().or(head.dims.as_ref()) {
+        if let Some(dims) = rules.dims.as_ref().or(head.dims.as_ref()) {
             return Ok((dims.clone(), total));
         }
         let order = rounds.first().map_or(0, |round| round.entries.order());
@@ -128,30 +130,30 @@ impl Cluster {
     }
 }
 
-/// What the library makes of entries by these options tells what the options are; nothing where options are refused.
-fn told(options: &FrosttOptions<'_>) -> Option<Told> {
+/// Infers the settings by parsing small inputs with these options; `None` if the options are invalid.
+fn frostt_rules(options: &FrosttOptions<'_>) -> Option<FrosttRules> {
     let parse = |text: &str| parse_frostt_with::<f64>(text.as_bytes(), "", options);
     let dims = parse("").ok().map(|x| x.dims().to_vec());
     let entry = |base: usize, order: usize| vec![base.to_string(); order].join(" ");
     let order = dims.as_ref().map_or(1, Vec::len);
     let values = |base| [(true, entry(base, order + 1)), (false, entry(base, order))];
-    // Without dimensions two numbers are an entry either way.
+    // Without dimensions, two numbers are a valid entry with or without a value.
     let found = [0, 1].into_iter().flat_map(|base| values(base).map(|(has, text)| (base, has, text)));
     let mut found = found.filter_map(|(base, has_values, text)| Some((base, has_values, parse(&text).ok()?, text)));
     let (base, has_values, x, text) = match found.next() {
         Some(found) => found,
-        // A mode of no index has no entry.
+        // No entry is valid if a mode has size 0.
         None if dims.as_ref().is_some_and(|dims| dims.contains(&0)) => {
-            return Some(Told { dims, base: 1, has_values: true, refuses: false });
+            return Some(FrosttRules { dims, base: 1, has_values: true, refuses: false });
         }
         None => return None,
     };
     let has_values = has_values && (dims.is_some() || x.order() == 1);
     let refuses = parse(&format!("{text}\n{text}")).is_err();
-    Some(Told { dims, base, has_values, refuses })
+    Some(FrosttRules { dims, base, has_values, refuses })
 }
 
-/// The lines that are neither blank nor comments, with the number of bytes and of lines before; whether they end.
+/// The lines that are neither blank nor comments, each with the numbers of bytes and lines before it.
 fn entries(text: &[u8]) -> impl Iterator<Item = (&[u8], usize, usize)> {
     let mut at = 0;
     let lines = text.split_inclusive(|b| *b == b'\n').enumerate().map(move |(number, line)| {
@@ -165,17 +167,17 @@ fn numbers(line: &[u8]) -> Option<Vec<usize>> {
     std::str::from_utf8(line).ok()?.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
 }
 
-/// Nothing for a file that is not read by parts.
-fn head(shares: &mut Shares, told: &Told) -> Result<Option<Head>> {
+/// The header of the file; `None` if it cannot be read by parts.
+fn head(shares: &mut Shares, rules: &FrosttRules) -> Result<Option<Head>> {
     let mut wanted = HEAD;
     loop {
         let text = shares.peek(wanted)?;
         let is_all = text.len() < wanted;
-        // The last line may go on.
+        // The last line may be incomplete.
         let lines = entries(text).filter(|(line, ..)| is_all || line.ends_with(b"\n"));
         let lines: Vec<(&[u8], usize, usize)> = lines.take(5).collect();
         if lines.len() == 5 || is_all {
-            return Ok(head_of(&lines, told));
+            return Ok(head_of(&lines, rules));
         }
         if wanted > LONGEST_HEAD {
             return Ok(None);
@@ -184,8 +186,8 @@ fn head(shares: &mut Shares, told: &Told) -> Result<Option<Head>> {
     }
 }
 
-/// What the first lines say.
-fn head_of(lines: &[(&[u8], usize, usize)], told: &Told) -> Option<Head> {
+/// The header in the first lines.
+fn head_of(lines: &[(&[u8], usize, usize)], rules: &FrosttRules) -> Option<Head> {
     let line = |k: usize| lines.get(k).map(|line| line.0);
     let at = |k: usize, dims: Option<Vec<usize>>, entries: Option<usize>| {
         let (first, start, lines) = *lines.get(k)?;
@@ -194,11 +196,12 @@ fn head_of(lines: &[(&[u8], usize, usize)], told: &Told) -> Option<Head> {
     };
     if line(0)?.trim_ascii() == b"sptensor" {
         let (order, dims, entries) = (numbers(line(1)?)?, numbers(line(2)?)?, numbers(line(3)?)?);
-        let is_one = order == [dims.len()] && entries.len() == 1 && told.dims.as_ref().is_none_or(|told| *told == dims);
+        let is_one =
+            order == [dims.len()] && entries.len() == 1 && rules.dims.as_ref().is_none_or(|given| *given == dims);
         return if is_one { at(4, Some(dims), Some(entries[0])) } else { None };
     }
-    if told.dims.is_none() && told.has_values {
-        // Order, perhaps the number of entries, and dimensions, where the lines can be nothing else.
+    if rules.dims.is_none() && rules.has_values {
+        // A header of order, optional number of entries, and dimensions, if the lines cannot be anything else.
         let words =
             |k: usize| line(k).map_or(0, |line| line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).count());
         if let (Some(first), Some(dims)) = (numbers(line(0)?), line(1).and_then(numbers)) {
@@ -215,31 +218,31 @@ fn head_of(lines: &[(&[u8], usize, usize)], told: &Told) -> Option<Head> {
     at(0, None, None)
 }
 
-/// The entries of text that begins with an entry, in its order.
+/// The entries of a text without header, in file order.
 fn parse<T: FrosttValue>(
     text: &[u8],
     name: &str,
     options: &FrosttOptions<'_>,
     head: &Head,
-    told: &Told,
+    rules: &FrosttRules,
 ) -> Result<AnyTensor<T>> {
     let options = options.duplicates(Duplicates::Keep);
     match &head.dims {
-        Some(dims) if told.dims.is_none() => parse_frostt_with(text, name, &options.dims(dims)),
+        Some(dims) if rules.dims.is_none() => parse_frostt_with(text, name, &options.dims(dims)),
         _ => parse_frostt_with(text, name, &options),
     }
 }
 
-/// The entries of a share, whose text begins with the first entry of the file, which is left out.
+/// The entries of a share. Its text starts with a copy of the file's first entry, which is removed.
 fn round<T: Real + FrosttValue>(
     share: &Share,
     name: &str,
     options: &FrosttOptions<'_>,
     head: &Head,
-    told: &Told,
+    rules: &FrosttRules,
 ) -> Result<Round<T>> {
     let shift = share.before as i64 - newlines(&head.first) as i64;
-    let x = parse::<T>(&share.text, name, options, head, told).map_err(|e| match e {
+    let x = parse::<T>(&share.text, name, options, head, rules).map_err(|e| match e {
         Error::Parse { file, line, column, message } => {
             Error::Parse { file, line: line.saturating_add_signed(shift), column, message }
         }
@@ -249,7 +252,7 @@ fn round<T: Real + FrosttValue>(
         AnyTensor::Narrow(x) => AnyTensor::Narrow(without_first(x)?),
         AnyTensor::Wide(x) => AnyTensor::Wide(without_first(x)?),
     };
-    let lines = told.refuses.then(|| {
+    let lines = rules.refuses.then(|| {
         let mut lines = reserved(entries.nnz(), "lines of entries")?;
         let own = &share.text[head.first.len()..];
         lines.extend(self::entries(own).map(|(.., number)| (share.before + number + 1) as u64));
@@ -265,11 +268,11 @@ fn without_first<T: Real, I: Index>(x: sparring::Tensor<T, I>) -> Result<sparrin
     sparring::Tensor::new(dims, indices, values)
 }
 
-/// The error of an entry that is in a file twice.
-fn repeated(name: &str, told: &Told, place: &[usize], earlier: u64, later: u64) -> Error {
+/// The error of a duplicate entry.
+fn repeated(name: &str, rules: &FrosttRules, index: &[usize], earlier: u64, later: u64) -> Error {
     const SHOWN: usize = 8;
-    let mut indices: Vec<String> = place.iter().take(SHOWN).map(|i| (i + told.base).to_string()).collect();
-    if place.len() > SHOWN {
+    let mut indices: Vec<String> = index.iter().take(SHOWN).map(|i| (i + rules.base).to_string()).collect();
+    if index.len() > SHOWN {
         indices.push("…".to_owned());
     }
     let message = format!("entry ({}) is in the file already, in line {earlier}", indices.join(", "));

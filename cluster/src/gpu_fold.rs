@@ -1,4 +1,5 @@
-//! Parts of vectors between GPUs, as matrices of one row: what `fold.rs` does by way of the host.
+//! Redistribution and folds of vectors between GPUs, as one-row matrices: the counterpart of `fold.rs` without staging
+//! through the host.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,27 +13,27 @@ use crate::nccl::Gpus;
 use crate::wire::broken;
 
 impl Shared {
-    /// Whether parts of vectors go from GPU to GPU.
+    /// Whether data is exchanged between GPUs by NCCL.
     pub(crate) fn by_gpus(&self) -> bool {
         self.gpus.is_some()
     }
-    /// The group of a line, or of all ranks; `None` for a group of one.
+    /// The NCCL group of a line, or of all ranks; `None` for a group of one.
     pub(crate) fn group(&self, line: Option<Line>) -> Option<&Arc<Gpus>> {
         self.gpus.as_ref()?[line.map_or(2, |line| line as usize)].as_ref()
     }
-    /// A vector as a matrix of one row, its entries listed.
+    /// A vector as a one-row matrix.
     pub(crate) fn as_row(&self, x: &Vector) -> Result<Matrix> {
         self.inner.engine().line_matrix(x, true).ok_or_else(broken)?
     }
     fn as_vector(&self, row: &Matrix) -> Result<Vector> {
         self.inner.call(Op::ExtractRow(0, &IndexList::all()), row).eval()
     }
-    /// Rows side by side, as a vector.
+    /// The concatenation of one-row matrices, as a vector.
     pub(crate) fn side_by_side(&self, rows: &[Matrix]) -> Result<Vector> {
         let rows: Vec<&Matrix> = rows.iter().collect();
         self.as_vector(&self.inner.upload(&self.inner.concat(&[&rows])?)?)
     }
-    /// Parts of a vector, each as a matrix of one row.
+    /// Parts of a vector, as one-row matrices.
     fn cut(&self, x: &Vector, ranges: &[Range<usize>]) -> Result<Vec<Matrix>> {
         let part = |range: &Range<usize>| {
             let list = IndexList::from(range.clone());
@@ -40,9 +41,9 @@ impl Shared {
         };
         ranges.iter().map(part).collect()
     }
-    /// [`redealt`](Self::redealt): what goes to each rank of the world, and from where on what comes from each lies in the
-    /// part of this rank.
-    pub(crate) fn redealt_by_gpus(
+    /// [`redistributed`](Self::redistributed) by NCCL: `ranges` of the local part go to each rank, and the parts
+    /// received from each rank fill the ranges `comes` of the new local part.
+    pub(crate) fn redistributed_by_gpus(
         &self,
         x: Result<Vector>,
         ranges: &[Range<usize>],
@@ -52,7 +53,7 @@ impl Shared {
         let shapes: Vec<_> = comes.iter().map(|range| (1, range.len())).collect();
         let got = gpus.exchanged(&*self.world, &self.inner, x.and_then(|x| self.cut(&x, ranges)), &shapes)?;
         let ty = got.first().ok_or_else(broken)?.ty();
-        // Parts of columns do not follow each other in the order of ranks.
+        // Column parts are not contiguous in rank order.
         let some = comes.iter().zip(got).filter(|(range, _)| !range.is_empty());
         let mut parts: Vec<(usize, Matrix)> = some.map(|(range, row)| (range.start, row)).collect();
         parts.sort_by_key(|part| part.0);
@@ -61,13 +62,13 @@ impl Shared {
         }
         self.side_by_side(&parts.into_iter().map(|part| part.1).collect::<Vec<_>>())
     }
-    /// The parts of a line's vector that its ranks have, side by side.
+    /// Gathers the parts of a vector along a line.
     pub(crate) fn gathered_by_gpus(&self, line: Line, part: Result<Vector>) -> Result<Vector> {
         let Some(gpus) = self.group(Some(line)) else { return part };
         let row = part.and_then(|part| self.as_row(&part));
         self.side_by_side(&gpus.gathered(&**self.line(line), &self.inner, row)?)
     }
-    /// The sum of what the ranks of a line have for the part of this rank, in the order of the line.
+    /// The ⊕-sum of the line's vectors over this rank's part, in the order of the line.
     pub(crate) fn folded_by_gpus(
         &self,
         line: Line,

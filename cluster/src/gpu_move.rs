@@ -1,5 +1,5 @@
-//! Entries of matrices between GPUs, to the ranks that hold their new places: blocks are cut on the GPU that has them,
-//! sent by NCCL, and joined on the GPU that gets them.
+//! Extract, assign and transpose between GPUs: blocks are split on the sending GPU, sent by NCCL, and concatenated on
+//! the receiving GPU.
 
 use std::ops::Range;
 
@@ -10,26 +10,26 @@ use crate::cluster::Shared;
 use crate::grid::Grid;
 use crate::wire::broken;
 
-/// Along one dimension, what of the operand goes where.
+/// Redistribution of indices along one dimension.
 pub(crate) struct Cut {
-    /// Of the part that this rank has, what goes to each part of the result, in the order of lists.
+    /// For each part of the result, the local indices of the operand that are sent there, in list order.
     to: Vec<IndexList>,
-    /// How many come from each part of the operand.
+    /// Number of indices received from each part of the operand.
     from: Vec<usize>,
-    /// Where those that come stand in this rank's part of the result; `None` if they fill it in their order.
-    places: Option<Vec<usize>>,
+    /// Local positions of the received indices in the result; `None` if they fill it in order.
+    positions: Option<Vec<usize>>,
 }
 
-/// The parts into which a dimension is cut, and which of these is this rank's.
+/// The parts of a dimension, and the number of this rank's part.
 pub(crate) struct Ranges {
     pub(crate) all: Vec<Range<usize>>,
     pub(crate) mine: usize,
 }
 
 impl Ranges {
-    /// The part that has a place.
-    fn of(&self, place: usize) -> usize {
-        self.all.partition_point(|part| part.end <= place)
+    /// The part that contains an index.
+    fn of(&self, index: usize) -> usize {
+        self.all.partition_point(|part| part.end <= index)
     }
     fn start(&self) -> usize {
         self.all[self.mine].start
@@ -40,9 +40,9 @@ impl Ranges {
 }
 
 impl Cut {
-    /// Of a range of places that keep their order, those from `from.start` on being at `to` of the result.
+    /// For a contiguous range: operand indices `from` map to result indices starting at `to`.
     pub(crate) fn of_range(operand: &Ranges, result: &Ranges, from: Range<usize>, to: usize) -> Self {
-        // Ranges of the result, in places of the operand.
+        // Maps a range of the result to operand indices.
         let back = |part: &Range<usize>| {
             let end = to + from.len();
             part.start.clamp(to, end) - to + from.start..part.end.clamp(to, end) - to + from.start
@@ -60,30 +60,30 @@ impl Cut {
         Self {
             to: result.all.iter().map(|part| IndexList::from(sent(part))).collect(),
             from: operand.all.iter().map(|part| both(part, &mine).len()).collect(),
-            places: (mine.len() < result.len()).then(|| (begins..begins + mine.len()).collect()),
+            positions: (mine.len() < result.len()).then(|| (begins..begins + mine.len()).collect()),
         }
     }
-    /// Of pairs of a place of the operand and its place in the result, in the order of lists.
+    /// For arbitrary pairs (operand index, result index), in list order.
     pub(crate) fn of_pairs(operand: &Ranges, result: &Ranges, pairs: impl Iterator<Item = (usize, usize)>) -> Self {
         let mut to = vec![Vec::new(); result.all.len()];
-        let mut places = vec![Vec::new(); operand.all.len()];
+        let mut positions = vec![Vec::new(); operand.all.len()];
         for (from, at) in pairs {
             let (source, target) = (operand.of(from), result.of(at));
             if source == operand.mine {
                 to[target].push(from - operand.start());
             }
             if target == result.mine {
-                places[source].push(at - result.start());
+                positions[source].push(at - result.start());
             }
         }
-        let from = places.iter().map(Vec::len).collect();
-        let places = places.concat();
-        let is_order = places.len() == result.len() && places.iter().enumerate().all(|(k, place)| k == *place);
-        Self { to: to.into_iter().map(list).collect(), from, places: (!is_order).then_some(places) }
+        let from = positions.iter().map(Vec::len).collect();
+        let positions = positions.concat();
+        let is_order = positions.len() == result.len() && positions.iter().enumerate().all(|(k, index)| k == *index);
+        Self { to: to.into_iter().map(list).collect(), from, positions: (!is_order).then_some(positions) }
     }
 }
 
-/// A list, as a range if it is one.
+/// An index list, as a range if it is contiguous.
 fn list(of: Vec<usize>) -> IndexList {
     match as_range(&of) {
         Some(range) => range.into(),
@@ -91,36 +91,36 @@ fn list(of: Vec<usize>) -> IndexList {
     }
 }
 
-/// The range that indices are, if each is the one before it and 1.
+/// The indices as a range, if they are consecutive.
 fn as_range(of: &[usize]) -> Option<Range<usize>> {
     let first = of.first().copied().unwrap_or(0);
-    of.iter().enumerate().all(|(k, place)| first + k == *place).then(|| first..first + of.len())
+    of.iter().enumerate().all(|(k, index)| first + k == *index).then(|| first..first + of.len())
 }
 
 impl Ranges {
-    /// Those of the rows of a dimension, of its columns, and of the places of a vector.
+    /// The parts of a dimension over grid rows, over grid columns, and as pieces of a vector.
     pub(crate) fn of_rows(grid: Grid, n: usize) -> Self {
         Self { all: (0..grid.shape().0).map(|i| grid.rows(n, i)).collect(), mine: grid.at().0 }
     }
     pub(crate) fn of_cols(grid: Grid, n: usize) -> Self {
         Self { all: (0..grid.shape().1).map(|j| grid.cols(n, j)).collect(), mine: grid.at().1 }
     }
-    pub(crate) fn of_places(grid: Grid, n: usize) -> Self {
+    pub(crate) fn of_pieces(grid: Grid, n: usize) -> Self {
         Self { all: grid.all().map(|at| grid.piece_of(n, at)).collect(), mine: grid.rank(grid.at()) }
     }
 }
 
-/// Which of the indices of a list is what.
+/// What the indices of a list refer to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indices {
-    /// Places of the operand: C(p) = A(I(p)).
+    /// The operand: C(p) = A(I(p)).
     Operand,
-    /// Places of the result: C(I(p)) = A(p).
+    /// The result: C(I(p)) = A(p).
     Result,
 }
 
 impl Cut {
-    /// Of a list of indices, none twice if they are of the result. `dimension` is that of the indices.
+    /// For a list of indices below `dimension`; indices into the result must be distinct.
     pub(crate) fn of_list(
         parts: impl Fn(usize) -> Ranges,
         list: &IndexList,
@@ -148,7 +148,7 @@ impl Cut {
 }
 
 impl Shared {
-    /// The piece of a vector of the entries that move, of the piece that this rank has of the operand.
+    /// This rank's piece of the redistributed vector, from its piece of the operand.
     pub(crate) fn moved_vector_by_gpus(&self, piece: &Vector, cut: &Cut, len: usize) -> Result<Vector> {
         let gpus = self.group(None).ok_or_else(broken)?;
         let part =
@@ -157,22 +157,22 @@ impl Shared {
         let sent = cut.to.iter().map(part).collect();
         let got = gpus.exchanged(&*self.world, &self.inner, sent, &shapes)?;
         let made = self.side_by_side(&got)?;
-        let Some(places) = &cut.places else { return Ok(made) };
-        self.inner.call(Op::Place(&list(places.clone()), &IndexList::all(), (len, 1)), &made).eval()
+        let Some(positions) = &cut.positions else { return Ok(made) };
+        self.inner.call(Op::Place(&list(positions.clone()), &IndexList::all(), (len, 1)), &made).eval()
     }
-    /// The block of the result, of what every rank has of the operand: `turned` if the rows of the operand are cut as
-    /// the columns of the grid, and its columns as the rows.
+    /// This rank's block of the result, from the operand blocks of all ranks. `transposed` if the operand is a
+    /// transposed block: its rows are distributed over grid columns, and its columns over grid rows.
     pub(crate) fn moved_by_gpus(
         &self,
         operand: Result<Matrix>,
-        turned: bool,
+        transposed: bool,
         (rows, cols): (&Cut, &Cut),
         shape: (usize, usize),
     ) -> Result<Matrix> {
         let gpus = self.group(None).ok_or_else(broken)?;
         let grid = self.grid;
-        // Which part of rows and columns of the operand a rank has.
-        let held = |at: (usize, usize)| if turned { (at.1, at.0) } else { at };
+        // The row part and column part of the operand at grid coordinates.
+        let part_of = |at: (usize, usize)| if transposed { (at.1, at.0) } else { at };
         let cut = |a: Matrix| -> Result<Vec<Matrix>> {
             let whole = a.shape();
             let part = |(k, l): (usize, usize)| {
@@ -185,7 +185,7 @@ impl Shared {
             };
             grid.all().map(part).collect()
         };
-        let comes = |at: (usize, usize)| match (rows.from[held(at).0], cols.from[held(at).1]) {
+        let comes = |at: (usize, usize)| match (rows.from[part_of(at).0], cols.from[part_of(at).1]) {
             (0, _) | (_, 0) => (0, 0),
             some => some,
         };
@@ -197,7 +197,7 @@ impl Shared {
         if of_rows.is_empty() || of_cols.is_empty() {
             return self.inner.upload(&Matrix::empty(ty, shape.0, shape.1)?);
         }
-        let at = |i: usize, j: usize| &got[grid.rank(held((i, j)))];
+        let at = |i: usize, j: usize| &got[grid.rank(part_of((i, j)))];
         let joined: Vec<Vec<&Matrix>> = of_rows.iter().map(|&i| of_cols.iter().map(|&j| at(i, j)).collect()).collect();
         let made = match &joined[..] {
             [row] if row.len() == 1 => row[0].clone(),
@@ -206,11 +206,11 @@ impl Shared {
                 self.inner.upload(&self.inner.concat(&rows)?)?
             }
         };
-        if rows.places.is_none() && cols.places.is_none() {
+        if rows.positions.is_none() && cols.positions.is_none() {
             return Ok(made);
         }
-        let all = |places: &Option<Vec<usize>>| places.clone().map_or_else(IndexList::all, list);
-        self.inner.call(Op::Place(&all(&rows.places), &all(&cols.places), shape), &made).eval()
+        let all = |positions: &Option<Vec<usize>>| positions.clone().map_or_else(IndexList::all, list);
+        self.inner.call(Op::Place(&all(&rows.positions), &all(&cols.positions), shape), &made).eval()
     }
 }
 
@@ -218,7 +218,7 @@ impl Shared {
 mod tests {
     use super::*;
 
-    /// What moves by a cut, on every pair of ranks: places of the result, each with its place of the operand.
+    /// Simulates a redistribution over all pairs of ranks: for each result index, the operand index it came from.
     fn moved(operand: &[usize], result: &[usize], cut: impl Fn(&Ranges, &Ranges) -> Cut) -> Vec<Option<usize>> {
         let parts = |ends: &[usize], mine| {
             let mut start = 0;
@@ -233,16 +233,16 @@ mod tests {
             for source in 0..operand.len() {
                 let from = parts(operand, source);
                 let cut = cut(&from, &to);
-                let mut sent = cut.to[target].to_vec("places", from.len()).unwrap();
-                sent.iter_mut().for_each(|place| *place += from.start());
+                let mut sent = cut.to[target].to_vec("positions", from.len()).unwrap();
+                sent.iter_mut().for_each(|index| *index += from.start());
                 counts.push(sent.len());
                 coming.extend(sent);
             }
             let cut = cut(&parts(operand, 0), &to);
             assert_eq!(cut.from, counts);
-            let places = cut.places.unwrap_or_else(|| (0..to.len()).collect());
-            assert_eq!(places.len(), coming.len());
-            places.into_iter().zip(coming).for_each(|(place, from)| made[to.start() + place] = Some(from));
+            let positions = cut.positions.unwrap_or_else(|| (0..to.len()).collect());
+            assert_eq!(positions.len(), coming.len());
+            positions.into_iter().zip(coming).for_each(|(index, from)| made[to.start() + index] = Some(from));
         }
         made
     }
@@ -255,7 +255,7 @@ mod tests {
                 let want: Vec<_> =
                     (0..9).map(|at| (at >= to && at < to + from.len()).then(|| at - to + from.start)).collect();
                 assert_eq!(moved(operand, result, |a, b| Cut::of_range(a, b, from.clone(), to)), want);
-                let pairs = || from.clone().map(|place| (place, place - from.start + to));
+                let pairs = || from.clone().map(|index| (index, index - from.start + to));
                 assert_eq!(moved(operand, result, |a, b| Cut::of_pairs(a, b, pairs())), want);
             }
             let list = [8, 1, 1, 0, 5, 7];

@@ -1,4 +1,4 @@
-//! Messages between ranks: what the rest of the crate asks of MPI, all of it collective.
+//! Collective communication between ranks: the operations that the rest of the crate needs from MPI.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,45 +9,45 @@ use sparring::Result;
 
 use crate::wire::broken;
 
-/// A group of ranks that talk to each other; every rank of it makes the same calls in the same order.
+/// A group of communicating ranks. All calls are collective over the group.
 pub(crate) trait Link: Debug + Send + Sync {
-    /// Number of this rank in the group.
+    /// Rank of this process in the group.
     fn rank(&self) -> usize;
-    /// Ranks of the group.
+    /// Number of ranks in the group.
     fn size(&self) -> usize;
-    /// The bytes of every rank, in the order of ranks, and how many each has.
+    /// All-gather: the bytes of every rank, in rank order, and their lengths.
     fn all_gather(&self, mine: &[u8]) -> Result<Parts>;
-    /// The bytes of every rank, whose numbers all ranks know, over `all`.
+    /// All-gather into `all`, with lengths known to all ranks.
     fn all_gather_over(&self, mine: &[u8], lengths: &[usize], all: &mut [u8]);
-    /// [`exchange`](Self::exchange) where all ranks know what comes, over `all`; no message where there is nothing.
+    /// [`exchange`](Self::exchange) into `all`, with lengths known on both sides; empty parts cost no message.
     fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]);
-    /// Sends these bytes to every other rank, and fills what is there for each of them, in the order of ranks, with theirs;
-    /// all ranks know how much comes.
+    /// Sends three arrays to every other rank, and fills the buffers `theirs`, in rank order, with those of the others;
+    /// all lengths are known.
     fn spread(&self, mine: &[&[u8]; 3], theirs: Vec<[&mut [u8]; 3]>);
-    /// The two words of every rank: the cheapest exchange there is.
+    /// All-gather of two words per rank: the cheapest collective.
     fn all_words(&self, mine: [u64; 2]) -> Vec<[u64; 2]>;
-    /// Sends bytes to the ranks of the group, to each the part of these that is its own, and gives what each sent here.
+    /// All-to-all: sends part k to rank k, and returns the parts received, in rank order.
     fn exchange(&self, to: &Parts) -> Result<Parts>;
-    /// The groups of ranks that name the same color, each in the order of ranks.
+    /// Splits the group by color, each new group in rank order.
     fn split(&self, color: usize) -> Result<Arc<dyn Link>>;
-    /// Ends the job, all ranks of it, with this status.
+    /// Aborts the whole job with this status.
     fn abort(&self, status: i32) -> !;
 }
 
-/// The message of a rank that has failed; no other message has one byte.
+/// The message of a failed rank; no other message is one byte long.
 const FAILED: u8 = 0;
 
-/// What ranks send may fail to be made on one of them, for which the others must not wait. These calls therefore take
-/// the result of making it: a rank with an error says so in its message, and every rank of the group has an error.
+/// A rank may fail to prepare its message, and the others must not block on it. These calls therefore take a `Result`:
+/// a failed rank sends a failure notice instead, and the call is an error on every rank of the group.
 impl dyn Link + '_ {
-    /// [`all_gather`](Link::all_gather) of messages that never have one byte; what else was made comes back.
+    /// [`all_gather`](Link::all_gather) of messages that are never one byte long; passes the `T` through.
     pub(crate) fn gather<T>(&self, mine: Result<(T, Vec<u8>)>) -> Result<(T, Parts)> {
         let all = self.all_gather(mine.as_ref().map_or(&[FAILED], |mine| &mine.1));
         let (made, _) = mine?;
         Ok((made, all?.of_all()?))
     }
-    /// [`exchange`](Link::exchange) of messages that never have one byte; what else was made comes back.
-    pub(crate) fn deal<T>(&self, to: Result<(T, Parts)>) -> Result<(T, Parts)> {
+    /// [`exchange`](Link::exchange) of messages that are never one byte long; passes the `T` through.
+    pub(crate) fn all_to_all<T>(&self, to: Result<(T, Parts)>) -> Result<(T, Parts)> {
         let got = match &to {
             Ok((_, parts)) => self.exchange(parts),
             Err(_) => self.exchange(&Parts { bytes: vec![FAILED; self.size()], lengths: vec![1; self.size()] }),
@@ -57,7 +57,7 @@ impl dyn Link + '_ {
     }
 }
 
-/// Bytes in parts, one behind the other.
+/// Concatenated byte strings with their lengths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) bytes: Vec<u8>,
@@ -65,15 +65,15 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// One behind the other.
+    /// Concatenates the parts.
     pub(crate) fn of(parts: &[Vec<u8>]) -> Self {
         Self { bytes: parts.concat(), lengths: parts.iter().map(Vec::len).collect() }
     }
-    /// Itself, unless a rank has said that it failed: which one, and why, is said at the end of the operation.
+    /// `self`, unless a rank sent a failure notice. The closing handshake reports which rank failed and why.
     fn of_all(self) -> Result<Self> {
         if self.lengths.contains(&1) { Err(broken()) } else { Ok(self) }
     }
-    /// Empties the parts that are not kept.
+    /// Empties the parts for which `keep` is false.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let (mut from, mut to) = (0, 0);
         for (k, length) in self.lengths.iter_mut().enumerate() {
@@ -88,7 +88,7 @@ impl Parts {
         }
         self.bytes.truncate(to);
     }
-    /// The parts, in their order.
+    /// The parts, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = &self.bytes[..];
         self.lengths.iter().map(move |&n| {
@@ -134,12 +134,12 @@ impl Link for Alone {
     }
 }
 
-/// A buffer of bytes to be received, or the error of one that has no room.
+/// A receive buffer, or the error that there is no memory for it.
 #[cfg(feature = "mpi")]
 pub(crate) fn room(bytes: usize) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     let wrong = |_| Error::OutOfMemory { bytes: bytes as u128, what: "a message" };
-    // An empty vector's address is one that means something else to Open MPI: `MPI_IN_PLACE`.
+    // The dangling address of an empty vector is 1, which Open MPI takes for `MPI_IN_PLACE`.
     buffer.try_reserve_exact(bytes.max(1)).map_err(wrong)?;
     buffer.resize(bytes, 0);
     Ok(buffer)

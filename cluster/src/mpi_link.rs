@@ -1,4 +1,4 @@
-//! Ranks that are processes of MPI. Beside `nccl.rs` the crate's only home of `unsafe`.
+//! [`Link`] over MPI. Besides `nccl.rs`, the only file of this crate with `unsafe` code.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -13,24 +13,24 @@ use sparring::{Error, Result};
 
 use super::link::{Link, Parts, room};
 
-/// Most bytes of one message; counts of MPI have 31 bits.
+/// Maximum bytes of one message; MPI counts have 31 bits.
 const MESSAGE: usize = 1 << 30;
-/// Ranks agree that all have room for more bytes than this, before they are sent.
+/// Above this size, ranks first agree that all have allocated their receive buffers.
 const AGREED: usize = 1 << 20;
 
-/// One thread at a time is in MPI, whatever the communicator: that is what `MPI_THREAD_SERIALIZED` asks for.
+/// Only one thread at a time may be inside MPI, whatever the communicator: `MPI_THREAD_SERIALIZED` requires it.
 static TURN: Mutex<()> = Mutex::new(());
-/// MPI, as long as something of ours uses it.
+/// The MPI session, alive as long as a communicator of this crate.
 static SESSION: Mutex<Weak<Session>> = Mutex::new(Weak::new());
 
-/// Keeps MPI from ending between a question and the first cluster.
+/// Keeps MPI initialized between `rank_on_node` and the first cluster.
 static KEPT: Mutex<Option<Arc<Session>>> = Mutex::new(None);
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// MPI being initialized; ends it when it is dropped, if it began here.
+/// An initialized MPI. Drop finalizes MPI if this crate initialized it.
 struct Session(Option<Universe>);
 
 impl Session {
@@ -44,7 +44,7 @@ impl Session {
             return refuse("it was finalized in this process, and begins once");
         }
         let universe = match mpi::initialize_with_threading(Threading::Serialized) {
-            // The caller's own, who ends it too.
+            // Initialized by the caller, who also finalizes it.
             None => None,
             Some((universe, _)) => {
                 end_with_panics();
@@ -66,7 +66,7 @@ impl Drop for Session {
     }
 }
 
-/// A panic of one rank ends the job: the others would wait for it.
+/// Makes a panic of one rank abort the job; the other ranks would block on it.
 fn end_with_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -77,17 +77,17 @@ fn end_with_panics() {
     }));
 }
 
-/// A communicator that any thread may use, one at a time.
+/// A communicator that any thread may use, but only one at a time.
 struct Handle(SimpleCommunicator);
-// SAFETY: a communicator is a handle of MPI's, which MPI_THREAD_SERIALIZED lets any thread use; `Session::get` has seen
-// that level, and a `Handle` exists only beside a `Session`.
+// SAFETY: a communicator is an MPI handle, which any thread may use under MPI_THREAD_SERIALIZED. `Session::get` has
+// checked that level, and a `Handle` exists only beside a `Session`.
 unsafe impl Send for Handle {}
-// SAFETY: as above; every use of it is under `TURN`, so that no two threads are in MPI at once.
+// SAFETY: as above; every use holds `TURN`, so no two threads are inside MPI at once.
 unsafe impl Sync for Handle {}
 
 /// A communicator.
 pub(crate) struct Mpi {
-    // Freed before MPI may end.
+    // Freed before MPI may be finalized.
     comm: ManuallyDrop<Handle>,
     session: Arc<Session>,
 }
@@ -95,7 +95,7 @@ pub(crate) struct Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         let _turn = locked(&TURN);
-        // SAFETY: it is dropped here alone, and nothing uses it after.
+        // SAFETY: dropped only here, and not used afterwards.
         unsafe { ManuallyDrop::drop(&mut self.comm) };
     }
 }
@@ -123,7 +123,7 @@ impl Mpi {
         let comm = Handle(comm.duplicate());
         Ok(Self { comm: ManuallyDrop::new(comm), session })
     }
-    /// The number of this process among those that share its memory.
+    /// Rank of this process among those that share its memory.
     pub(crate) fn rank_on_node() -> Result<usize> {
         let session = Session::get()?;
         let rank = {
@@ -136,7 +136,7 @@ impl Mpi {
     fn comm(&self) -> (&SimpleCommunicator, MutexGuard<'static, ()>) {
         (&self.comm.0, locked(&TURN))
     }
-    /// A buffer for the bytes to come, if every rank has one.
+    /// The receive buffer, if every rank has allocated one.
     fn agreed(&self, room: Result<Vec<u8>>) -> Result<Vec<u8>> {
         let failed = self.all_words([u64::from(room.is_err()), 0]).iter().position(|words| words[0] != 0);
         match (room, failed) {
@@ -164,11 +164,11 @@ impl Link for Mpi {
     fn all_gather(&self, mine: &[u8]) -> Result<Parts> {
         let lengths: Vec<usize> = self.all_words([mine.len() as u64, 0]).iter().map(|w| w[0] as usize).collect();
         let total: usize = lengths.iter().sum();
-        // Open MPI refuses buffers without an address.
+        // Open MPI rejects buffers without a valid address.
         if total == 0 {
             return Ok(Parts { bytes: Vec::new(), lengths });
         }
-        // Few bytes are there, or the process ends, and the job with it: nobody waits for this rank.
+        // A failed small allocation aborts the process and the job with it, so no rank blocks.
         let mut bytes = if total > AGREED { self.agreed(room(total))? } else { vec![0; total] };
         if total > MESSAGE {
             self.in_pieces(&vec![mine; lengths.len()], &mut bytes, &lengths);
@@ -242,7 +242,7 @@ impl Link for Mpi {
                     requests.add(comm.process_at_rank(rank as i32).immediate_receive_into(scope, piece));
                 }
             }
-            // The next rank first, so that not all send to one.
+            // Starts with the next rank, so that not all ranks send to the same one.
             for rank in (me + 1..ranks).chain(0..me) {
                 for piece in to_ranks[rank].chunks(MESSAGE) {
                     requests.add(comm.process_at_rank(rank as i32).immediate_send(scope, piece));
@@ -286,7 +286,7 @@ impl Link for Mpi {
 }
 
 impl Mpi {
-    /// Sends and receives what is too large for one count, in messages of up to [`MESSAGE`] bytes.
+    /// Sends and receives parts too large for a 31-bit count, in messages of up to [`MESSAGE`] bytes.
     fn in_pieces(&self, to: &[&[u8]], all: &mut [u8], lengths: &[usize]) {
         let (comm, _turn) = self.comm();
         let pieces = |n: usize| n.div_ceil(MESSAGE);
@@ -300,7 +300,7 @@ impl Mpi {
                     requests.add(comm.process_at_rank(rank as i32).immediate_receive_into(scope, piece));
                 }
             }
-            // Messages between two ranks arrive in the order in which they are sent.
+            // Messages between two ranks arrive in the order of sending.
             for (rank, bytes) in to.iter().enumerate() {
                 for piece in bytes.chunks(MESSAGE) {
                     requests.add(comm.process_at_rank(rank as i32).immediate_send(scope, piece));
@@ -311,12 +311,12 @@ impl Mpi {
     }
 }
 
-/// As [`addressed`], of a buffer to be filled.
+/// [`addressed`] for a receive buffer.
 fn with_address<'a>(buffer: &'a mut [u8], spare: &'a mut [u8; 1]) -> &'a mut [u8] {
     if buffer.is_empty() { &mut spare[..0] } else { buffer }
 }
 
-/// Counts and starts of parts of these lengths, one behind the other; their sum is at most [`MESSAGE`].
+/// Counts and displacements of contiguous parts of these lengths; the sum is at most [`MESSAGE`].
 fn laid_out(lengths: &[usize]) -> (Vec<i32>, Vec<i32>) {
     let counts: Vec<i32> = lengths.iter().map(|&n| n as i32).collect();
     let mut end = 0;
@@ -328,8 +328,8 @@ fn laid_out(lengths: &[usize]) -> (Vec<i32>, Vec<i32>) {
     (counts, starts)
 }
 
-/// The same bytes, with an address also where there are none: that of an empty vector is 1, which Open MPI takes for
-/// `MPI_IN_PLACE`.
+/// The same bytes, with a valid address if there are none: the address of an empty vector is 1, which Open MPI takes
+/// for `MPI_IN_PLACE`.
 fn addressed(bytes: &[u8]) -> &[u8] {
     static NONE: [u8; 1] = [0];
     if bytes.is_empty() { &NONE[..0] } else { bytes }

@@ -1,4 +1,4 @@
-//! Blocks from GPU to GPU by NCCL. Beside `mpi_link.rs` the crate's only home of `unsafe`.
+//! Transfers between GPUs by NCCL. Besides `mpi_link.rs`, the only file of this crate with `unsafe` code.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -19,9 +19,9 @@ use crate::link::{Link, Parts};
 use crate::panel::{Size, ready, sizes};
 use crate::wire::broken;
 
-/// Ranks that each have a GPU of their own.
+/// A group of ranks with one GPU each.
 pub(crate) struct Gpus {
-    /// NCCL's communicator, which one thread at a time uses.
+    /// The NCCL communicator, used by one thread at a time.
     comm: Mutex<Comm>,
     stream: Arc<CudaStream>,
     context: Arc<CudaContext>,
@@ -29,13 +29,12 @@ pub(crate) struct Gpus {
 }
 
 struct Comm(sys::ncclComm_t);
-// SAFETY: a communicator is a handle that any thread may use, one at a time, which the lock around it sees to.
+// SAFETY: a communicator is a handle that any thread may use, one at a time; the mutex around it ensures that.
 unsafe impl Send for Comm {}
 
 impl Drop for Comm {
     fn drop(&mut self) {
-        // SAFETY: it was made by `Gpus::new` and is destroyed once. Nothing is under way: `end` waits for
-        // all messages.
+        // SAFETY: created by `Gpus::new` and destroyed once. No message is in flight: `end` waits for all of them.
         _ = unsafe { nccl::comm_destroy(self.0) };
     }
 }
@@ -46,17 +45,17 @@ impl fmt::Debug for Gpus {
     }
 }
 
-/// The groups of this rank's row and column of the grid, and of all ranks; `None` in the place of a group of one rank.
+/// The groups of this rank's grid row, of its grid column, and of all ranks; `None` for a group of one rank.
 pub(crate) type Groups = [Option<Arc<Gpus>>; 3];
 
-/// Those of all ranks, if each has a GPU that no other has, and NCCL. Collective.
+/// The groups, if every rank has NCCL and a GPU of its own. Collective.
 pub(crate) fn groups(inner: &Machine, world: &dyn Link, of: [&dyn Link; 2]) -> Result<Option<Groups>> {
     let mine = inner.typed::<Cuda>().and_then(context);
     let all = world.all_gather(mine.as_ref().map_or(&[], |(_, uuid)| &uuid[..]))?;
     let gpus: BTreeSet<&[u8]> = all.iter().filter(|uuid| !uuid.is_empty()).collect();
     let (Some((context, _)), true) = (mine, gpus.len() == world.size() && gpus.len() > 1) else { return Ok(None) };
     let [row, col] = of;
-    // All three are made whatever becomes of the first: the other ranks wait.
+    // Each call is collective, so all three run even if the first fails.
     let made = [row, col, world].map(|group| Gpus::new(group, &context));
     let all_ready = ready(world, made.iter().all(Result::is_ok));
     let [row, col, all] = made;
@@ -65,9 +64,9 @@ pub(crate) fn groups(inner: &Machine, world: &dyn Link, of: [&dyn Link; 2]) -> R
     Ok(Some(made))
 }
 
-/// The context of a GPU that NCCL is there for, and which GPU it is.
+/// The context and the UUID of a GPU, if NCCL is installed.
 fn context(cuda: &Cuda) -> Option<(Arc<CudaContext>, [u8; 16])> {
-    // SAFETY: it opens a library by name and closes it. Without it, cudarc's first call would panic.
+    // SAFETY: opens a library by name and closes it. If the library is missing, cudarc's first call would panic.
     if !unsafe { sys::is_culib_present() } {
         return None;
     }
@@ -80,16 +79,16 @@ fn refused(what: &str, message: impl Into<String>) -> Error {
     Error::Device { what: what.into(), message: message.into() }
 }
 
-/// What NCCL says of a call.
-fn checked(what: &str, said: std::result::Result<nccl::NcclStatus, nccl::NcclError>) -> Result<()> {
-    let Err(nccl::NcclError(code)) = said else { return Ok(()) };
-    // SAFETY: NCCL's own text for a code, which lives as long as the library.
+/// Converts the status of an NCCL call.
+fn checked(what: &str, status: std::result::Result<nccl::NcclStatus, nccl::NcclError>) -> Result<()> {
+    let Err(nccl::NcclError(code)) = status else { return Ok(()) };
+    // SAFETY: a static string of NCCL, which lives as long as the library.
     let text = unsafe { CStr::from_ptr(sys::ncclGetErrorString(code)) };
     Err(refused(&format!("NCCL, {what}"), text.to_string_lossy()))
 }
 
 impl Gpus {
-    /// The ranks of a group, all of which call this; `None` for one rank.
+    /// Creates the NCCL communicator of a group; `None` for one rank. Collective.
     fn new(line: &dyn Link, context: &Arc<CudaContext>) -> Result<Option<Arc<Self>>> {
         if line.size() == 1 {
             return Ok(None);
@@ -99,11 +98,11 @@ impl Gpus {
         } else {
             Vec::new()
         };
-        // The name that the first gives the group; none if it fails.
+        // The unique id from rank 0; empty if it failed.
         let name = line.all_gather(&name)?.bytes;
         let name: [u8; 128] = name.try_into().map_err(|_| refused("NCCL", "the first rank could not name a group"))?;
         let id = sys::ncclUniqueId { internal: name.map(|b| b as std::ffi::c_char) };
-        // NCCL takes the context of the calling thread.
+        // NCCL uses the context of the calling thread.
         let stream = context.bind_to_thread().and_then(|()| context.new_stream());
         let stream = stream.map_err(|e| refused("NCCL", e.to_string()));
         let all_ready = ready(line, stream.is_ok());
@@ -111,16 +110,16 @@ impl Gpus {
         all_ready?;
         let mut comm = MaybeUninit::uninit();
         let (size, rank) = (line.size() as i32, line.rank() as i32);
-        // SAFETY: a place for the communicator, which NCCL writes unless it fails; all ranks of the line are here with the
-        // same name and numbers of their own.
+        // SAFETY: NCCL writes the communicator unless it fails; all ranks of the group call this with the same id and
+        // distinct ranks.
         let made = unsafe { nccl::comm_init_rank(comm.as_mut_ptr(), size, id, rank) };
         checked("a group of ranks", made)?;
-        // SAFETY: written, as it did not fail.
+        // SAFETY: initialized, because the call succeeded.
         let comm = Mutex::new(Comm(unsafe { comm.assume_init() }));
         Ok(Some(Arc::new(Self { comm, stream, context: Arc::clone(context), rank: line.rank() })))
     }
-    /// The blocks of the ranks of the line, which is `link`'s, on this rank's machine. A rank that has none, or no room,
-    /// is an error of all.
+    /// Gathers the blocks of all ranks of the group, which is that of `link`, on the local GPU. A failed block or
+    /// allocation on one rank is an error on all.
     pub(crate) fn gathered(&self, link: &dyn Link, inner: &Machine, block: Result<Matrix>) -> Result<Vec<Matrix>> {
         let sizes = sizes(link, &block);
         let block = block?;
@@ -131,8 +130,8 @@ impl Gpus {
         made.insert(self.rank, block);
         Ok(made)
     }
-    /// Matrices of which each rank sends one to each rank of the group, which is `link`'s, and itself; those that come have
-    /// these shapes. A rank that has none to send, or no room, is an error of all.
+    /// All-to-all of matrices over the group, which is that of `link`: block k goes to rank k, and the matrices
+    /// received have these shapes. A failed block or allocation on one rank is an error on all.
     pub(crate) fn exchanged(
         &self,
         link: &dyn Link,
@@ -140,12 +139,12 @@ impl Gpus {
         blocks: Result<Vec<Matrix>>,
         shapes: &[(usize, usize)],
     ) -> Result<Vec<Matrix>> {
-        let told = blocks.map(|blocks| {
+        let counted = blocks.map(|blocks| {
             let counts: Vec<u8> = blocks.iter().flat_map(|block| (block.nnz() as u64).to_le_bytes()).collect();
             let lengths = vec![8; blocks.len()];
             (blocks, Parts { bytes: counts, lengths })
         });
-        let (blocks, counts) = link.deal(told)?;
+        let (blocks, counts) = link.all_to_all(counted)?;
         let ty = blocks.first().ok_or_else(broken)?.ty();
         let (counts, _) = counts.bytes.as_chunks::<8>();
         let counts: Vec<usize> = counts.iter().map(|count| u64::from_le_bytes(*count) as usize).collect();
@@ -168,7 +167,7 @@ impl Gpus {
         };
         (0..counts.len()).map(next).collect()
     }
-    /// Sends arrays to ranks of the group, and fills those that come from others.
+    /// Sends arrays to ranks of the group, and receives arrays from others.
     fn swap<'a>(
         &self,
         to: impl Iterator<Item = (usize, &'a [DeviceArray; 3])>,
@@ -178,21 +177,21 @@ impl Gpus {
         let kind = sys::ncclDataType_t::ncclUint8;
         for (rank, array) in to.flat_map(|(rank, arrays)| arrays.iter().map(move |array| (rank, array))) {
             let at = ptr::with_exposed_provenance(array.address() as usize);
-            // SAFETY: so many bytes of this GPU's memory, there until `exchanged` has waited for the stream; the other rank
-            // receives as many in the same order, whose number it was told.
+            // SAFETY: the array has that many bytes of this GPU's memory and lives until `exchanged` has waited for the
+            // stream. The other rank was sent the count, and receives as many bytes in the same order.
             let sent = unsafe { nccl::send(at, bytes_of(array), kind, rank as i32, comm.0, stream) };
             checked("a part of a vector", sent)?;
         }
         for (rank, array) in from.flat_map(|(rank, arrays)| arrays.iter().map(move |array| (rank, array))) {
             let at = ptr::with_exposed_provenance_mut(array.address() as usize);
-            // SAFETY: likewise, of memory that is to be filled.
+            // SAFETY: likewise, for writable memory.
             let got = unsafe { nccl::recv(at, bytes_of(array), kind, rank as i32, comm.0, stream) };
             checked("a part of a vector", got)?;
         }
         self.end()
     }
-    /// Sends parts of arrays to ranks of the group and fills parts of others, behind what is on the stream of `inner`, and
-    /// returns when that is asked. An error ends the job, for the others would wait.
+    /// Sends parts of arrays to ranks of the group and receives parts from others, enqueued on the stream of `inner`;
+    /// returns once enqueued. An error aborts the job, because the other ranks would block.
     pub(crate) fn moved(&self, link: &dyn Link, inner: &Cuda, to: &[Stretch], from: &[Stretch]) {
         let made = || {
             let (comm, _) = self.begin()?;
@@ -200,15 +199,15 @@ impl Gpus {
             let kind = sys::ncclDataType_t::ncclUint8;
             for part in to.iter().filter(|part| part.bytes > 0) {
                 let at = ptr::with_exposed_provenance(part.at as usize);
-                // SAFETY: so many bytes of an array in this GPU's memory, which `Stretch::of` saw to. The array is given
-                //         back in the order of the stream on which this is put. The other rank receives as many in the
+                // SAFETY: that many bytes of an array in this GPU's memory, checked by `Stretch::of`. The array is
+                //         freed in stream order, after this transfer. The other rank receives as many bytes in the
                 //         same order.
                 let sent = unsafe { nccl::send(at, part.bytes, kind, part.rank as i32, comm.0, stream) };
                 checked("a part of an array", sent)?;
             }
             for part in from.iter().filter(|part| part.bytes > 0) {
                 let at = ptr::with_exposed_provenance_mut(part.at as usize);
-                // SAFETY: likewise, of memory that is to be filled, and that nothing else reads before.
+                // SAFETY: likewise, for writable memory that nothing else reads before the transfer.
                 let got = unsafe { nccl::recv(at, part.bytes, kind, part.rank as i32, comm.0, stream) };
                 checked("a part of an array", got)?;
             }
@@ -219,19 +218,19 @@ impl Gpus {
             link.abort(1)
         });
     }
-    /// The communicator, in the context of this GPU, as messages begin.
+    /// Locks the communicator, binds the GPU's context, and opens an NCCL group call.
     fn begin(&self) -> Result<(MutexGuard<'_, Comm>, sys::cudaStream_t)> {
         self.context.bind_to_thread().map_err(|e| refused("NCCL", e.to_string()))?;
         let comm = self.comm.lock().unwrap_or_else(PoisonError::into_inner);
         checked("a beginning", nccl::group_start())?;
         Ok((comm, self.stream.cu_stream().cast()))
     }
-    /// Waits for what was begun.
+    /// Closes the group call and waits for its transfers.
     fn end(&self) -> Result<()> {
         checked("an end", nccl::group_end())?;
         self.stream.synchronize().map_err(|e| refused("NCCL", e.to_string()))
     }
-    /// Sends the arrays of this rank to all others of the line, and fills `rooms` with theirs.
+    /// Broadcasts this rank's arrays to the group, and fills `rooms` with those of the others.
     fn spread(&self, mine: &[DeviceArray; 3], rooms: &[[DeviceArray; 3]]) -> Result<()> {
         let (comm, stream) = self.begin()?;
         for root in 0..=rooms.len() {
@@ -243,11 +242,11 @@ impl Gpus {
             for array in arrays.iter().filter(|array| !array.is_empty()) {
                 let at = ptr::with_exposed_provenance_mut(array.address() as usize);
                 let (bytes, kind) = (bytes_of(array), sys::ncclDataType_t::ncclUint8);
-                // SAFETY: 1. `mine` is lent and `rooms` are to be filled until `gathered` returns from them, and the stream
-                //            is waited for below; each is of so many bytes in this GPU's memory.
-                //         2. All ranks of the line call this for the same roots in the same order, and agree on the bytes
-                //            of each: they have told each other rows, columns and entries, and the types are the same.
-                //         3. The root's array is read and written in place, which NCCL leaves as it is.
+                // SAFETY: 1. `mine` is borrowed and `rooms` are writable until `gathered` returns, and `end` waits for
+                //            the stream below; each array has that many bytes in this GPU's memory.
+                //         2. All ranks of the group call this for the same roots in the same order with the same byte
+                //            counts: they have exchanged rows, columns and entries, and the types are equal.
+                //         3. The root's array is sent in place, which NCCL leaves unchanged.
                 let sent = unsafe { nccl::broadcast(at, at, bytes, kind, root as i32, comm.0, stream) };
                 checked("a block", sent)?;
             }
@@ -256,7 +255,7 @@ impl Gpus {
     }
 }
 
-/// A part of an array in this GPU's memory, and the rank of a group that it goes to or comes from.
+/// A part of an array in this GPU's memory, and the rank it is sent to or received from.
 pub(crate) struct Stretch {
     rank: usize,
     at: u64,
@@ -277,7 +276,7 @@ fn bytes_of(array: &DeviceArray) -> usize {
     array.len() * array.ty().size()
 }
 
-/// What is made of the arrays of some matrices, columns increasing within rows.
+/// Calls `then` with the device arrays of several matrices, columns sorted within rows.
 fn lent(
     inner: &Machine,
     blocks: &[&Matrix],
@@ -291,7 +290,7 @@ fn lent(
     })
 }
 
-/// Matrices of these sizes, filled by `fill` when every rank of the group has room for its own.
+/// Matrices of these sizes, filled by `fill` once every rank of the group has allocated its own.
 fn filled(
     link: &dyn Link,
     inner: &Machine,
@@ -299,18 +298,18 @@ fn filled(
     sizes: &[Size],
     fill: impl FnOnce(&[[DeviceArray; 3]]) -> Result<()>,
 ) -> Result<Vec<Matrix>> {
-    let mut told = false;
+    let mut notified = false;
     let made = inner.matrices_filled(ty, sizes, |rooms| {
-        told = true;
+        notified = true;
         ready(link, true)?;
-        // The others would wait for one that does not take part.
+        // The other ranks would block on a rank that does not take part.
         fill(rooms).or_else(|error| {
             eprintln!("rank {} of its group: {error}", link.rank());
             link.abort(1)
         })
     });
-    if !told {
-        // The others hear of it; this rank's own error says more.
+    if !notified {
+        // Notifies the others; this rank's own error is more specific.
         _ = ready(link, false);
     }
     made

@@ -1,4 +1,4 @@
-//! Panels: the blocks of a line of the grid as one matrix, on every rank of the line.
+//! Panels: the blocks of a grid row or column gathered into one matrix on each of its ranks.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::wire::{broken, bytes, bytes_mut, raw, reserved, zeros};
 
 impl Shared {
-    /// A(i, ·): the blocks of this rank's row of the grid, side by side.
+    /// A(i, ·): the blocks of this rank's grid row, side by side.
     pub(crate) fn row_panel(&self, a: &Block) -> Result<Matrix> {
         if self.row.size() == 1 {
             return Ok(a.block.clone());
@@ -24,14 +24,14 @@ impl Shared {
         let row: Vec<&Matrix> = blocks.iter().collect();
         self.inner.upload(&self.inner.concat(&[&row])?)
     }
-    /// A(·, j): the blocks of this rank's column of the grid, one below the other.
+    /// A(·, j): the blocks of this rank's grid column, stacked.
     pub(crate) fn column_panel(&self, a: &Block) -> Result<Matrix> {
         if self.col.size() == 1 {
             return Ok(a.block.clone());
         }
         self.stacked(Ok(a.block.clone()))
     }
-    /// The columns of a range of A(·, j), counted from its first.
+    /// A range of columns of A(·, j), relative to its first column.
     pub(crate) fn column_strip(&self, a: &Block, cols: Range<usize>) -> Result<Matrix> {
         self.stacked(self.inner.call(Op::Extract(&IndexList::all(), &IndexList::from(cols)), &a.block).eval())
     }
@@ -41,7 +41,7 @@ impl Shared {
         let column: Vec<&[&Matrix]> = column.iter().map(|row| &row[..]).collect();
         self.inner.upload(&self.inner.concat(&column)?)
     }
-    /// The blocks of the ranks of a line. A rank that has none, or no room for the others', is an error of all of them.
+    /// The blocks of all ranks of a line. A failed block or allocation on one rank is an error on all of them.
     fn gathered_blocks(&self, line: Line, block: Result<Matrix>) -> Result<Vec<Matrix>> {
         let link = self.line(line);
         #[cfg(all(feature = "cuda", feature = "mpi"))]
@@ -50,7 +50,7 @@ impl Shared {
         }
         let here = block.and_then(|block| block.download());
         let sizes = sizes(&**link, &here);
-        // What this rank has to say of itself goes before what the others lack.
+        // This rank's own error takes precedence over a failure notice of the others.
         let here = here?;
         let sizes = sizes?;
         let budget = self.inner.typed::<Cpu>().and_then(Cpu::budget);
@@ -59,23 +59,23 @@ impl Shared {
             let mut lengths = reserved(pattern.nrows(), "lengths of rows")?;
             lengths.extend(pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
             let values = raw(here.values().ok_or_else(broken)?)?;
-            Ok((Room::of(here.ty(), &sizes, budget)?, lengths, pattern.col_idx(), values))
+            Ok((BlockBuffers::of(here.ty(), &sizes, budget)?, lengths, pattern.col_idx(), values))
         });
         let all_ready = ready(&**link, made.is_ok());
-        let (mut rooms, lengths, columns, values) = made?;
+        let (mut buffers, lengths, columns, values) = made?;
         all_ready?;
-        link.spread(&[bytes(&lengths), bytes(columns), values], rooms.iter_mut().map(Room::bytes).collect());
-        let mut blocks = rooms.into_iter().map(Room::matrix).collect::<Result<Vec<_>>>()?;
+        link.spread(&[bytes(&lengths), bytes(columns), values], buffers.iter_mut().map(BlockBuffers::bytes).collect());
+        let mut blocks = buffers.into_iter().map(BlockBuffers::matrix).collect::<Result<Vec<_>>>()?;
         blocks.insert(link.rank(), self.inner.upload(&here)?);
         Ok(blocks)
     }
 }
 
-/// Rows and columns, and entries.
+/// Shape and number of entries.
 pub(crate) type Size = ((usize, usize), usize);
 
-/// The sizes of the blocks of the other ranks of a group, if all have one. The rank that has none tells why at the end
-/// of the operation.
+/// The sizes of the blocks of the other ranks of a group, if every rank has its block. The closing handshake reports
+/// the error of a rank without one.
 pub(crate) fn sizes(link: &dyn Link, block: &Result<Matrix>) -> Result<Vec<Size>> {
     const NONE: [u64; 3] = [u64::MAX; 3];
     let of = |a: &Matrix| [a.shape().0 as u64, a.shape().1 as u64, a.nnz() as u64];
@@ -94,14 +94,14 @@ pub(crate) fn sizes(link: &dyn Link, block: &Result<Matrix>) -> Result<Vec<Size>
     Ok(sizes)
 }
 
-/// Whether every rank of a group has room for what the others send.
+/// Handshake of a group: an error unless every rank has allocated its receive buffers.
 pub(crate) fn ready(link: &dyn Link, yes: bool) -> Result<()> {
     let all = link.all_words([u64::from(!yes), 0]);
     if all.iter().all(|words| words[0] == 0) { Ok(()) } else { Err(broken()) }
 }
 
-/// Room for a block: lengths of its rows, columns, and the bytes of values.
-struct Room {
+/// Receive buffers for a block: row lengths, column indices, and the bytes of the values.
+struct BlockBuffers {
     ty: Type,
     ncols: usize,
     lengths: Vec<u32>,
@@ -109,8 +109,8 @@ struct Room {
     values: Vec<u8>,
 }
 
-impl Room {
-    /// Room for blocks of these sizes, if that and the panel that is made of them stay within a budget.
+impl BlockBuffers {
+    /// Buffers for blocks of these sizes, provided that they and the panel assembled from them fit the memory budget.
     fn of(ty: Type, sizes: &[Size], budget: Option<u64>) -> Result<Vec<Self>> {
         let bytes = |&((m, _), nnz): &Size| 4 * m as u128 + nnz as u128 * (4 + ty.size() as u128);
         let needed = 2 * sizes.iter().map(bytes).sum::<u128>();

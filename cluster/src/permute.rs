@@ -1,4 +1,4 @@
-//! Entries that all ranks bring, and rows and columns in a random order, for blocks of about as many entries each.
+//! Assembly of matrices from entries contributed by all ranks, and random permutations for load balance.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::blocks::Piece;
 use crate::route::Triplets;
 use crate::wire::reserved;
 
-/// Rounds of a network of Feistel's.
+/// Rounds of the Feistel network.
 const ROUNDS: u64 = 4;
 
-/// A random permutation π of 0, 1, …, n − 1, the same on every rank, of which no list is kept.
+/// A pseudo-random permutation π of 0, 1, …, n − 1, the same on every rank, computed without a table.
 ///
-/// π(i) takes O(1): four rounds of a network of Feistel's on the least even number of bits that has room for n, once
-/// more where the result is n or more.
+/// π(i) takes expected O(1) time: a four-round Feistel network on the smallest even number of bits that can hold n − 1,
+/// repeated while the result is n or more (cycle walking).
 ///
 /// ```
 /// use sparring_cluster::Permutation;
@@ -33,23 +33,23 @@ const ROUNDS: u64 = 4;
 pub struct Permutation {
     len: usize,
     seed: u64,
-    /// Bits of half a number.
+    /// Bits of each half of a Feistel block.
     half: u32,
 }
 
 impl Permutation {
-    /// The one of `len` numbers that a seed gives.
+    /// The permutation of `len` numbers with this seed.
     #[must_use]
     pub fn new(len: usize, seed: u64) -> Self {
         let bits = usize::BITS - len.saturating_sub(1).leading_zeros();
         Self { len, seed, half: bits.div_ceil(2).max(1) }
     }
-    /// n.
+    /// n, the number of elements permuted.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether there is no number.
+    /// Whether n = 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -68,7 +68,7 @@ impl Permutation {
     pub fn preimage(&self, j: usize) -> usize {
         self.walk(j, |(left, right), round| (right ^ self.mixed(left, round), left), (0..ROUNDS).rev())
     }
-    /// All rounds, until the number is one of those permuted.
+    /// Applies all rounds until the result is less than n.
     fn walk(
         &self,
         i: usize,
@@ -86,7 +86,7 @@ impl Permutation {
             }
         }
     }
-    /// Bits for half a number. The finalizer of splitmix64.
+    /// Round function: the finalizer of splitmix64.
     fn mixed(&self, half: u64, round: u64) -> u64 {
         let mut z = (half ^ round << 40).wrapping_add(self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -96,21 +96,22 @@ impl Permutation {
 }
 
 impl Cluster {
-    /// The matrix of the entries that all ranks bring, `C(i, j) = ⊕ x` over the triples (i, j, x): generators make the
-    /// entries of their rank alone, and every entry goes to the rank that holds its place. Collective.
+    /// `C(i, j) = ⊕ x` over the triples (i, j, x) contributed by all ranks. Each rank generates its own entries, and
+    /// every entry is sent to its owner. Collective.
     ///
-    /// Shapes: `rows`, `cols` and the values have one length, which each rank has of its own, perhaps 0. Repeated
-    /// entries are joined by `dup` in the order of ranks. Cost: O(entries / p) for each rank where each brings as many.
+    /// Shapes: `rows`, `cols` and the values have the same length on a rank, possibly 0, which may differ between
+    /// ranks. Duplicates are combined by `dup` in rank order. Cost: O(entries / p) per rank if contributions are
+    /// balanced.
     /// # Errors
-    /// [`Error::Length`]; [`Error::IndexRange`]; [`Error::Duplicate`] for repeated entries without `dup`;
-    /// [`Error::OutOfMemory`]; on every rank if one has them.
+    /// [`Error::Length`]; [`Error::IndexRange`]; [`Error::Duplicate`] for duplicates without `dup`;
+    /// [`Error::OutOfMemory`]. An error of one rank is reported on all.
     /// # Example
     /// ```
     /// use sparring::algebra::{Array, Type};
     /// use sparring::{Cpu, runtime::BinaryOp};
     /// use sparring_cluster::Cluster;
     /// let cluster = Cluster::new(Cpu::new())?;
-    /// // Each rank brings an entry of the diagonal, and 1 for the first.
+    /// // Each rank contributes its diagonal entry, and 1 to entry (0, 0).
     /// let (r, p) = (cluster.rank() as u32, cluster.size());
     /// let entries = (vec![r, 0], vec![r, 0], Array::of(vec![1i64, 1]));
     /// let a = cluster.build((p, p), entries, Some(&BinaryOp::new("plus", Type::I64)?))?;
@@ -126,13 +127,13 @@ impl Cluster {
         let what = format!("build {}×{} of {}", shape.0, shape.1, values.ty());
         self.collected(&what, shape, || triplets(shape, &rows, &cols, &values), dup)
     }
-    /// `B(π(i), ρ(j)) = A(i, j)` for the permutations π of the rows and ρ of the columns. Collective.
+    /// `B(π(i), ρ(j)) = A(i, j)` for a permutation π of the rows and ρ of the columns. Collective.
     ///
-    /// Blocks of B have about as many entries each, wherever A has most of its own. A square matrix permuted by π = ρ
-    /// is that of the same graph: vertex v is vertex π(v) of B. What is computed for B's vertices comes back by
-    /// [`permuted_back`](Self::permuted_back). Cost: O(nnz / p) for each rank.
+    /// Random permutations balance the entries per block, wherever A is dense. With π = ρ, B is the adjacency matrix of
+    /// the relabeled graph: vertex v becomes π(v). [`permuted_back`](Self::permuted_back) maps results per vertex back.
+    /// Cost: O(nnz / p) per rank.
     /// # Errors
-    /// [`Error::Length`] if a permutation is not of as many numbers; [`Error::OutOfMemory`]; those of the machine.
+    /// [`Error::Length`] if a permutation does not match the dimension; [`Error::OutOfMemory`]; those of the device.
     /// # Example
     /// ```
     /// use sparring::{Cpu, Csr, runtime::Matrix};
@@ -159,14 +160,14 @@ impl Cluster {
         let to = |i: usize, j: usize| Some((rows.image(of_rows.start + i), cols.image(of_cols.start + j)));
         self.collected("permute", a.shape, || Triplets::of(&a.block, to), None)
     }
-    /// `x(i) = y(π(i))`: of a vector of the rows of a [`permuted`](Self::permuted) matrix, that of the rows before.
-    /// Collective; O(n / p) for each rank.
+    /// `x(i) = y(π(i))`: maps a vector over the rows of a [`permuted`](Self::permuted) matrix back to the original
+    /// rows. Collective; O(n / p) per rank.
     /// # Errors
     /// As for [`permuted`](Self::permuted).
     pub fn permuted_back(&self, y: &Vector, permutation: &Permutation) -> Result<Vector> {
         let (len, shared) = (y.len(), &self.0);
         if permutation.len() != len {
-            return Err(Error::Length { what: "places permuted", found: permutation.len(), expected: len });
+            return Err(Error::Length { what: "elements permuted", found: permutation.len(), expected: len });
         }
         let y = self.piece(y)?;
         let start = shared.grid.piece(len).start;
@@ -180,7 +181,7 @@ impl Cluster {
     }
 }
 
-/// Entries that are within the shape.
+/// Entries, after a check that they lie within the shape.
 fn triplets((m, n): (usize, usize), rows: &[u32], cols: &[u32], values: &Array) -> Result<Triplets> {
     let expected = rows.len();
     for (what, found) in [("columns", cols.len()), ("values", values.slice().len())] {
@@ -221,7 +222,7 @@ mod tests {
         }
         let (p, q) = (Permutation::new(1000, 1), Permutation::new(1000, 2));
         assert!((0..1000).filter(|&i| p.image(i) == q.image(i)).count() < 20);
-        // Halves of the numbers are mixed.
+        // The lower half maps evenly to both halves.
         let low = (0..500).filter(|&i| p.image(i) < 500).count();
         assert!((200..300).contains(&low), "{low}");
     }

@@ -1,4 +1,4 @@
-//! Products: operands gathered along the lines of the grid, partial results folded along the others.
+//! Matrix products: operands are gathered along lines of the grid, partial results folded along the other lines.
 
 use sparring::runtime::engine::{RemotePlan, raw_entries, values_of};
 use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
@@ -10,13 +10,14 @@ use crate::cluster::Shared;
 use crate::fold::{Line, added};
 use crate::wire::{broken, buffer, raw};
 
-/// Most strips of columns into which a product is cut.
+/// Maximum number of column strips of a product.
 const MOST_STAGES: u64 = 64;
 
-/// A mask as this rank has it, and whether it is the complement.
+/// This rank's part of a mask, and whether it is complemented.
 pub(crate) type Mask<'a, X> = Option<(&'a X, bool)>;
 
-/// The block of A ⊕.⊗ B, where the mask allows. All products of an entry meet on one rank, in the order of one rank.
+/// This rank's block of C⟨M⟩ = A ⊕.⊗ B. All products of an entry are computed on one rank, in the order of a single
+/// rank.
 pub(crate) fn mxm(
     shared: &Shared,
     (ring, options): (&Semiring, &Options),
@@ -27,7 +28,7 @@ pub(crate) fn mxm(
     let (left, stages) = (shared.row_panel(a), shared.stages(b));
     let (rows, cols) = shared.grid.block((a.shape.0, b.shape.1));
     if stages == 1 {
-        // Both are gathered, whatever became of the first: the other ranks wait.
+        // Both gathers are collective, so the second runs even if the first fails.
         let right = shared.column_panel(b);
         let (left, right) = (left?, right?);
         let ring = ring.shifted([rows.start as u64, 0, cols.start as u64]);
@@ -50,7 +51,8 @@ pub(crate) fn mxm(
         let of_mask = of_mask.as_ref().map(|(mask, complement)| (mask, *complement));
         Ok(shared.inner.mxm_with(&ring, left, &right, of_mask, options)?.into_matrix())
     };
-    // While one strip is multiplied the next is on its way. All are gathered whatever happens, as the other ranks wait.
+    // The next strip is gathered while the current one is multiplied. All strips are gathered even after an error,
+    // because the gathers are collective.
     let mut next = shared.column_strip(b, strip(0));
     let mut made = Vec::with_capacity(stages);
     for k in 0..stages {
@@ -67,14 +69,14 @@ pub(crate) fn mxm(
     shared.inner.upload(&shared.inner.concat(&[&made])?)
 }
 
-/// The same error once more, for those of several strips.
+/// A copy of an error, for each of several strips.
 fn other(error: &Error) -> Error {
     Error::Device { what: "operand".into(), message: error.to_string() }
 }
 
 impl Shared {
-    /// Into how many strips of columns B is cut, so that about as many bytes of it are gathered at a time as
-    /// [`set_stage_bytes`](crate::Cluster::set_stage_bytes) says; the same number on all ranks.
+    /// Number of column strips of B, so that about [`set_stage_bytes`](crate::Cluster::set_stage_bytes) bytes of it are
+    /// gathered per stage; the same on all ranks.
     fn stages(&self, b: &Block) -> usize {
         let bytes = b.block.nnz() * (4 + b.block.ty().size()) + 4 * b.block.shape().0;
         let all = self.world.all_words([bytes as u64, self.stage_bytes()]);
@@ -84,21 +86,21 @@ impl Shared {
     }
 }
 
-/// The semiring whose ⊗ sees places of the whole, for blocks that begin at these.
+/// The semiring whose ⊗ sees global indices, for blocks with these start indices.
 fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
     ring.shifted([row as u64, k as u64, col as u64])
 }
 
-/// The piece of y = A ⊕.⊗ x.
+/// This rank's piece of y = A ⊕.⊗ x.
 pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
     if shared.folds_in_one(&ring.add()) {
-        // Both are gathered, whatever became of the first: the other ranks wait.
+        // Both gathers are collective, so the second runs even if the first fails.
         let (panel, x) = (shared.row_panel(a), shared.gathered_whole(n, &x.piece));
         let (panel, x) = (panel?, x?);
         let ring = shifted_k(ring, shared.span(Line::Row, m).start, 0, 0);
         let y: Vector = shared.inner.call(Op::Mxv(&ring), (&panel, &x)).eval()?;
-        return shared.allowed(shared.kept(m, &y)?, mask);
+        return shared.allowed(shared.own_piece(m, &y)?, mask);
     }
     let x = shared.gathered(Line::Column, n, &x.piece);
     let mask = mask.map(|(mask, c)| shared.gathered(Line::Row, m, &mask.piece).map(|mask| (mask, c))).transpose();
@@ -111,14 +113,14 @@ pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: 
     shared.fold(Line::Row, m, &ring.add().op(), part)
 }
 
-/// The piece of y = xᵀ ⊕.⊗ A.
+/// This rank's piece of y = xᵀ ⊕.⊗ A.
 pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
     if shared.folds_in_one(&ring.add()) {
         let (panel, x) = (shared.column_panel(a), shared.gathered_whole(m, &x.piece));
         let ring = shifted_k(ring, 0, 0, shared.span(Line::Column, n).start);
         let y = panel.and_then(|panel| shared.inner.call(Op::Vxm(&ring), (&x?, &panel)).eval());
-        return shared.allowed(shared.kept_of_column(n, y)?, mask);
+        return shared.allowed(shared.own_piece_of_column(n, y)?, mask);
     }
     let x = shared.gathered(Line::Row, m, &x.piece);
     let mask = mask.map(|(mask, c)| shared.gathered(Line::Column, n, &mask.piece).map(|mask| (mask, c))).transpose();
@@ -132,7 +134,7 @@ pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: 
 }
 
 impl Shared {
-    /// What a mask leaves of a piece.
+    /// Applies a mask to a piece.
     fn allowed(&self, piece: Vector, mask: Mask<'_, Piece>) -> Result<Vector> {
         let mask = mask.map(|(mask, complement)| (mask.piece.clone(), complement));
         masked(self.inner.call(Op::Identity, &piece), mask.as_ref()).eval()
@@ -152,7 +154,7 @@ fn masked<'m>(
     }
 }
 
-/// Y = A ⊕.⊗ X for a dense X that every rank has: all of Y, on every rank.
+/// Y = A ⊕.⊗ X for a dense X replicated on every rank; so is the result.
 pub(crate) fn spmm(
     shared: &Shared,
     ring: &Semiring,
@@ -163,7 +165,7 @@ pub(crate) fn spmm(
     let (rows, cols) = shared.grid.block(a.shape);
     let part = x.part(cols.start * columns..cols.end * columns);
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
-    // Two bytes in front: a message of one byte says that a rank failed.
+    // A prefix of two bytes, because a message of one byte is a failure notice.
     let message = |y: sparring::algebra::Slice<'_>| Ok(((), [&[0; 2], raw(y)?].concat()));
     let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval();
     let sum_of = |parts: crate::link::Parts| -> Result<Vector> {
@@ -179,7 +181,7 @@ pub(crate) fn spmm(
     Ok(all)
 }
 
-/// The structure of a product: that of this rank's block, on its own machine.
+/// The symbolic phase of a product: the plan of this rank's block, on its local device.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockPlan {
     pub(crate) plan: Plan,

@@ -1,4 +1,4 @@
-//! Matrix Market files, edge lists and graphs of DIMACS of which every rank reads a part.
+//! Parallel readers of Matrix Market files, edge lists and DIMACS graphs: every rank parses a part.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::blocks::Block;
 use crate::route::Triplets;
 use crate::text::{BLOCK, HEAD, LONGEST_HEAD, Share, Shares, newlines};
 
-/// Bytes of compressed text for each row that are parsed at a time, as row pointers are made each time; at least
-/// [`BLOCK`], at most [`LARGEST`].
+/// Bytes of compressed text per block and matrix row; amortizes the row pointers built for each block. A block has at
+/// least [`BLOCK`] and at most [`LARGEST`] bytes.
 const ROW: usize = 16;
 const LARGEST: usize = 1 << 28;
 
@@ -25,26 +25,26 @@ fn block_bytes(rows: usize) -> usize {
     rows.saturating_mul(ROW).clamp(BLOCK, LARGEST)
 }
 
-/// What stands before the entries of a file.
+/// Header of a Matrix Market or DIMACS file.
 struct Head {
     banner: String,
     shape: (usize, usize),
     entries: usize,
-    /// Where the entries begin, and the number of lines before.
+    /// Byte offset of the first entry, and the number of lines before it.
     start: usize,
     lines: usize,
 }
 
 impl Cluster {
-    /// The matrix of a Matrix Market file that every rank can open, in the type that the file has
+    /// Reads a Matrix Market file accessible to every rank, with the value type of the file
     /// ([`MatrixFile::value_type`](sparring::io::MatrixFile::value_type)). Collective.
     ///
-    /// Rank r of p parses the lines that begin in its p-th part of the bytes, of compressed text every p-th block of
-    /// some MiB, and sends entries to the ranks that hold them: O(entries / p + m) memory for each. Compressed text is
-    /// decompressed by every rank, a block at a time. Repeated entries are added up, those of a part or block first. A
-    /// file that lists all values of a dense matrix is read whole by every rank.
+    /// Rank r of p parses the lines that begin in the r-th of p equal parts of the bytes, or every p-th block of a few
+    /// MiB of compressed text, and sends entries to their owners: O(entries / p + m) memory per rank. Every rank
+    /// decompresses all of a compressed file, a block at a time. Duplicates are summed, first within each part or
+    /// block. A file in array format (all values of a dense matrix) is read whole by every rank.
     /// # Errors
-    /// Those of [`read_matrix_market`], lines counted from the beginning of the file, on every rank if one has them.
+    /// Those of [`read_matrix_market`], with line numbers of the whole file. An error of one rank is reported on all.
     /// # Example
     /// ```
     /// use sparring::Cpu;
@@ -77,7 +77,7 @@ impl Cluster {
             let message = format!("{} entries are announced, and there are {total}", head.entries);
             return Err(Error::Parse { file: name, line: head.lines as u64, column: 1, message });
         }
-        // Whole numbers beyond i64 may be in one round alone.
+        // Integers beyond i64 may occur in a single round only.
         let is_wide = rounds.iter().any(|round| round.ty == Type::U64);
         let any_wide = self.0.world.all_words([u64::from(is_wide), 0]).iter().any(|words| words[0] != 0);
         let ty = match rounds.first() {
@@ -96,7 +96,7 @@ impl Cluster {
             column,
         })
     }
-    /// The matrix of the entries that all ranks bring.
+    /// The matrix assembled from the entries of all ranks.
     pub(crate) fn collected(
         &self,
         what: &str,
@@ -111,33 +111,33 @@ impl Cluster {
             |row, column| Error::Duplicate { row, column },
         )
     }
-    /// The same of entries that all ranks bring in as many rounds; what the error of an entry that is there twice is.
+    /// [`collected`](Self::collected) in equally many rounds on all ranks; `duplicate` makes the error of a duplicate.
     fn collected_in_rounds(
         &self,
         what: &str,
         shape: (usize, usize),
         (mut rounds, ty): (Vec<Triplets>, Type),
         dup: Option<&BinaryOp>,
-        twice: impl Fn(usize, usize) -> Error,
+        duplicate: impl Fn(usize, usize) -> Error,
     ) -> Result<Matrix> {
         if rounds.is_empty() {
             rounds.push(Triplets::none(ty));
         }
-        self.made(what, shape, |shared| shared.routed_in_rounds(shape, rounds.into_iter().map(Ok), dup), twice)
+        self.made(what, shape, |shared| shared.routed_in_rounds(shape, rounds.into_iter().map(Ok), dup), duplicate)
     }
-    /// The matrix of which each rank makes a block.
+    /// The matrix of which each rank builds its block.
     pub(crate) fn made(
         &self,
         what: &str,
         shape: (usize, usize),
         block: impl FnOnce(&Arc<crate::cluster::Shared>) -> Result<Matrix>,
-        twice: impl Fn(usize, usize) -> Error,
+        duplicate: impl Fn(usize, usize) -> Error,
     ) -> Result<Matrix> {
         let shared = Arc::clone(&self.0);
         let (rows, cols) = shared.grid.block(shape);
         let (block, nnz) = shared.together(what, || {
             let block = block(&shared).map_err(|e| match e {
-                Error::Duplicate { row, column } => twice(rows.start + row, cols.start + column),
+                Error::Duplicate { row, column } => duplicate(rows.start + row, cols.start + column),
                 e => e,
             })?;
             let nnz = block.nnz();
@@ -145,16 +145,16 @@ impl Cluster {
         })?;
         Ok(Block { shared, shape, nnz, block }.into())
     }
-    /// The adjacency matrix of an edge list that every rank can open, as
-    /// [`read_edges_with`](sparring::io::read_edges_with) makes it. Collective.
+    /// The adjacency matrix of an edge list accessible to every rank, as by
+    /// [`read_edges_with`](sparring::io::read_edges_with). Collective.
     ///
-    /// Rank r of p parses the lines that begin in its p-th part of the bytes, of compressed text every p-th block of
-    /// some MiB, and sends edges to the ranks that hold them: O(edges / p + n) memory for each. Compressed text is
-    /// decompressed by every rank, a block at a time. Weights of repeated edges are joined within parts or blocks
-    /// first. A file whose vertices are renumbered or have names is read whole by every rank.
+    /// Rank r of p parses the lines that begin in the r-th of p equal parts of the bytes, or every p-th block of a few
+    /// MiB of compressed text, and sends edges to their owners: O(edges / p + n) memory per rank. Every rank
+    /// decompresses all of a compressed file, a block at a time. Weights of duplicate edges are combined within each
+    /// part or block first. If vertices are renumbered or have names, every rank reads the whole file.
     /// # Errors
-    /// Those of [`read_edges_with`](sparring::io::read_edges_with), lines counted from the beginning of the file, on
-    /// every rank if one has them.
+    /// Those of [`read_edges_with`](sparring::io::read_edges_with), with line numbers of the whole file. An error of
+    /// one rank is reported on all.
     /// # Example
     /// ```
     /// use sparring::{Cpu, io::EdgeOptions};
@@ -171,16 +171,16 @@ impl Cluster {
         let path = path.as_ref();
         let name = path.display().to_string();
         let made = Shares::open(path).and_then(|mut shares| {
-            let Some(told) = told(options) else { return Ok(None) };
-            Ok(edge_head(&mut shares)?.map(|head| (shares, told, head)))
+            let Some(rules) = edge_rules(options) else { return Ok(None) };
+            Ok(edge_head(&mut shares)?.map(|head| (shares, rules, head)))
         });
-        let Some((mut shares, told, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
+        let Some((mut shares, rules, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
             let read = self.agree("file", read_edges_with(path, options))?;
             return self.machine().upload(&Matrix::new(read.pattern, read.values)?);
         };
         let ty = if head.is_weighted { Type::F64 } else { Type::Bool };
-        // Whether vertices count from 0 is known when all have been seen.
-        let from_zero = if told.is_based { *options } else { options.zero_based(true) };
+        // Whether indices are zero-based is known only after all rounds.
+        let from_zero = if rules.is_based { *options } else { options.zero_based(true) };
         let (mut rounds, mut zeros, mut rows, mut cols) = (Vec::new(), false, 0, 0);
         while let Some(share) = shares.next(self, &[], block_bytes(rows.max(cols)))? {
             let part = edges_of(&head, &share, &name, &from_zero).and_then(|part| {
@@ -197,30 +197,30 @@ impl Cluster {
                 (rows, cols) = (rows.max(words[0] as usize), cols.max(words[1] as usize));
             }
         }
-        let base = usize::from(!told.is_based && !zeros);
+        let base = usize::from(!rules.is_based && !zeros);
         if base == 1 {
-            // Refused unless the first comment says that they count from 1.
+            // An error unless the first comment declares one-based indices.
             let first = [&head.comments[..], if head.is_weighted { b"1 1 1" } else { b"1 1" }].concat();
             self.agree("first vertex", parse_edges_with(&first, &name, options).map(drop))?;
         }
         let dup = match head.is_weighted {
             false => Some(BinaryOp::new("lor", Type::Bool)?),
-            true => told.repeated.map(|op| BinaryOp::new(op, Type::F64)).transpose()?,
+            true => rules.repeated.map(|op| BinaryOp::new(op, Type::F64)).transpose()?,
         };
         for round in &mut rounds {
             round.rows.iter_mut().chain(&mut round.cols).for_each(|i| *i -= base);
         }
         let shape = (rows.saturating_sub(base), cols.saturating_sub(base));
-        let first = if told.is_based { told.first } else { base };
-        let twice = |row, column| twice(&name, (row + first, column + first), options);
-        self.collected_in_rounds("read", shape, (rounds, ty), dup.as_ref(), twice)
+        let first = if rules.is_based { rules.first } else { base };
+        let duplicate = |row, column| duplicate(&name, (row + first, column + first), options);
+        self.collected_in_rounds("read", shape, (rounds, ty), dup.as_ref(), duplicate)
     }
-    /// The matrix of weights, in i64, of a graph of DIMACS that every rank can open, as
-    /// [`read_dimacs_with`](sparring::io::read_dimacs_with) makes it. Collective; costs as of
+    /// The weighted adjacency matrix (i64) of a DIMACS graph accessible to every rank, as by
+    /// [`read_dimacs_with`](sparring::io::read_dimacs_with). Collective; the cost is that of
     /// [`read_edges`](Self::read_edges).
     /// # Errors
-    /// Those of [`read_dimacs_with`](sparring::io::read_dimacs_with), lines counted from the beginning of the file, on
-    /// every rank if one has them.
+    /// Those of [`read_dimacs_with`](sparring::io::read_dimacs_with), with line numbers of the whole file. An error of
+    /// one rank is reported on all.
     /// # Example
     /// ```
     /// use sparring::{Cpu, io::EdgeOptions};
@@ -237,10 +237,10 @@ impl Cluster {
         let path = path.as_ref();
         let name = path.display().to_string();
         let made = Shares::open(path).and_then(|mut shares| {
-            let Some(told) = told(options) else { return Ok(None) };
-            Ok(dimacs_head(&mut shares)?.map(|head| (shares, told, head)))
+            let Some(rules) = edge_rules(options) else { return Ok(None) };
+            Ok(dimacs_head(&mut shares)?.map(|head| (shares, rules, head)))
         });
-        let Some((mut shares, told, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
+        let Some((mut shares, rules, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
             let read = self.agree("file", read_dimacs_with(path, options))?;
             return self.machine().upload(&Matrix::new(read.pattern, read.values)?);
         };
@@ -257,25 +257,25 @@ impl Cluster {
             let message = format!("the line p sp declares {} arcs, the file has {total}", head.entries);
             return Err(Error::Parse { file: name, line: shares.lines() as u64 + 1, column: 1, message });
         }
-        let dup = told.repeated.map(|op| BinaryOp::new(op, Type::I64)).transpose()?;
-        let twice = |row, column| twice(&name, (row + 1, column + 1), options);
-        self.collected_in_rounds("read", head.shape, (rounds, Type::I64), dup.as_ref(), twice)
+        let dup = rules.repeated.map(|op| BinaryOp::new(op, Type::I64)).transpose()?;
+        let duplicate = |row, column| duplicate(&name, (row + 1, column + 1), options);
+        self.collected_in_rounds("read", head.shape, (rounds, Type::I64), dup.as_ref(), duplicate)
     }
 }
 
-/// What options say, as far as parts of a file need to know.
-struct Told {
-    /// Whether they say what number the first vertex has.
+/// The settings of edge options that parsing by parts depends on.
+struct EdgeRules {
+    /// Whether the options fix the number of the first vertex.
     is_based: bool,
-    /// That number.
+    /// Number of the first vertex.
     first: usize,
-    /// What joins weights of an edge that is repeated.
+    /// Operator that combines the weights of duplicate edges.
     repeated: Option<&'static str>,
 }
 
-/// What the library makes of edges by these options tells what the options are; nothing where vertices are numbered by
-/// the whole of a file, or options are refused.
-fn told(options: &EdgeOptions<'_>) -> Option<Told> {
+/// Infers the settings by parsing small inputs with these options. `None` if vertex numbers depend on the whole file,
+/// or the options are invalid.
+fn edge_rules(options: &EdgeOptions<'_>) -> Option<EdgeRules> {
     let one = parse_edges_with(b"1 1\n", "", options);
     let zero_based = options.zero_based(true);
     let plain = parse_edges_with(b"0 0\n", "", &zero_based).ok()?;
@@ -293,36 +293,36 @@ fn told(options: &EdgeOptions<'_>) -> Option<Told> {
             "max"
         }
     });
-    Some(Told { is_based: one.is_ok(), first: usize::from(one.is_ok_and(|a| a.pattern.nrows() == 1)), repeated })
+    Some(EdgeRules { is_based: one.is_ok(), first: usize::from(one.is_ok_and(|a| a.pattern.nrows() == 1)), repeated })
 }
 
-/// The error of an edge that stands in a file twice.
-fn twice(name: &str, (u, v): (usize, usize), options: &EdgeOptions<'_>) -> Error {
+/// The error of a duplicate edge.
+fn duplicate(name: &str, (u, v): (usize, usize), options: &EdgeOptions<'_>) -> Error {
     let text = format!("{u} {v} 1\n{u} {v} 1\n");
     let error = parse_edges_with(text.as_bytes(), name, &options.zero_based(true)).err();
     error.unwrap_or(Error::Duplicate { row: u, column: v })
 }
 
-/// What an edge list begins with.
+/// Start of an edge list, up to the first edge.
 struct EdgeHead {
-    /// The lines before the first edge.
+    /// Lines before the first edge.
     comments: Vec<u8>,
     first: Vec<u8>,
     is_weighted: bool,
 }
 
-/// Whether a line is no edge.
+/// Whether a line of an edge list is blank or a comment.
 fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#' | b'%'))
 }
 
-/// Nothing for a file that is not read by parts, or has no edge.
+/// The head of an edge list; `None` if the file cannot be read by parts or has no edge.
 fn edge_head(shares: &mut Shares) -> Result<Option<EdgeHead>> {
     let mut wanted = HEAD;
     loop {
         let bytes = shares.peek(wanted)?;
         let is_all = bytes.len() < wanted;
-        // A file of another kind.
+        // Not a text file.
         if bytes.first().is_some_and(|b| !b.is_ascii() || *b < b' ' && !b.is_ascii_whitespace()) {
             return Ok(None);
         }
@@ -342,9 +342,9 @@ fn edge_head(shares: &mut Shares) -> Result<Option<EdgeHead>> {
     }
 }
 
-/// The edges of a share; nothing where it has none.
+/// The edges of a share; `None` if it has none.
 fn edges_of(head: &EdgeHead, share: &Share, name: &str, options: &EdgeOptions<'_>) -> Result<Option<LabeledMatrix>> {
-    // What the file begins with says how all of it is read, and comments before the edges of a part do not.
+    // The first lines of the file control how all of it is parsed; comments at the start of a part must not.
     let (mut start, mut before) = (0, share.before);
     loop {
         let text = &share.text[start..];
@@ -363,14 +363,14 @@ fn edges_of(head: &EdgeHead, share: &Share, name: &str, options: &EdgeOptions<'_
     };
     let made = parse(&[&head.comments])?;
     if (made.values.ty() == Type::F64) != head.is_weighted {
-        // The error that the first edge and those here differ.
+        // Reproduces the parser's error for edges with and without weights in one file.
         let end: &[u8] = if head.first.ends_with(b"\n") { b"" } else { b"\n" };
         return parse(&[&head.comments, &head.first, end]).map(Some);
     }
     Ok(Some(made))
 }
 
-/// What is parsed of a share behind lines that it is read by, with the numbers that lines have in the file.
+/// Parses a share with a header prepended, and maps line numbers in errors to those of the file.
 fn behind<T>(first: &str, share: &Share, parse: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
     behind_bytes(first.as_bytes(), (&share.text, share.before), parse)
 }
@@ -388,7 +388,7 @@ fn behind_bytes<T>(first: &[u8], (text, before): (&[u8], usize), parse: impl FnO
     })
 }
 
-/// What stands before the entries; `None` for a file that is not read by parts.
+/// The header of a Matrix Market file; `None` if the file cannot be read by parts.
 fn head(shares: &mut Shares) -> Result<Option<Head>> {
     let mut wanted = HEAD;
     loop {
@@ -396,7 +396,7 @@ fn head(shares: &mut Shares) -> Result<Option<Head>> {
         if let Some(head) = head_of(bytes) {
             return Ok(Some(head));
         }
-        // The banner is the first line, and says whether entries have places.
+        // The banner is the first line, and tells coordinate from array format.
         if bytes.len() < wanted || wanted > LONGEST_HEAD || !bytes.starts_with(b"%%MatrixMarket") {
             return Ok(None);
         }
@@ -426,7 +426,7 @@ fn head_of(bytes: &[u8]) -> Option<Head> {
     }
 }
 
-/// The same of a graph of DIMACS.
+/// The header of a DIMACS graph; `None` if the file cannot be read by parts.
 fn dimacs_head(shares: &mut Shares) -> Result<Option<Head>> {
     let mut wanted = HEAD;
     loop {
@@ -450,12 +450,12 @@ fn dimacs_head(shares: &mut Shares) -> Result<Option<Head>> {
     }
 }
 
-/// Whether the first word of a line is the one of comments.
+/// Whether the first word of a line is `c`.
 fn is_dimacs_comment(line: &[u8]) -> bool {
     line.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()) == Some(b"c")
 }
 
-/// Lines that are neither empty nor comments.
+/// Number of lines that are neither blank nor comments.
 fn lines_of(text: &[u8], is_comment: impl Fn(&[u8]) -> bool) -> usize {
     text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty() && !is_comment(line)).count()
 }
@@ -463,7 +463,7 @@ fn entries_of(text: &[u8]) -> usize {
     lines_of(text, |line| line.trim_ascii_start().starts_with(b"%"))
 }
 
-/// The entries of a share, as a matrix of the whole's shape.
+/// The entries of a share, as a matrix of global shape.
 fn parsed(head: &Head, share: &Share, name: &str) -> Result<Matrix> {
     let ((m, n), count) = (head.shape, entries_of(&share.text));
     let made = behind(&format!("{}\n{m} {n} {count}\n", head.banner), share, |text| {

@@ -1,4 +1,4 @@
-//! Entries to the ranks that hold their places.
+//! Routing of entries to the ranks that own them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::cluster::Shared;
 use crate::link::Parts;
 use crate::wire::{Bytes, broken, buffer, put_indices, put_word, reserved};
 
-/// Entries of a matrix at places of the whole, in the order in which they are to be joined.
+/// Triples of a matrix with global indices, in the order in which duplicates are combined.
 pub(crate) struct Triplets {
     pub(crate) ty: Type,
     pub(crate) rows: Vec<usize>,
@@ -25,7 +25,7 @@ impl Triplets {
     pub(crate) fn none(ty: Type) -> Self {
         Self { ty, rows: Vec::new(), cols: Vec::new(), values: Vec::new() }
     }
-    /// The entries of a matrix, each moved: those for which `to` gives no place are left out.
+    /// The entries of a matrix, each at the position `to` maps it to; entries mapped to `None` are dropped.
     pub(crate) fn of(a: &Matrix, to: impl Fn(usize, usize) -> Option<(usize, usize)>) -> Result<Self> {
         let here = a.download()?;
         let (pattern, values) = (here.pattern().ok_or_else(broken)?, here.values().ok_or_else(broken)?);
@@ -44,12 +44,12 @@ impl Triplets {
         }
         Ok(made)
     }
-    /// Whole numbers of i64 as those of u64, if that is the type.
+    /// Converts i64 values to u64 if `ty` is u64.
     pub(crate) fn widen(&mut self, ty: Type) -> Result<()> {
         if ty != Type::U64 || self.ty == ty {
             return Ok(());
         }
-        // The same bytes, unless a number is negative.
+        // Nonnegative numbers have the same bytes in both types.
         if let Some(number) = self.values.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).find(|x| *x < 0) {
             let what = format!("the value {number} beside values beyond i64");
             return Err(Error::Unsupported { what, why: "no type of whole numbers has both".into() });
@@ -57,15 +57,15 @@ impl Triplets {
         self.ty = ty;
         Ok(())
     }
-    /// The entries of a vector, likewise.
+    /// The entries of a vector, mapped likewise.
     pub(crate) fn of_vector(x: &Vector, to: impl Fn(usize) -> Option<(usize, usize)>) -> Result<Self> {
-        let (places, values) = x.download()?.entries()?;
+        let (indices, values) = x.download()?.entries()?;
         let (ty, size, bytes) = (values.ty(), values.ty().size(), bytes_of(values.slice())?);
-        let n = places.len();
+        let n = indices.len();
         let mut made =
             Self { ty, rows: reserved(n, "rows")?, cols: reserved(n, "columns")?, values: buffer(bytes.len())? };
-        for (p, &place) in places.iter().enumerate() {
-            if let Some((row, col)) = to(place as usize) {
+        for (p, &index) in indices.iter().enumerate() {
+            if let Some((row, col)) = to(index as usize) {
                 made.rows.push(row);
                 made.cols.push(col);
                 made.values.extend_from_slice(&bytes[p * size..(p + 1) * size]);
@@ -73,10 +73,10 @@ impl Triplets {
         }
         Ok(made)
     }
-    /// Those for each rank, by `holder`, which gives its number and the place within what it holds.
-    fn sent(&self, ranks: usize, holder: impl Fn(usize, usize) -> (usize, u32, u32)) -> Result<Vec<Vec<u8>>> {
+    /// A message for each rank. `owner` maps global indices to the owning rank and the local indices there.
+    fn sent(&self, ranks: usize, owner: impl Fn(usize, usize) -> (usize, u32, u32)) -> Result<Vec<Vec<u8>>> {
         let size = self.ty.size();
-        let at: Vec<(usize, u32, u32)> = self.rows.iter().zip(&self.cols).map(|(&i, &j)| holder(i, j)).collect();
+        let at: Vec<(usize, u32, u32)> = self.rows.iter().zip(&self.cols).map(|(&i, &j)| owner(i, j)).collect();
         let mut counts = vec![0; ranks];
         at.iter().for_each(|to| counts[to.0] += 1);
         let mut by_rank =
@@ -94,7 +94,7 @@ impl Triplets {
     }
 }
 
-/// Entries that have come from all ranks, one behind the other.
+/// Entries received from all ranks, concatenated.
 #[derive(Default)]
 struct Arrived {
     rows: Vec<u32>,
@@ -103,7 +103,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// Takes what came, of values of a type.
+    /// Appends received messages with values of type `ty`.
     fn take(&mut self, ty: Type, from: &Parts) -> Result<()> {
         let each = 8 + ty.size();
         let total = from.bytes.len() / each;
@@ -127,7 +127,7 @@ impl Arrived {
 }
 
 impl Shared {
-    /// The matrix of these entries, made by the threads of this rank.
+    /// The matrix of these entries, built by the threads of this rank.
     fn built(
         &self,
         shape: (usize, usize),
@@ -137,10 +137,10 @@ impl Shared {
         let current = Threads::current();
         Matrix::build(self.inner.threads().unwrap_or(&current), shape, entries, dup)
     }
-    /// The block of this rank, of the matrix of the entries that all ranks bring; repeats are joined by `dup` in the order
-    /// of ranks, or are an error.
+    /// This rank's block of the matrix assembled from the entries of all ranks. Duplicates are combined by `dup` in
+    /// rank order, or are an error without it.
     ///
-    /// Collective also where a rank has no entries to bring but an error.
+    /// Collective; a rank that has an error instead of entries must also call it.
     pub(crate) fn routed(
         self: &Arc<Self>,
         shape: (usize, usize),
@@ -151,7 +151,8 @@ impl Shared {
         let ty = self.arrive(shape, entries, &mut arrived)?;
         self.block_of_arrived(shape, arrived.entries(ty)?, dup)
     }
-    /// The same of entries that all ranks bring in as many rounds, at least one: repeats are joined round by round.
+    /// [`routed`](Self::routed) in several rounds, at least one and equally many on all ranks; duplicates are combined
+    /// in round order.
     pub(crate) fn routed_in_rounds(
         self: &Arc<Self>,
         shape: (usize, usize),
@@ -165,7 +166,7 @@ impl Shared {
         }
         self.block_of_arrived(shape, arrived.entries(ty)?, dup)
     }
-    /// Sends entries to those who hold their places, and takes those that come; the type of all.
+    /// Sends entries to their owners and appends those received; returns their type.
     fn arrive(&self, shape: (usize, usize), entries: Result<Triplets>, arrived: &mut Arrived) -> Result<Type> {
         let ((m, n), grid) = (shape, self.grid);
         let to = entries.and_then(|entries| {
@@ -176,7 +177,7 @@ impl Shared {
             });
             Ok((entries.ty, Parts::of(&to?)))
         });
-        let (ty, got) = self.world.deal(to)?;
+        let (ty, got) = self.world.all_to_all(to)?;
         arrived.take(ty, &got)?;
         Ok(ty)
     }
@@ -190,7 +191,7 @@ impl Shared {
         let block = self.built((rows.len(), cols.len()), entries, dup)?;
         self.inner.upload(&block)
     }
-    /// The piece of this rank, of the vector of the entries that all ranks bring, their places being their rows.
+    /// This rank's piece of the vector assembled from the entries of all ranks, indexed by their rows.
     pub(crate) fn routed_vector(
         self: &Arc<Self>,
         len: usize,
@@ -199,13 +200,13 @@ impl Shared {
     ) -> Result<Vector> {
         let grid = self.grid;
         let to = entries.and_then(|entries| {
-            let to = entries.sent(self.world.size(), |place, _| {
-                let rank = grid.rank_of(len, place);
-                (rank, 0, (place - grid.piece_of(len, grid.place_of(rank)).start) as u32)
+            let to = entries.sent(self.world.size(), |index, _| {
+                let rank = grid.rank_of(len, index);
+                (rank, 0, (index - grid.piece_of(len, grid.coords_of(rank)).start) as u32)
             });
             Ok((entries.ty, Parts::of(&to?)))
         });
-        let (ty, got) = self.world.deal(to)?;
+        let (ty, got) = self.world.all_to_all(to)?;
         let mut arrived = Arrived::default();
         arrived.take(ty, &got)?;
         let row = self.built((1, grid.piece(len).len()), arrived.entries(ty)?, dup)?;

@@ -1,4 +1,4 @@
-//! Sparse tensors of which every rank has a block.
+//! Distributed sparse tensors.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use sparring::tensor::{AnyTensor, Variant};
 use sparring::{Dense, Error, Index, Result, with_tensor};
 
 use crate::cluster::{Cluster, Shared};
-use crate::deal::Deal;
+use crate::deal::TensorGrid;
 use crate::factor::{folded, state};
 use crate::link::Parts;
 use crate::wire::{Bytes, broken, buffer, bytes, put_word, reserved, values};
 
-/// A sparse tensor of which each rank has the entries of one block, each place once.
+/// A distributed sparse tensor without duplicates; each rank has the entries of one block.
 ///
-/// The ranks form a grid with a dimension for each mode, which cuts modes where parts have about as many entries.
-/// [`Cluster::read_frostt`] and [`Cluster::build_tensor`] make it, [`Cluster::cp_als`] decomposes it.
+/// The ranks form a grid with one dimension per mode, whose parts are balanced by number of entries.
+/// [`Cluster::read_frostt`] and [`Cluster::build_tensor`] construct it, [`Cluster::cp_als`] decomposes it.
 #[derive(Clone, Debug)]
 pub struct Tensor<T = f64> {
     shared: Arc<Shared>,
     dims: Vec<usize>,
     nnz: usize,
-    deal: Arc<Deal>,
+    grid: Arc<TensorGrid>,
     block: Block<T>,
 }
 
-/// The entries of a block, counted from where it begins. Plans share them.
+/// The entries of a block, with indices relative to its start. Shared with plans.
 #[derive(Clone, Debug)]
 enum Block<T> {
     Narrow(Arc<sparring::Tensor<T, u32>>),
@@ -55,17 +55,17 @@ impl<T: Real> Tensor<T> {
     pub fn order(&self) -> usize {
         self.dims.len()
     }
-    /// Entries of all ranks together.
+    /// Number of entries over all ranks.
     #[must_use]
     pub fn nnz(&self) -> usize {
         self.nnz
     }
-    /// Entries of this rank.
+    /// Number of entries of this rank.
     #[must_use]
     pub fn block_nnz(&self) -> usize {
         with_block!(&self.block, x => x.nnz())
     }
-    /// The whole tensor on every rank, sorted by its modes. Collective; O(nnz) memory for each.
+    /// Gathers the whole tensor on every rank, sorted lexicographically. Collective; O(nnz) memory per rank.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn download(&self) -> Result<AnyTensor<T>> {
@@ -76,7 +76,7 @@ impl<T: Real> Tensor<T> {
     }
     fn gathered<I: Index>(&self, x: &sparring::Tensor<T, I>) -> Result<sparring::Tensor<T, I>> {
         let (shared, order) = (&self.shared, self.order());
-        let starts: Vec<usize> = (0..order).map(|mode| self.deal.layer(mode, shared.world.rank()).start).collect();
+        let starts: Vec<usize> = (0..order).map(|mode| self.grid.layer(mode, shared.world.rank()).start).collect();
         let mine = || {
             let mut to = buffer(8 + x.nnz() * entry_bytes::<T, I>(order, false))?;
             put_word(&mut to, x.nnz());
@@ -93,20 +93,20 @@ impl<T: Real> Tensor<T> {
     }
 }
 
-/// Sorted, the values at each place added up in their order.
+/// Sorts the entries and sums duplicates in their order.
 fn summed<T: Real, I: Index>(shared: &Shared, x: &sparring::Tensor<T, I>) -> Result<sparring::Tensor<T, I>> {
     let current = Threads::current();
     x.summed(shared.inner.threads().unwrap_or(&current), Plus::new())
 }
 
-/// Entries at places of the whole, some of those that a rank brings; the ranks bring theirs in rounds.
+/// One round of the entries that a rank contributes, with global indices.
 pub(crate) struct Round<T> {
     pub(crate) entries: AnyTensor<T>,
-    /// Where each is in a file, if entries that are repeated are refused.
+    /// Line number of each entry in a file, if duplicates are errors.
     pub(crate) lines: Option<Vec<u64>>,
 }
 
-/// Bytes of an entry in a message.
+/// Bytes per entry in a message.
 fn entry_bytes<T, I>(order: usize, has_lines: bool) -> usize {
     order * size_of::<I>() + size_of::<T>() + if has_lines { 8 } else { 0 }
 }
@@ -115,7 +115,7 @@ fn put_index<I: Index>(to: &mut Vec<u8>, i: usize) {
     to.extend_from_slice(&(i as u64).to_le_bytes()[..size_of::<I>()]);
 }
 
-/// Entries that have come from ranks.
+/// Entries received from all ranks.
 struct Lists<T, I> {
     indices: Vec<Vec<I>>,
     values: Vec<T>,
@@ -133,7 +133,7 @@ impl<T: Real, I: Index> Lists<T, I> {
     fn new(order: usize) -> Self {
         Self { indices: vec![Vec::new(); order], values: Vec::new(), lines: Vec::new() }
     }
-    /// Takes the entries of a message.
+    /// Appends the entries of a message.
     fn take(&mut self, message: &[u8], has_lines: bool) -> Result<()> {
         let mut message = Bytes(message);
         let n = message.word()?;
@@ -154,23 +154,23 @@ impl<T: Real, I: Index> Lists<T, I> {
     }
 }
 
-/// The messages with entries to the ranks that hold their places.
-fn sent<T: Real, I: Index>(deal: &Deal, round: &Round<T>, ranks: usize) -> Result<Parts> {
+/// The messages that send entries to their owners.
+fn sent<T: Real, I: Index>(grid: &TensorGrid, round: &Round<T>, ranks: usize) -> Result<Parts> {
     fn of<T: Real, I: Index, J: Index>(
-        deal: &Deal,
+        grid: &TensorGrid,
         x: &sparring::Tensor<T, J>,
         lines: Option<&[u64]>,
         ranks: usize,
     ) -> Result<Parts> {
         let (order, n) = (x.order(), x.nnz());
-        let mut holders: Vec<u32> = reserved(n, "holders of entries")?;
-        holders.extend((0..n).map(|e| deal.holder((0..order).map(|mode| x.indices(mode)[e].get())) as u32));
+        let mut owners: Vec<u32> = reserved(n, "owners of entries")?;
+        owners.extend((0..n).map(|e| grid.owner((0..order).map(|mode| x.indices(mode)[e].get())) as u32));
         let mut ends = vec![0; ranks + 1];
-        holders.iter().for_each(|&rank| ends[rank as usize + 1] += 1);
+        owners.iter().for_each(|&rank| ends[rank as usize + 1] += 1);
         (0..ranks).for_each(|rank| ends[rank + 1] += ends[rank]);
         let (starts, mut next) = (ends.clone(), ends);
         let mut entries = crate::wire::zeros::<usize>(n)?;
-        for (e, &rank) in holders.iter().enumerate() {
+        for (e, &rank) in owners.iter().enumerate() {
             entries[next[rank as usize]] = e;
             next[rank as usize] += 1;
         }
@@ -181,7 +181,7 @@ fn sent<T: Real, I: Index>(deal: &Deal, round: &Round<T>, ranks: usize) -> Resul
             let (before, of) = (made.len(), &entries[starts[rank]..starts[rank + 1]]);
             put_word(&mut made, of.len());
             for mode in 0..order {
-                let start = deal.layer(mode, rank).start;
+                let start = grid.layer(mode, rank).start;
                 of.iter().for_each(|&e| put_index::<I>(&mut made, x.indices(mode)[e].get() - start));
             }
             let size = size_of::<T>();
@@ -193,27 +193,27 @@ fn sent<T: Real, I: Index>(deal: &Deal, round: &Round<T>, ranks: usize) -> Resul
         }
         Ok(Parts { bytes: made, lengths })
     }
-    with_tensor!(&round.entries, x => of::<T, I, _>(deal, x, round.lines.as_deref(), ranks))
+    with_tensor!(&round.entries, x => of::<T, I, _>(grid, x, round.lines.as_deref(), ranks))
 }
 
-/// Whether entries stand in the order of their places, no place twice.
+/// Whether the entries are in lexicographic order, without duplicates.
 fn increases<T: Real, I: Index>(x: &sparring::Tensor<T, I>) -> bool {
-    let place = |e: usize| x.all_indices().iter().map(move |list| list[e]);
-    (1..x.nnz()).all(|e| place(e - 1).lt(place(e)))
+    let index = |e: usize| x.all_indices().iter().map(move |list| list[e]);
+    (1..x.nnz()).all(|e| index(e - 1).lt(index(e)))
 }
 
-/// What refuses an entry: its place, its line, and that of the entry that it repeats.
+/// Makes the error of a duplicate from its index tuple, the line of the first occurrence, and its own line.
 pub(crate) type Refuse<'a> = &'a dyn Fn(&[usize], u64, u64) -> Error;
 
 impl Cluster {
-    /// The tensor of the entries that all ranks bring, x(i₁, …) = Σ values at (i₁, …): generators make the entries of
-    /// their rank alone, and every entry goes to the rank that holds its place. Collective.
+    /// x(i₁, …) = Σ values at (i₁, …) over the entries contributed by all ranks. Each rank generates its own entries,
+    /// and every entry is sent to its owner. Collective.
     ///
-    /// Shapes: a list of indices for each mode, and the values, all of one length, which each rank has of its own,
-    /// perhaps 0. Repeated entries are added up in the order of ranks. Cost: O(nnz / p) memory for each rank where each
-    /// brings as many.
+    /// Shapes: one index list per mode and the values, all of the same length on a rank, possibly 0, which may differ
+    /// between ranks. Duplicates are summed in rank order. Cost: O(nnz / p) memory per rank if contributions are
+    /// balanced.
     /// # Errors
-    /// Those of [`sparring::Tensor::new`]; [`Error::OutOfMemory`]; on every rank if one has them.
+    /// Those of [`sparring::Tensor::new`]; [`Error::OutOfMemory`]. An error of one rank is reported on all.
     /// # Example
     /// ```
     /// use sparring::{Cpu, factor::CpAls};
@@ -234,10 +234,10 @@ impl Cluster {
     ) -> Result<Tensor<T>> {
         let what = format!("build a tensor of {dims:?}");
         let brought = sparring::Tensor::new(dims.clone(), indices, values).and_then(sparring::Tensor::any);
-        self.dealt(&what, dims, brought.map(|entries| vec![Round { entries, lines: None }]), &|_, _, _| broken())
+        self.distributed(&what, dims, brought.map(|entries| vec![Round { entries, lines: None }]), &|_, _, _| broken())
     }
-    /// The tensor of the entries that all ranks bring, in as many rounds on each.
-    pub(crate) fn dealt<T: Real>(
+    /// The tensor assembled from the entries of all ranks, in equally many rounds on each.
+    pub(crate) fn distributed<T: Real>(
         &self,
         what: &str,
         dims: Vec<usize>,
@@ -245,7 +245,7 @@ impl Cluster {
         refuse: Refuse<'_>,
     ) -> Result<Tensor<T>> {
         let shared = &self.0;
-        let ((deal, block), nnz) = shared.together(what, || {
+        let ((grid, block), nnz) = shared.together(what, || {
             let rounds = shared.ready(rounds)?;
             let here: usize = rounds.iter().map(|round| round.entries.nnz()).sum();
             let total = shared.world.all_words([here as u64, 0]).iter().map(|words| words[0] as usize).sum();
@@ -266,24 +266,24 @@ impl Cluster {
                 }
                 Ok(sums)
             };
-            let deal = Deal::new(&dims, self.size(), total, |mode| shared.ready(of_mode(mode)), sum)?;
+            let grid = TensorGrid::new(&dims, self.size(), total, |mode| shared.ready(of_mode(mode)), sum)?;
             let block = if dims.iter().all(|&n| n <= u32::MAX_LEN) {
-                Block::Narrow(Arc::new(received(shared, &deal, rounds, refuse)?))
+                Block::Narrow(Arc::new(received(shared, &grid, rounds, refuse)?))
             } else {
-                Block::Wide(Arc::new(received(shared, &deal, rounds, refuse)?))
+                Block::Wide(Arc::new(received(shared, &grid, rounds, refuse)?))
             };
             let nnz = with_block!(&block, x => x.nnz());
-            Ok(((Arc::new(deal), block), nnz))
+            Ok(((Arc::new(grid), block), nnz))
         })?;
-        Ok(Tensor { shared: Arc::clone(shared), dims, nnz, deal, block })
+        Ok(Tensor { shared: Arc::clone(shared), dims, nnz, grid, block })
     }
-    /// CP-ALS of a tensor of which every rank has a block: as [`CpAls::run`] on the whole, up to rounding. Collective;
-    /// the model is whole on every rank.
+    /// CP-ALS of a distributed tensor; equals [`CpAls::run`] on the whole tensor up to rounding. Collective; the model
+    /// is replicated on every rank.
     ///
-    /// Cost: memory O(nnz / p + R·Σ nₘ) for each rank of p, with R columns of factors and modes of nₘ; time and messages
-    /// as the [module](crate#who-holds-what) says.
+    /// Cost: O(nnz / p + R·Σ nₘ) memory per rank, with R factor columns and modes of size nₘ; time and communication as
+    /// in the table of the [crate](crate#data-distribution).
     /// # Errors
-    /// Those of [`CpAls::run`], on every rank if one has them; [`Error::Argument`] for a tensor of other ranks.
+    /// Those of [`CpAls::run`], reported on all ranks; [`Error::Argument`] for a tensor of another cluster.
     pub fn cp_als<T: Real>(&self, als: &CpAls<'_, T>, x: &Tensor<T>) -> Result<CpFit<T>> {
         if !Arc::ptr_eq(&self.0, &x.shared) {
             return Err(Error::Argument { name: "x", message: "it is on other ranks".into() });
@@ -294,7 +294,7 @@ impl Cluster {
         let norm = self.norm(x)?;
         als.run(&OnRanks { cluster: self, x, norm: T::from_f64(norm) }, &outline(&x.dims, norm)?)
     }
-    /// √ Σ x², up to rounding; what no number has one of is not finite.
+    /// √ Σ x², up to rounding; not finite if a value is not.
     fn norm<T: Real>(&self, x: &Tensor<T>) -> Result<f64> {
         let shared = &self.0;
         let (norm, _) = shared.together("norm of a tensor", || {
@@ -314,7 +314,7 @@ impl Cluster {
             if most[0] == 0.0 || !most[0].is_finite() {
                 return Ok((most[0], 0));
             }
-            // Squares of what is divided by a power of two that is near are in range.
+            // Values are divided by a power of two near the largest, so that their squares stay in range.
             let exponent = most[0].log2().floor() as i32;
             let mut sum = [values.iter().fold(0.0, |sum, v| sum + scaled(v.as_f64(), -exponent).powi(2))];
             folded(shared, &mut sum, |sum, x| *sum += x)?;
@@ -324,14 +324,14 @@ impl Cluster {
     }
 }
 
-/// x · 2^`exponent`, in two steps, as the power alone may leave the range.
+/// x · 2^`exponent`, in two steps, because the power alone may be out of range.
 fn scaled(x: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     x * 2f64.powi(half) * 2f64.powi(exponent - half)
 }
 
-/// A tensor of these dimensions and this norm, of as few entries as have it: what CP-ALS asks of a tensor beside the
-/// products, which the ranks make of their blocks.
+/// A tensor with these dimensions and this norm, of one or two entries. Besides MTTKRP, which runs on the blocks,
+/// CP-ALS needs only shape and norm.
 fn outline<T: Real>(dims: &[usize], norm: f64) -> Result<sparring::Tensor<T, u64>> {
     let mut values = Vec::new();
     if norm != 0.0 {
@@ -340,7 +340,7 @@ fn outline<T: Real>(dims: &[usize], norm: f64) -> Result<sparring::Tensor<T, u64
             first = T::from_f64(norm * (1.0 - 1e-7));
         }
         values.push(first);
-        // What the type of the values leaves of the norm.
+        // The part of the norm lost by rounding to T.
         let rest = (norm - first.as_f64()).max(0.0).sqrt() * (norm + first.as_f64()).sqrt();
         if rest > 0.0 && rest.is_finite() && dims.iter().any(|&n| n > 1) {
             values.push(T::from_f64(rest));
@@ -351,7 +351,7 @@ fn outline<T: Real>(dims: &[usize], norm: f64) -> Result<sparring::Tensor<T, u64
     sparring::Tensor::new(dims.to_vec(), (0..dims.len()).map(list).collect(), values)
 }
 
-/// The ranks with their blocks of a tensor, as a machine for its [`outline`].
+/// A distributed tensor as the CP-ALS backend of its [`outline`].
 struct OnRanks<'a, T> {
     cluster: &'a Cluster,
     x: &'a Tensor<T>,
@@ -381,13 +381,13 @@ impl<T: Real> CpMachine<T, u64> for OnRanks<'_, T> {
     }
 }
 
-/// Where blocks are, and that of this rank divided by a power of two.
-#[expect(clippy::type_complexity, reason = "the two of them are what a state is made of")]
+/// The distribution, and this rank's block divided by a power of two.
+#[expect(clippy::type_complexity, reason = "the arguments of `state`")]
 fn placed<T: Real, I: Index>(
     x: &Tensor<T>,
     block: &Arc<sparring::Tensor<T, I>>,
     exponent: i32,
-) -> Result<(Arc<Deal>, Arc<sparring::Tensor<T, I>>)> {
+) -> Result<(Arc<TensorGrid>, Arc<sparring::Tensor<T, I>>)> {
     let block = if exponent == 0 {
         Arc::clone(block)
     } else {
@@ -395,38 +395,38 @@ fn placed<T: Real, I: Index>(
         values.extend(block.values().iter().map(|v| T::from_f64(scaled(v.as_f64(), -exponent))));
         Arc::new(block.with_values(values)?)
     };
-    Ok((Arc::clone(&x.deal), block))
+    Ok((Arc::clone(&x.grid), block))
 }
 
-/// The block of this rank, of the entries that all ranks bring. Collective, amid an operation.
+/// This rank's block of the entries of all ranks. Collective, within an operation.
 fn received<T: Real, I: Index>(
     shared: &Shared,
-    deal: &Deal,
+    grid: &TensorGrid,
     rounds: Vec<Round<T>>,
     refuse: Refuse<'_>,
 ) -> Result<sparring::Tensor<T, I>> {
-    let order = deal.parts.len();
+    let order = grid.parts.len();
     let mut made = Lists::<T, I>::new(order);
     let has_lines = rounds.iter().any(|round| round.lines.is_some());
     for round in rounds {
-        let to = sent::<T, I>(deal, &round, shared.world.size());
+        let to = sent::<T, I>(grid, &round, shared.world.size());
         drop(round);
-        let ((), got) = shared.world.deal(to.map(|to| ((), to)))?;
+        let ((), got) = shared.world.all_to_all(to.map(|to| ((), to)))?;
         shared.ready(got.iter().try_for_each(|message| made.take(message, has_lines)))?;
     }
     let rank = shared.world.rank();
-    let made = made.tensor((0..order).map(|mode| deal.layer(mode, rank).len()).collect());
+    let made = made.tensor((0..order).map(|mode| grid.layer(mode, rank).len()).collect());
     let (block, lines) = shared.ready(made)?;
     if has_lines {
-        check_repeats(shared, deal, &block, &lines, refuse)?;
+        check_repeats(shared, grid, &block, &lines, refuse)?;
     }
     if increases(&block) { Ok(block) } else { summed(shared, &block) }
 }
 
-/// The error of the first entry of a file that is there twice, on the rank that holds it.
+/// The error of the first duplicate in file order, on the rank that owns it.
 fn check_repeats<T: Real, I: Index>(
     shared: &Shared,
-    deal: &Deal,
+    grid: &TensorGrid,
     block: &sparring::Tensor<T, I>,
     lines: &[u64],
     refuse: Refuse<'_>,
@@ -441,9 +441,9 @@ fn check_repeats<T: Real, I: Index>(
     match first {
         Some(&[earlier, later]) if least == Some(mine) => {
             let rank = shared.world.rank();
-            let start = |mode: usize| deal.layer(mode, rank).start;
-            let place: Vec<usize> = block.place(later).iter().enumerate().map(|(m, i)| i + start(m)).collect();
-            Err(refuse(&place, lines[earlier], lines[later]))
+            let start = |mode: usize| grid.layer(mode, rank).start;
+            let index: Vec<usize> = block.place(later).iter().enumerate().map(|(m, i)| i + start(m)).collect();
+            Err(refuse(&index, lines[earlier], lines[later]))
         }
         _ => Ok(()),
     }

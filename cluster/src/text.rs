@@ -1,8 +1,8 @@
-//! Text of files that every rank opens: the lines that each of them parses.
+//! Distribution of the lines of a text file over the ranks, each of which opens the file.
 //!
-//! Of plain text a rank reads the lines that begin in its part of the bytes. Compressed text is decompressed by every
-//! rank, and cut at line ends into blocks of some bytes; block b is parsed by rank b mod p. Lines come in rounds: in
-//! the order of rounds, and within a round in the order of ranks, they are those of the file.
+//! Of plain text, a rank reads the lines that begin in its part of the bytes. Compressed text is decompressed by every
+//! rank and split at line ends into blocks; rank b mod p parses block b. Lines are distributed in rounds: ordered by
+//! round, then by rank, they are in file order.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,15 +15,15 @@ use crate::Cluster;
 use crate::grid::cut;
 use crate::unpack::{Unpacked, is_packed};
 
-/// Bytes of a block of compressed text.
+/// Bytes per block of decompressed text.
 pub(crate) const BLOCK: usize = 1 << 22;
-/// Bytes in which what stands before the entries is looked for at first; twice as many where it is longer.
+/// Bytes searched for the header at first; doubled until the header is complete.
 pub(crate) const HEAD: usize = 1 << 12;
-/// Of what stands before the entries, what is looked at.
+/// Maximum bytes searched for the header.
 pub(crate) const LONGEST_HEAD: usize = 1 << 26;
-/// Bytes that are read at a time behind a part, for its last line.
+/// Bytes read at a time beyond a part, to complete its last line.
 const LINE: usize = 1 << 12;
-/// Bytes that are decompressed at a time.
+/// Bytes decompressed at a time.
 const STEP: usize = 1 << 18;
 
 /// The error of a file that cannot be read.
@@ -38,18 +38,18 @@ pub(crate) fn newlines(text: &[u8]) -> usize {
     text.iter().filter(|b| **b == b'\n').count()
 }
 
-/// Lines of a file that a rank parses.
+/// The lines of a round that a rank parses.
 #[derive(Default)]
 pub(crate) struct Share {
     pub(crate) text: Vec<u8>,
-    /// Lines of the file before.
+    /// Number of lines of the file before them.
     pub(crate) before: usize,
 }
 
-/// A file of which ranks read parts.
+/// A file read by parts.
 pub(crate) struct Shares {
     path: PathBuf,
-    /// Lines of the file before the next round.
+    /// Number of lines of the file before the next round.
     lines: usize,
     source: Source,
 }
@@ -60,7 +60,7 @@ enum Source {
 }
 
 impl Shares {
-    /// The file at a path, of which no line is left out yet.
+    /// Opens a file, positioned at its start.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let fail = |e| io_error(path, e);
         let mut file = File::open(path).map_err(fail)?;
@@ -74,7 +74,7 @@ impl Shares {
         };
         Ok(Self { path: path.into(), lines: 0, source })
     }
-    /// The first bytes of the text, so many or all that there are.
+    /// The first `bytes` bytes of the text, or all of it if it is shorter.
     pub(crate) fn peek(&mut self, bytes: usize) -> Result<&[u8]> {
         let fail = |e| io_error(&self.path, e);
         match &mut self.source {
@@ -89,7 +89,7 @@ impl Shares {
             }
         }
     }
-    /// Leaves out the first bytes of the text, which are some lines.
+    /// Skips the first `bytes` bytes of the text, which are `lines` whole lines.
     pub(crate) fn skip(&mut self, bytes: usize, lines: usize) {
         self.lines += lines;
         match &mut self.source {
@@ -97,12 +97,12 @@ impl Shares {
             Source::Packed(stream) => stream.at += bytes,
         }
     }
-    /// Lines of the file, once all have been read.
+    /// Number of lines of the file, after the last round.
     pub(crate) fn lines(&self) -> usize {
         self.lines
     }
-    /// The lines of the next round that are this rank's, behind `prefix`, blocks being of about so many bytes; nothing
-    /// when all rounds are over. Collective.
+    /// This rank's lines of the next round, after `prefix`, in blocks of about `bytes` bytes; `None` after the last
+    /// round. Collective.
     pub(crate) fn next(&mut self, cluster: &Cluster, prefix: &[u8], bytes: usize) -> Result<Option<Share>> {
         let (rank, ranks) = (cluster.rank(), cluster.size());
         let mut text = Vec::new();
@@ -127,16 +127,16 @@ impl Shares {
     }
 }
 
-/// Decompressed text.
+/// A stream of decompressed text.
 struct Stream {
     text: Unpacked,
-    /// What was read, of which bytes from `at` on have been given to no block.
+    /// Decompressed bytes; those from `at` on are not yet assigned to a block.
     buffer: Vec<u8>,
     at: usize,
 }
 
 impl Stream {
-    /// Reads until the buffer has so many bytes, or all.
+    /// Reads until the buffer has `bytes` bytes, or the text ends.
     fn fill(&mut self, bytes: usize) -> io::Result<()> {
         while self.buffer.len() < bytes {
             let old = self.buffer.len();
@@ -150,7 +150,7 @@ impl Stream {
         }
         Ok(())
     }
-    /// A block for each rank; that of this rank behind the prefix. Whether there was any text.
+    /// Advances by one block per rank, and stores this rank's after the prefix. Returns whether any text was left.
     fn round(
         &mut self,
         (rank, ranks): (usize, usize),
@@ -159,13 +159,13 @@ impl Stream {
         text: &mut Vec<u8>,
     ) -> io::Result<bool> {
         text.extend_from_slice(prefix);
-        let mut is_there = false;
+        let mut any = false;
         for other in 0..ranks {
-            is_there |= self.block(bytes, (other == rank).then_some(&mut *text))?;
+            any |= self.block(bytes, (other == rank).then_some(&mut *text))?;
         }
-        Ok(is_there)
+        Ok(any)
     }
-    /// Text of so many bytes, and to the end of the line; whether there was any.
+    /// Advances by `bytes` bytes and on to the end of the line; returns whether any text was left.
     fn block(&mut self, bytes: usize, mut text: Option<&mut Vec<u8>>) -> io::Result<bool> {
         let mut taken = 0;
         loop {
@@ -195,14 +195,14 @@ impl Stream {
     }
 }
 
-/// The lines that begin in the part of a rank, of what a file has from `first` on, behind a prefix.
+/// Stores, after a prefix, the lines of a file that begin in a rank's part of the bytes from `first` on.
 fn part(path: &Path, first: u64, (rank, ranks): (usize, usize), prefix: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
     let fail = |e| io_error(path, e);
     let mut file = File::open(path).map_err(fail)?;
     let size = file.metadata().map_err(fail)?.len().saturating_sub(first);
     let at = |r: usize| first + cut(size as usize, ranks, r) as u64;
     let Range { start, end } = at(rank)..at(rank + 1);
-    // One byte before tells whether a line begins here.
+    // The byte before the part tells whether a line begins at its start.
     let from = if start == first { start } else { start - 1 };
     file.seek(SeekFrom::Start(from)).map_err(fail)?;
     *bytes = crate::wire::buffer(prefix.len() + (end - from) as usize + LINE)?;
@@ -216,7 +216,7 @@ fn part(path: &Path, first: u64, (rank, ranks): (usize, usize), prefix: &[u8], b
         };
         bytes.drain(prefix.len()..=prefix.len() + at);
     }
-    // The last line goes on in the next part.
+    // Completes the last line from the next part.
     while bytes.len() > prefix.len() && bytes.last().is_some_and(|b| *b != b'\n') {
         let mut more = Vec::new();
         if (&mut file).take(LINE as u64).read_to_end(&mut more).map_err(fail)? == 0 {
@@ -233,7 +233,7 @@ fn part(path: &Path, first: u64, (rank, ranks): (usize, usize), prefix: &[u8], b
 mod tests {
     use super::*;
 
-    /// Lines of every kind of ends, and comments.
+    /// Texts with all kinds of line ends, and comments.
     fn texts() -> Vec<String> {
         let mut texts = vec![String::new(), "\n".into(), "a".into(), "\n\na\n\n".into(), "x".repeat(3 * LINE)];
         for newline in ["\n", "\r\n"] {
@@ -284,14 +284,14 @@ mod tests {
                 }
                 loop {
                     let before = all.len();
-                    let mut is_there = Vec::new();
+                    let mut any = Vec::new();
                     for (rank, shares) in shares.iter_mut().enumerate() {
                         let Source::Packed(stream) = &mut shares.source else { panic!("it is compressed") };
                         let mut lines = Vec::new();
-                        is_there.push(stream.round((rank, ranks), bytes, b"head\n", &mut lines).unwrap());
+                        any.push(stream.round((rank, ranks), bytes, b"head\n", &mut lines).unwrap());
                         all.extend_from_slice(lines.strip_prefix(b"head\n").unwrap());
                     }
-                    assert!(is_there.iter().all(|is| *is == (all.len() > before)));
+                    assert!(any.iter().all(|any| *any == (all.len() > before)));
                     if all.len() == before {
                         break;
                     }

@@ -1,4 +1,4 @@
-//! Compressed text, decompressed as it is read: a window of it is in memory, and a piece of the file.
+//! Streaming decompression: only a window of the text and a piece of the file are in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -7,12 +7,12 @@ use flate2::bufread::GzDecoder;
 
 use crate::wire::reserved;
 
-/// Whether a file that begins so is compressed, in a way that is read here.
+/// Whether a file with these first bytes is in a supported compressed format.
 pub(crate) fn is_packed(first: &[u8]) -> bool {
     first.starts_with(&[0x1f, 0x8b]) || (cfg!(feature = "zstd") && is_zstd(first))
 }
 
-/// Whether these are the first bytes of a frame of zstd, which may be one to be skipped.
+/// Whether these are the first bytes of a zstd frame, skippable frames included.
 fn is_zstd(first: &[u8]) -> bool {
     first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || is_skipped(first)
 }
@@ -20,18 +20,18 @@ fn is_skipped(first: &[u8]) -> bool {
     matches!(first, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// Bytes of a file that are read at a time.
+/// Bytes read from a file at a time.
 const PIECE: usize = 1 << 16;
-/// What a decoder takes for its window and tables, at least.
+/// Minimum memory of a decoder's window and tables.
 #[cfg(not(feature = "zstd"))]
 const STATE: usize = 1 << 16;
 #[cfg(feature = "zstd")]
 const STATE: usize = 1 << 20;
-/// Largest window of zstd, of which a decoder keeps a copy: what `zstd` takes by itself.
+/// Largest accepted zstd window, of which a decoder stores a copy: the default limit of the `zstd` program.
 #[cfg(feature = "zstd")]
 const WINDOW: u64 = (1 << 27) + 1;
 
-/// A file with bytes to look ahead at.
+/// A file with lookahead.
 struct Input {
     file: File,
     buffer: Vec<u8>,
@@ -39,7 +39,7 @@ struct Input {
 }
 
 impl Input {
-    /// The bytes that come, at least so many unless the file ends.
+    /// The next bytes, at least `bytes` of them unless the file ends.
     fn peek(&mut self, bytes: usize) -> io::Result<&[u8]> {
         if self.buffer.len() - self.at < bytes {
             self.buffer.drain(..self.at);
@@ -48,7 +48,7 @@ impl Input {
         }
         Ok(&self.buffer[self.at..])
     }
-    /// Leaves bytes out.
+    /// Skips bytes.
     #[cfg(feature = "zstd")]
     fn skip(&mut self, mut bytes: usize) -> io::Result<()> {
         while bytes > 0 {
@@ -87,28 +87,28 @@ fn wrong(why: impl ToString) -> io::Error {
 }
 
 enum Member {
-    /// Before the first of all, or the next.
+    /// Before the first or next member.
     Between(Input),
     Gzip(Box<GzDecoder<Input>>),
     #[cfg(feature = "zstd")]
     Zstd(Box<ruzstd::decoding::StreamingDecoder<Input, ruzstd::decoding::FrameDecoder>>),
-    /// Behind the last, or where an error was.
+    /// After the last member, or after an error.
     Over,
 }
 
-/// The text of all members of a compressed file, one behind the other.
+/// The concatenated text of all members of a compressed file.
 pub(crate) struct Unpacked(Member);
 
 impl Unpacked {
-    /// Of a file that begins as one that is [compressed](is_packed).
+    /// For a file whose first bytes satisfy [`is_packed`].
     pub(crate) fn new(file: File) -> io::Result<Self> {
         Ok(Self(Member::Between(Input { file, buffer: Vec::new(), at: 0 })))
     }
-    /// The next member; nothing but zeros may stand behind the last, by which tapes and disks are filled up.
+    /// Starts the next member. Only zeros may follow the last one: padding of tape and disk blocks.
     fn begin(mut input: Input) -> io::Result<Member> {
         let first = input.peek(4)?;
         if first.starts_with(&[0x1f, 0x8b]) {
-            // A decoder panics where it cannot have its memory.
+            // The decoder panics if its allocation fails, so the allocation is tried first.
             drop(reserved::<u8>(STATE, "decompression").map_err(|_| io::ErrorKind::OutOfMemory)?);
             return Ok(Member::Gzip(Box::new(GzDecoder::new(input))));
         }
@@ -158,7 +158,7 @@ impl Read for Unpacked {
                 #[cfg(feature = "zstd")]
                 Member::Zstd(decoder) => {
                     let sums = (decoder.decoder.get_checksum_from_data(), decoder.decoder.get_calculated_checksum());
-                    if matches!(sums, (Some(told), Some(found)) if told != found) {
+                    if matches!(sums, (Some(stored), Some(computed)) if stored != computed) {
                         return Err(wrong("zstd: the checksum is another one; the file is damaged"));
                     }
                     Member::Between(decoder.into_inner())

@@ -1,4 +1,4 @@
-//! Blocks of matrices and pieces of vectors as bytes, and joined of those.
+//! Serialization of matrix blocks and vector pieces, and their reassembly.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use sparring::{Error, Pattern, Result};
 
 use crate::link::Parts;
 
-/// The error of bytes that no rank sends.
+/// The error of a malformed message.
 pub(crate) fn broken() -> Error {
     Error::Device { what: "cluster".into(), message: "a message is shorter than it says".into() }
 }
 
-/// Bytes being read from their beginning.
+/// A reader of a byte slice.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -40,11 +40,11 @@ pub(crate) fn put_word(to: &mut Vec<u8>, x: usize) {
 pub(crate) fn put_indices(to: &mut Vec<u8>, x: impl Iterator<Item = u32>) {
     x.for_each(|x| to.extend_from_slice(&x.to_le_bytes()));
 }
-/// A buffer with room for so many bytes.
+/// An empty buffer with capacity for `bytes` bytes.
 pub(crate) fn buffer(bytes: usize) -> Result<Vec<u8>> {
     reserved(bytes, "a message")
 }
-/// An empty vector with room for so many values.
+/// An empty vector with capacity for `n` values.
 pub(crate) fn reserved<T>(n: usize, what: &'static str) -> Result<Vec<T>> {
     let mut buffer = Vec::new();
     let bytes = n as u128 * size_of::<T>() as u128;
@@ -57,21 +57,21 @@ pub(crate) fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
     made.resize(n, T::default());
     Ok(made)
 }
-/// The bytes of numbers.
+/// Numbers as bytes.
 pub(crate) fn bytes<T: Value>(x: &[T]) -> &[u8] {
     Slice::of(x).as_bytes().unwrap_or_default()
 }
-/// The same, to be written.
+/// Numbers as writable bytes.
 pub(crate) fn bytes_mut<T: Value>(x: &mut [T]) -> &mut [u8] {
     SliceMut::of(x).into_bytes().unwrap_or_default()
 }
-/// The numbers of bytes.
+/// Bytes as numbers.
 pub(crate) fn values<T: Value>(bytes: &[u8]) -> Result<Vec<T>> {
     let mut own = buffer(bytes.len())?;
     own.extend_from_slice(bytes);
     values_of(T::TYPE, &mut own)?.into_vec().map_err(|_| broken())
 }
-/// The bytes of values, where they are numbers: structs are sent by no message.
+/// The bytes of values, which must be numbers: structs are not supported in messages.
 pub(crate) fn raw(values: Slice<'_>) -> Result<&[u8]> {
     let wrong = || Error::Unsupported {
         what: format!("{} on several ranks", values.ty()),
@@ -80,7 +80,7 @@ pub(crate) fn raw(values: Slice<'_>) -> Result<&[u8]> {
     values.as_bytes().ok_or_else(wrong)
 }
 
-/// A matrix as bytes: rows, columns and entries, lengths of rows, columns, values.
+/// A serialized matrix: nrows, ncols, nnz, row lengths, column indices, values.
 pub(crate) fn matrix_bytes(a: &Matrix) -> Result<Vec<u8>> {
     let here = a.download()?;
     let (pattern, values) = (here.pattern().ok_or_else(broken)?, here.values().ok_or_else(broken)?);
@@ -93,7 +93,7 @@ pub(crate) fn matrix_bytes(a: &Matrix) -> Result<Vec<u8>> {
     Ok(to)
 }
 
-/// The matrix of these bytes, in the processor's memory.
+/// Deserializes a matrix into host memory.
 pub(crate) fn matrix_of(ty: Type, bytes: &[u8]) -> Result<Matrix> {
     let mut from = Bytes(bytes);
     let (m, n, nnz) = (from.word()?, from.word()?, from.word()?);
@@ -111,10 +111,10 @@ pub(crate) fn matrix_of(ty: Type, bytes: &[u8]) -> Result<Matrix> {
     Matrix::new(Arc::new(Pattern::from_unsorted(m, n, row_ptr, col_idx)?), values_of(ty, &mut values)?)
 }
 
-/// The entries of a vector in the processor's memory.
+/// The entries of a vector, in host memory.
 pub(crate) struct Entries {
     x: Vector,
-    /// Of a bitmap.
+    /// Indices and values listed from a bitmap vector.
     listed: Option<(Vec<u32>, Array)>,
 }
 
@@ -127,37 +127,37 @@ impl Entries {
     pub(crate) fn ty(&self) -> Type {
         self.x.ty()
     }
-    /// Their places, increasing, unless there is one at every place, and the bytes of their values.
+    /// Increasing indices, or `None` for a full vector, and the bytes of the values.
     pub(crate) fn raw(&self) -> Result<(Option<&[u32]>, &[u8])> {
-        let (places, values) = match &self.listed {
-            Some((places, values)) => (Some(&places[..]), values.slice()),
+        let (indices, values) = match &self.listed {
+            Some((indices, values)) => (Some(&indices[..]), values.slice()),
             None => raw_entries(&self.x).ok_or_else(broken)?,
         };
-        Ok((places, raw(values)?))
+        Ok((indices, raw(values)?))
     }
-    /// All of them as bytes.
+    /// All entries, serialized.
     pub(crate) fn all(&self) -> Result<Vec<u8>> {
         Ok(self.parts(std::slice::from_ref(&(0..self.x.len())))?.bytes)
     }
-    /// Those at places of several ranges as bytes, one range behind the other; places are counted from the start of each.
+    /// The entries within several ranges, serialized range by range; indices are relative to the start of each range.
     pub(crate) fn parts(&self, ranges: &[Range<usize>]) -> Result<Parts> {
-        let (size, (places, values)) = (self.ty().size(), self.raw()?);
-        let entries = |range: &Range<usize>| match places {
+        let (size, (indices, values)) = (self.ty().size(), self.raw()?);
+        let entries = |range: &Range<usize>| match indices {
             None => range.clone(),
-            Some(places) => {
-                let at = |end: usize| places.partition_point(|&p| (p as usize) < end);
+            Some(indices) => {
+                let at = |end: usize| indices.partition_point(|&p| (p as usize) < end);
                 at(range.start)..at(range.end)
             }
         };
-        let each = if places.is_some() { 4 + size } else { size };
+        let each = if indices.is_some() { 4 + size } else { size };
         let total = ranges.iter().map(|range| 9 + entries(range).len() * each).sum();
         let mut made = Parts { bytes: buffer(total)?, lengths: Vec::with_capacity(ranges.len()) };
         for range in ranges {
             let (before, of) = (made.bytes.len(), entries(range));
-            made.bytes.push(u8::from(places.is_none()));
+            made.bytes.push(u8::from(indices.is_none()));
             put_word(&mut made.bytes, of.len());
-            if let Some(places) = places {
-                put_indices(&mut made.bytes, places[of.clone()].iter().map(|&p| p - range.start as u32));
+            if let Some(indices) = indices {
+                put_indices(&mut made.bytes, indices[of.clone()].iter().map(|&p| p - range.start as u32));
             }
             made.bytes.extend_from_slice(&values[of.start * size..of.end * size]);
             made.lengths.push(made.bytes.len() - before);
@@ -166,8 +166,8 @@ impl Entries {
     }
 }
 
-/// The vector of `len` places of which parts are these bytes, each from a place on, in the order of their places;
-/// ranges that no part covers are empty.
+/// The vector of length `len` assembled from serialized parts, each with its start index, in increasing order. Ranges
+/// not covered by a part are empty.
 pub(crate) fn joined<'a>(
     ty: Type,
     len: usize,
@@ -178,7 +178,7 @@ pub(crate) fn joined<'a>(
         entries += Bytes(&bytes[1..]).word()?;
     }
     let is_full = entries == len;
-    let mut places = reserved(if is_full { 0 } else { entries }, "places of a vector")?;
+    let mut indices = reserved(if is_full { 0 } else { entries }, "indices of a vector")?;
     let mut values = buffer(entries * ty.size())?;
     for (start, bytes) in parts {
         let mut from = Bytes(bytes);
@@ -187,18 +187,18 @@ pub(crate) fn joined<'a>(
         if !full {
             let of = from.indices(n)?;
             if !is_full {
-                places.extend(of.map(|p| start + p));
+                indices.extend(of.map(|p| start + p));
             }
         } else if !is_full {
-            places.extend((0..n as u32).map(|p| start + p));
+            indices.extend((0..n as u32).map(|p| start + p));
         }
         values.extend_from_slice(from.take(n * ty.size())?);
     }
     let values = values_of(ty, &mut values)?;
-    if is_full { Vector::full(values) } else { Vector::new(len, places, values) }
+    if is_full { Vector::full(values) } else { Vector::new(len, indices, values) }
 }
 
-/// A vector on the machine of a rank.
+/// Uploads a vector to the local device.
 pub(crate) fn here(machine: &Machine, x: Vector) -> Result<Vector> {
     machine.upload_vector(&x)
 }

@@ -1,4 +1,4 @@
-//! Matrix Market files of which every rank writes a part.
+//! Parallel writer of Matrix Market files: every rank writes its block.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -12,20 +12,21 @@ use crate::Cluster;
 use crate::blocks::Block;
 use crate::wire::broken;
 
-/// Fields of a file whose values are numbers of one word, from those that say least on.
+/// Field types, in order of increasing generality.
 const FIELDS: [&str; 5] = ["pattern", "integer", "unsigned-integer", "real", "complex"];
 
 impl Cluster {
-    /// Writes a Matrix Market file as [`write_matrix_market_any`](sparring::io::write_matrix_market_any) does: every
-    /// rank its block, at its place of the one file. Collective; all ranks see the folder.
+    /// Writes a Matrix Market file as [`write_matrix_market_any`](sparring::io::write_matrix_market_any) does. Every
+    /// rank writes its block at its offset of one file. Collective; the directory must be visible to all ranks.
     ///
-    /// The same lines as of one rank, those of block (0, 0) first, then those of (0, 1): reading the file gives the
-    /// same matrix bit for bit. Each rank formats and holds O(nnz / p) lines, and sends nothing but their length. The
-    /// file is written beside its place and takes it when all parts are there; a rank that fails leaves what was there
-    /// before. What is no plain file, a pipe say, and what ends in `.gz` is written by the first rank, which gathers
-    /// the matrix.
+    /// The lines are those of a single rank, ordered by blocks: (0, 0), (0, 1), … Reading the file restores the matrix
+    /// bit for bit. Each rank formats and stores O(nnz / p) lines, and communicates only their length. The file is
+    /// written under a temporary name in the same directory and renamed when all parts are complete; on failure an
+    /// existing file is left untouched. Targets that are not regular files (pipes, for example) or end in `.gz` are
+    /// written by rank 0, which gathers the matrix.
     /// # Errors
-    /// Those of [`write_matrix_market_any`](sparring::io::write_matrix_market_any), on every rank if one has them.
+    /// Those of [`write_matrix_market_any`](sparring::io::write_matrix_market_any). An error of one rank is reported on
+    /// all.
     /// # Example
     /// ```
     /// use sparring::{Cpu, Csr, runtime::Matrix};
@@ -44,13 +45,13 @@ impl Cluster {
         shared.begin("write a matrix")?;
         let is_plain = fs::metadata(path).map_or(true, |about| about.is_file());
         let is_whole = self.size() == 1 || !is_plain || path.extension().is_some_and(|e| e == "gz");
-        // As the first rank finds it.
+        // Rank 0 decides.
         if shared.world.all_words([u64::from(is_whole), 0])[0][0] != 0 {
             let whole = a.download()?;
             return self.agree("write a whole matrix", if rank == 0 { write_whole(path, &whole) } else { Ok(()) });
         }
         let block = self.block(a)?;
-        // The first rank makes the file; the others are told its name.
+        // Rank 0 creates the file and broadcasts its name.
         let part = PathBuf::from(self.first("name of a file", || made_beside(path))?);
         let written = self.written(path, &part, &block);
         if rank == 0 && written.is_err() {
@@ -58,7 +59,7 @@ impl Cluster {
         }
         written
     }
-    /// The text that the first rank makes, on every rank.
+    /// Broadcasts a text made by rank 0.
     fn first(&self, what: &str, make: impl FnOnce() -> Result<String>) -> Result<String> {
         let mine = if self.rank() == 0 { make() } else { Ok(String::new()) };
         let mine = self.agree(what, mine)?;
@@ -71,7 +72,7 @@ impl Cluster {
         let mut lines = self.agree("text of a matrix", Lines::of(&block.block, (rows.start, cols.start)))?;
         let fields = shared.world.all_words([lines.field as u64, 0]);
         let field = fields.iter().map(|words| words[0] as usize).max().unwrap_or(0);
-        // Ones, where others have zeros as well.
+        // A block of ones alone was formatted as `pattern`; other blocks may have other values.
         let lines = self.agree("text of a matrix", lines.with_values(field).map(|()| lines.text))?;
         let field = FIELDS.get(field).ok_or_else(broken)?;
         let head = format!("%%MatrixMarket matrix coordinate {field} general\n{m} {n} {}\n", block.nnz);
@@ -84,7 +85,7 @@ impl Cluster {
             }
             file.seek(SeekFrom::Start(head.len() as u64 + before))?;
             file.write_all(&lines)?;
-            // What another machine has written is there before the file gets its name.
+            // Data from other nodes must be on disk before the file is renamed.
             file.sync_data()
         };
         let fail = |e| io_error(path, e);
@@ -109,12 +110,12 @@ fn write_whole(path: &Path, a: &Matrix) -> Result<()> {
     write_matrix_market_any(path, pattern, values, &WriteOptions::new())
 }
 
-/// What a path leads to: the end of a link.
+/// The target of a path, with symbolic links resolved.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.into())
 }
 
-/// The folder of a file.
+/// The directory of a file.
 fn beside(path: &Path) -> PathBuf {
     match target(path).parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
@@ -122,7 +123,7 @@ fn beside(path: &Path) -> PathBuf {
     }
 }
 
-/// An empty file in the folder of another; its name.
+/// Creates an empty temporary file in the directory of `path`, and returns its name.
 fn made_beside(path: &Path) -> Result<String> {
     let target = target(path);
     let name = target.file_name().ok_or_else(|| io_error(path, io::ErrorKind::IsADirectory.into()))?.to_string_lossy();
@@ -137,12 +138,12 @@ fn made_beside(path: &Path) -> Result<String> {
     Err(broken())
 }
 
-/// The lines of a block, as it is written, with rows and columns counted from others than the first.
+/// A sink for the text of a block, which shifts local row and column numbers to global ones.
 struct Lines {
     start: (usize, usize),
-    /// Which of the fields; unknown before the first line is complete.
+    /// Index into [`FIELDS`]; known once the first line is complete.
     field: usize,
-    /// Lines before the entries, and the beginning of the line to come.
+    /// Number of header lines seen, and the incomplete current line.
     heads: usize,
     line: Vec<u8>,
     text: Vec<u8>,
@@ -156,7 +157,7 @@ impl Lines {
         write_matrix_market_any_to(&mut lines, pattern, values, &WriteOptions::new())?;
         Ok(lines)
     }
-    /// Takes a line, its end left out.
+    /// Processes a line, without its line end.
     fn take(&mut self) -> io::Result<()> {
         let line = std::str::from_utf8(&self.line).map_err(io::Error::other)?;
         let wrong = || io::Error::other(format!("a line of a matrix is {line}"));
@@ -169,8 +170,8 @@ impl Lines {
             return Ok(());
         }
         let mut words = line.splitn(3, ' ');
-        let mut place = |start: usize| Some(words.next()?.parse::<usize>().ok()? + start);
-        let (row, col) = (place(self.start.0).ok_or_else(wrong)?, place(self.start.1).ok_or_else(wrong)?);
+        let mut index = |start: usize| Some(words.next()?.parse::<usize>().ok()? + start);
+        let (row, col) = (index(self.start.0).ok_or_else(wrong)?, index(self.start.1).ok_or_else(wrong)?);
         let value = words.next();
         self.text.try_reserve(line.len() + 40).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         match value {
@@ -178,7 +179,7 @@ impl Lines {
             None => writeln!(self.text, "{row} {col}"),
         }
     }
-    /// Ones at places alone, for a file of this field.
+    /// Appends the value 1 to lines without values, if the file's field has values.
     fn with_values(&mut self, field: usize) -> Result<()> {
         if self.field > 0 || field == 0 {
             return Ok(());

@@ -1,8 +1,8 @@
-//! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
+//! Tests on MPI ranks: the program launches itself with 1, 2, 4, 6 and 9 ranks, each job under a time limit.
 //!
-//! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other
-//! numbers, `SPARRING_MPIRUN` another launcher, and words behind `--` some of the scenarios. With the feature `cuda`
-//! there is a scenario that is run by hand, `gpus`, where each rank has a GPU.
+//! `cargo test -p sparring-cluster --features mpi --test ranks` requires `mpirun`. `SPARRING_RANKS=4,16` sets other
+//! rank counts, `SPARRING_MPIRUN` another launcher, and arguments after `--` select scenarios. With the feature `cuda`,
+//! the scenario `gpus` is run by hand with one GPU per rank.
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;
@@ -42,7 +42,7 @@ use std::time::{Duration, Instant};
 use sparring::Cpu;
 use sparring_cluster::Cluster;
 
-/// What a rank does, by its name.
+/// The scenario of this name.
 const SCENARIO: &str = "SPARRING_RANKS_SCENARIO";
 
 fn cluster() -> Cluster {
@@ -58,7 +58,7 @@ fn main() {
 
 /// One rank of a job.
 fn rank(scenario: &str) {
-    // The number of its GPU, before anything is computed.
+    // The GPU ordinal must be known before any computation.
     let on_node = Cluster::local_rank().expect("MPI");
     #[cfg(feature = "cuda")]
     if scenario == "gpus" {
@@ -85,19 +85,19 @@ fn rank(scenario: &str) {
     }
 }
 
-/// Starts ranks and waits for them.
+/// Launches ranks and waits for them.
 fn start(ranks: usize, scenario: &str, limit: Duration) -> Output {
     let mut command = mpirun(ranks, &std::env::current_exe().expect("this program"));
     command.env(SCENARIO, scenario);
     waited(command, &format!("{scenario}, {ranks} ranks"), limit)
 }
 
-/// What starts ranks, of the MPI that this program was built with.
+/// The launcher of the MPI that this program was built with.
 fn launcher() -> String {
     std::env::var("SPARRING_MPIRUN").unwrap_or_else(|_| "mpirun".into())
 }
 
-/// `mpirun` of a program, whose arguments are to follow.
+/// An `mpirun` command for a program; its arguments are appended by the caller.
 fn mpirun(ranks: usize, program: &std::path::Path) -> Command {
     let mut command = Command::new(launcher());
     let version = Command::new(launcher()).arg("--version").output();
@@ -110,7 +110,7 @@ fn mpirun(ranks: usize, program: &std::path::Path) -> Command {
     command
 }
 
-/// What a job says, which ends within the limit.
+/// Output of a job, which must end within the time limit.
 fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun");
     let id = child.id();
@@ -118,7 +118,7 @@ fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
     let (done, finished) = std::sync::mpsc::channel();
     let watch = std::thread::spawn(move || {
         if finished.recv_timeout(limit).is_err() {
-            // A hung job may not hear the first.
+            // A hung job may ignore the first signal.
             _ = Command::new("kill").arg(id.to_string()).status();
             std::thread::sleep(Duration::from_secs(2));
             _ = Command::new("kill").args(["-9", &id.to_string()]).status();
@@ -133,7 +133,7 @@ fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
     out
 }
 
-/// What ranks do one after another, each in a job of its own.
+/// All scenarios, each in a job of its own.
 const SCENARIOS: [&str; 8] =
     ["products", "algorithms", "neighbours", "factor", "files", "entries", "tensors", "oracle"];
 

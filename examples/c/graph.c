@@ -1,6 +1,6 @@
-/* A breadth-first search and PageRank by the operations of GraphBLAS, compared with plain loops.
+/* Breadth-first search and PageRank by GraphBLAS operations, compared with plain loops.
  *
- * The graph is a web of N pages with up to LINKS links each; every eleventh page has none.
+ * The graph is a web of N pages with up to LINKS links each; every eleventh page has no links.
  *
  * How to build it: capi/README.md.
  */
@@ -13,7 +13,7 @@ enum { N = 500, LINKS = 4, SWEEPS = 100 };
 
 static const double damping = 0.85, tolerance = 1e-12;
 
-/* One line is enough here; a library would hand the status on. */
+/* Exits on error; a library would return the status to its caller. */
 static void check(SparringStatus status)
 {
     if (status != SPARRING_OK) {
@@ -59,7 +59,7 @@ static void bfs(const SparringDevice *device, const SparringMatrix *a, uint64_t 
     check(sparring_vector_free(frontier));
 }
 
-/* r = (1 - d)/n + d (A^T (r / degree) + what pages without links hold, spread over all), until no rank moves. */
+/* r = (1 - d)/n + d (A^T (r / degree) + rank of pages without links, spread evenly), until convergence. */
 static void pagerank(const SparringDevice *device, const SparringMatrix *a, SparringVector *rank)
 {
     const SparringDescriptor outside = {.structure = 1, .complement = 1, .replace = 1};
@@ -88,7 +88,7 @@ static void pagerank(const SparringDevice *device, const SparringMatrix *a, Spar
 
     check(sparring_vector_reduce(device, degree, NULL, NULL, sum, a, NULL));
     for (int sweep = 0; sweep < SWEEPS && change > tolerance; sweep++) {
-        /* What the pages without links hold: nothing is no sum, so the scalar may be empty. */
+        /* Total rank of the pages without links; the scalar is empty if there are none. */
         check(sparring_vector_update(device, hanging, degree, NULL, rank, &outside));
         check(sparring_vector_reduce_scalar(device, scalar, NULL, sum, hanging));
         if (sparring_scalar_get(scalar, &held) == SPARRING_NO_VALUE)
@@ -125,7 +125,7 @@ static void pagerank(const SparringDevice *device, const SparringMatrix *a, Spar
     check(sparring_vector_free(degree));
 }
 
-/* Both by their definition. */
+/* Both algorithms by definition. */
 static void plainly(int start, int64_t levels[N], double rank[N])
 {
     for (int i = 0; i < N; i++)

@@ -1,11 +1,11 @@
-/* Products over two semirings with one plan: the structure is found once, the values as often as they change.
+/* Products over two semirings with one plan: the pattern is computed once, the values whenever they change.
  *
  * Four towns, and the roads between them in kilometres:
  *
  *     0 --7--> 1 --2--> 3
  *     0 --1--> 2 --4--> 3      3 --5--> 0
  *
- * Over plus-pair, (A A)(i, j) is the number of ways from i to j with two roads; over min-plus, the shortest of them.
+ * Over plus-pair, (A A)(i, j) is the number of two-road paths from i to j; over min-plus, the length of the shortest.
  *
  * How to build it: capi/README.md.
  */
@@ -14,7 +14,7 @@
 
 #include "sparring.h"
 
-/* One line is enough here; a library would hand the status on. */
+/* Exits on error; a library would return the status to its caller. */
 static void check(SparringStatus status)
 {
     if (status != SPARRING_OK) {
@@ -56,7 +56,7 @@ int main(void)
     check(sparring_matrix_from_csr(SPARRING_F64, 4, 4, row_ptr, col_idx, km, 5, &roads));
     check(sparring_matrix_from_csr(SPARRING_F64, 4, 4, row_ptr, col_idx, by_train, 5, &rails));
 
-    /* At once: */
+    /* In a single call: */
     check(sparring_mxm(cpu, "plus_pair", roads, roads, NULL, &ways));
     print("ways", ways);
 

@@ -1,4 +1,4 @@
-/* Nearest rows: which of four texts are about the same things, by how often words occur in them.
+/* Nearest neighbours: which of four texts are about the same topic, by word counts.
  *
  *                    matrix  sparse  graph  bread  oven
  *     0  sparse matrices  4       3
@@ -13,7 +13,7 @@
 
 #include "sparring.h"
 
-/* One line is enough here; a library would hand the status on. */
+/* Exits on error; a library would return the status to its caller. */
 static void check(SparringStatus status)
 {
     if (status != SPARRING_OK) {
@@ -38,7 +38,7 @@ int main(void)
     check(sparring_device_new("cpu", 0, 0, &cpu));
     check(sparring_matrix_from_csr(SPARRING_F64, 4, 5, row_ptr, col_idx, counts, 8, &texts));
 
-    /* Into arrays of ours, nearest first. The rows of another matrix would be given instead of the first NULL. */
+    /* Into caller-owned arrays, nearest first. To search another matrix, pass it instead of the first NULL. */
     check(sparring_knn(cpu, "cosine", 2, texts, NULL, &others, ids, distances, 8, &found, how, sizeof how, NULL));
     for (uint64_t i = 0; i < 4; i++) {
         printf("%llu:", (unsigned long long)i);
@@ -47,7 +47,7 @@ int main(void)
         printf("\n");
     }
 
-    /* As a matrix: however many there are. */
+    /* As a matrix: any number per row. */
     check(sparring_radius(cpu, "cosine", 0.5, texts, NULL, &others, &close));
     const uint64_t *begin;
     const uint32_t *near_rows;

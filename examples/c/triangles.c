@@ -8,7 +8,7 @@
 
 #include "sparring.h"
 
-/* Each pair once; members are counted from 1. */
+/* Each pair once; members are numbered from 1. */
 static const uint32_t friends[78][2] = {
     {1, 2},   {1, 3},   {1, 4},   {1, 5},   {1, 6},   {1, 7},   {1, 8},   {1, 9},   {1, 11},  {1, 12},  {1, 13},
     {1, 14},  {1, 18},  {1, 20},  {1, 22},  {1, 32},  {2, 3},   {2, 4},   {2, 8},   {2, 14},  {2, 18},  {2, 20},

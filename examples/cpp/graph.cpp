@@ -1,4 +1,4 @@
-// Shortest paths, reachability and a fold in C++, by the owning classes of sparring.hpp.
+// Shortest paths, reachability and a fold in C++, with the owning classes of sparring.hpp.
 //
 // Five towns, and the roads between them in kilometres; town 4 is on an island.
 //
@@ -9,7 +9,7 @@
 
 using namespace sparring;
 
-// The length of the shortest path from `start` to every town that it reaches: d = min(d, d min.+ A) until nothing
+// The length of the shortest path from `start` to every reachable town: d = min(d, d min.+ A) until nothing
 // changes (Bellman, Ford).
 static Vector distances(const Device &device, const Matrix &roads, std::uint64_t start)
 {
@@ -27,7 +27,7 @@ static Vector distances(const Device &device, const Matrix &roads, std::uint64_t
     return d;
 }
 
-// The number of roads on the way with the fewest, by a breadth-first search.
+// The minimum number of roads to each town, by breadth-first search.
 static Vector levels(const Device &device, const Matrix &roads, std::uint64_t start)
 {
     const Semiring any_pair("any_pair", type_of<bool>());

@@ -1,4 +1,4 @@
-// Groups of a network, who holds it together, and the shortest path through it, by the class Graph of sparring.hpp.
+// Communities, central vertices and a shortest path of a network, with the class Graph of sparring.hpp.
 //
 // Eight people, and the minutes between the homes of friends; only 3 and 4 know each other across the two groups.
 //

@@ -1,16 +1,16 @@
-//! The arrays of `bench_contract.py`: what numpy's `default_rng(12345).random` draws, one array after the other.
+//! The arrays of `bench_contract.py`: consecutive draws of numpy's `default_rng(12345).random`.
 
 use super::memory::collected;
 use super::numpy::Generator;
 use sparring::Result;
 
-/// Every case begins with it.
+/// Seed of every case.
 const SEED: u64 = 12345;
 const ARRAYS: &str = "arrays of a contraction";
 
 macro_rules! arrays {
     ($($t:ty, $random:ident, $gemm:ident, $elements:ident;)*) => {$(
-        /// A, B and C of so many n × n matrices each, row-major: (u − ½) / n.
+        /// A, B and C, each a batch of n × n row-major matrices of (u − ½) / n.
         /// # Errors
         /// [`Error::OutOfMemory`](sparring::Error::OutOfMemory).
         pub fn $gemm(n: usize, batch: usize) -> Result<[Vec<$t>; 3]> {
@@ -20,7 +20,7 @@ macro_rules! arrays {
             Ok([one()?, one()?, one()?])
         }
         /// The basis B of Q points × D functions (u − 0.4), weights of `batch` elements with Q points in each of `dims`
-        /// directions (u + ½), and values of D functions in each (u − ½).
+        /// directions (u + ½), and values of D functions in each direction (u − ½).
         /// # Errors
         /// [`Error::OutOfMemory`](sparring::Error::OutOfMemory).
         pub fn $elements(dims: u32, d: usize, q: usize, batch: usize) -> Result<[Vec<$t>; 3]> {

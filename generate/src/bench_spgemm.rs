@@ -21,8 +21,8 @@ pub(super) fn value(_: u64, i: u64, j: u64) -> f64 {
     unit(hash2(7, i, j)) + 0.5
 }
 
-/// A recursive random graph: 2^scale vertices, edge_factor · 2^scale draws, each falling level by level
-/// into a quadrant with probabilities 0.57, 0.19, 0.19, 0.05. Loops and repeats are dropped.
+/// A recursive random graph (R-MAT): 2^scale vertices, edge_factor · 2^scale draws, each placed level by level
+/// into a quadrant with probabilities 0.57, 0.19, 0.19, 0.05. Self-loops and duplicates are dropped.
 ///
 /// Source: Chakrabarti, Zhan, Faloutsos 2004; parameters of Graph500.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Rmat {
         let n = 1 << self.scale;
         from_keys(n, n, keys, value)
     }
-    /// Row · n + column of each entry, some more than once.
+    /// Row · n + column of each entry, with duplicates.
     pub(super) fn keys(self) -> Result<Vec<u64>> {
         check_size("scale", self.scale.into(), 31)?;
         check_size("edge_factor", self.edge_factor, 1 << 24)?;
@@ -93,7 +93,7 @@ fn shuffle(n: u64, seed: u64) -> Result<Vec<u32>> {
     Ok(label)
 }
 
-/// n × n with `d` uniform draws in each row, repeats dropped.
+/// n × n with `d` uniform draws per row, duplicates dropped.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn er(n: u64, d: u64, seed: u64) -> Result<Csr<f64>> {
@@ -122,21 +122,21 @@ fn laplacian(dims: [u64; 3], offsets: &[[i64; 3]], diagonal: f64) -> Result<Csr<
     from_keys(n, n, stencil_keys(dims, offsets)?, |_, i, j| if i == j { diagonal } else { -1.0 })
 }
 
-/// The 5-point Laplacian on nx² points: 4 on the diagonal, −1 beside it.
+/// The 5-point Laplacian on nx² points: 4 on the diagonal, −1 off the diagonal.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn lap2d(nx: u64) -> Result<Csr<f64>> {
     check_size("nx", nx, 46_340)?;
     laplacian([1, nx, nx], &cross(2), 4.0)
 }
-/// The 7-point Laplacian on nx³ points: 6 on the diagonal, −1 beside it.
+/// The 7-point Laplacian on nx³ points: 6 on the diagonal, −1 off the diagonal.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn lap3d(nx: u64) -> Result<Csr<f64>> {
     check_size("nx", nx, 1290)?;
     laplacian([nx; 3], &cross(3), 6.0)
 }
-/// The 27-point stencil on nx³ points: 26 on the diagonal, −1 beside it.
+/// The 27-point stencil on nx³ points: 26 on the diagonal, −1 off the diagonal.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn stencil27(nx: u64) -> Result<Csr<f64>> {
@@ -144,7 +144,7 @@ pub fn stencil27(nx: u64) -> Result<Csr<f64>> {
     laplacian([nx; 3], &cube(), 26.0)
 }
 
-/// A Galerkin triple (R, A, P) of smoothed aggregation, whose product R·A·P is the next coarser matrix.
+/// A Galerkin triple (R, A, P) of smoothed aggregation; R·A·P is the coarse-grid matrix.
 ///
 /// A is [`lap3d`], P = (I − ⅔ D⁻¹ A) P₀ with P₀ the indicator of boxes of 3³ points, R = Pᵀ.
 /// # Errors
@@ -159,7 +159,7 @@ pub fn galerkin(nx: u64) -> Result<[Csr<f64>; 3]> {
     row_ptr.push(0);
     for i in 0..a.nrows() {
         let own = box_of(i as u64);
-        // (box, row i of A · P₀): at most seven boxes, and sums of integers, so their order does not matter.
+        // (box, row i of A · P₀): at most seven boxes, and sums of integers, so the order does not matter.
         let mut row: Vec<(u64, f64)> = Vec::with_capacity(7);
         let (cols, entries) = a.row(i);
         for (&j, x) in cols.iter().zip(entries) {
@@ -181,8 +181,8 @@ pub fn galerkin(nx: u64) -> Result<[Csr<f64>; 3]> {
     Ok([p.transpose(&Threads::current())?, a, p])
 }
 
-/// A graph like the web: out-degrees follow a power law; four fifths of a page's links are one run within
-/// its host of 256 pages (navigation), the rest lead to popular pages, which come in blocks of 64.
+/// A web-like graph: out-degrees follow a power law; four fifths of a page's links form one run within
+/// its host of 256 pages (navigation), the rest lead to popular pages, which are in blocks of 64.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn weblike(n: u64, seed: u64) -> Result<Csr<f64>> {
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(fingerprint(&a), bits);
     }
 
-    /// Fingerprints of what the Python script makes.
+    /// Fingerprints of the matrices of the Python script.
     #[test]
     fn small_matrices_have_the_bits_of_the_script() {
         let raw = Rmat { seed: 5, symmetric: false, shuffled: false, ..Rmat::new(7, 8) };

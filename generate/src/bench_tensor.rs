@@ -1,26 +1,26 @@
-//! The tensors of `bench_tensor.py`: random numbers of numpy's `Generator(PCG64(seed))`.
+//! The tensors of `bench_tensor.py`: draws of numpy's `Generator(PCG64(seed))`.
 //!
-//! Index i of a mode of n is drawn with probability ~ (i' + 1)^−s, i' its number before labels were shuffled (s = 0:
-//! uniformly). Rounds of draws are merged, repeats dropped, until there are enough; a random choice of them stays.
+//! Index i of a mode is drawn with probability ∝ (i' + 1)^−s, where i' is its label before shuffling (s = 0: uniform).
+//! Rounds of draws are merged and duplicates dropped until there are enough; then a random subset is selected.
 //! Values are uniform in (0, 1].
 //!
-//! numpy's power differs from the C library's in the last bit where it has AVX-512, and with it up to 7 % of a mode's
-//! probabilities, by 10⁻¹⁶. A draw would have to fall between the two to be seen, and none of these tensors has one:
-//! numpy gives the same bits either way.
+//! With AVX-512, numpy's power differs from that of the C library in the last bit, which changes up to 7 % of a mode's
+//! probabilities by 10⁻¹⁶. Only a draw between the two values would show the difference, and none of these tensors has
+//! one: numpy gives the same bits either way.
 
 use super::memory::{collected, grow, listed, sort};
 use super::numpy::Generator;
-use super::places::{DRAWS, Place, append, distinct, tensor};
+use super::places::{DRAWS, LinearIndex, append, distinct, tensor};
 use sparring::par::filled;
 use sparring::tensor::Tensor;
 use sparring::{Dense, Error, Result};
 
-/// How a tensor is drawn.
+/// Parameters of a tensor.
 struct Spec {
     name: &'static str,
     dims: &'static [u64],
     nnz: usize,
-    /// The exponent of each mode.
+    /// Zipf exponent of each mode.
     zipf: &'static [f64],
     seed: u64,
     sorted: bool,
@@ -85,8 +85,8 @@ const SPECS: [Spec; 7] = [
     },
 ];
 
-/// The tensor called `name`, `small` with a tenth of the entries; `planted`, which has rank 4 and every entry, is never
-/// smaller.
+/// The tensor called `name`; with `small`, a tenth of the entries. `planted`, which is full and has rank 4, is never
+/// reduced.
 /// # Errors
 /// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
 pub fn named(name: &str, small: bool) -> Result<Tensor<f64>> {
@@ -99,7 +99,7 @@ pub fn named(name: &str, small: bool) -> Result<Tensor<f64>> {
         return Err(Error::Argument { name: "case", message });
     };
     let nnz = if small { spec.nnz / 10 } else { spec.nnz };
-    // Of one tensor the places are beyond 64 bits.
+    // The linear indices of one tensor exceed 64 bits.
     if spec.dims.iter().try_fold(1u64, |n, &size| n.checked_mul(size)).is_some() {
         spec.drawn::<u64>(nnz)
     } else {
@@ -107,14 +107,14 @@ pub fn named(name: &str, small: bool) -> Result<Tensor<f64>> {
     }
 }
 
-/// One factor for each mode, uniform in [0, 1): where every program begins (seed 7).
+/// One factor per mode, uniform in [0, 1): the common initial guess of all programs (seed 7).
 /// # Errors
-/// [`Error::IndexOverflow`] if a factor has no size; [`Error::OutOfMemory`].
+/// [`Error::IndexOverflow`] if a factor is too large; [`Error::OutOfMemory`].
 pub fn factors(dims: &[usize], rank: usize, seed: u64) -> Result<Vec<Dense<f64>>> {
     let mut rng = Generator::new(seed);
     let mut factors = Vec::with_capacity(dims.len());
     for &n in dims {
-        // What is no size is refused there.
+        // `Dense::new` rejects an overflow.
         let len = n.saturating_mul(rank);
         factors.push(Dense::new(n, rank, rng.randoms(len)?)?);
     }
@@ -122,24 +122,24 @@ pub fn factors(dims: &[usize], rank: usize, seed: u64) -> Result<Vec<Dense<f64>>
 }
 
 impl Spec {
-    fn drawn<K: Place>(&self, nnz: usize) -> Result<Tensor<f64>> {
+    fn drawn<K: LinearIndex>(&self, nnz: usize) -> Result<Tensor<f64>> {
         let mut rng = Generator::new(self.seed);
         let mut modes: Vec<Marginal> = Vec::with_capacity(self.dims.len());
         for (&n, &s) in self.dims.iter().zip(self.zipf) {
             modes.push(Marginal::new(&mut rng, n as u32, s)?);
         }
-        let mut places: Vec<K> = Vec::new();
-        while places.len() < nnz {
-            let draws = ((nnz - places.len()) as f64 * 1.15) as usize + 1000;
+        let mut linear: Vec<K> = Vec::new();
+        while linear.len() < nnz {
+            let draws = ((nnz - linear.len()) as f64 * 1.15) as usize + 1000;
             let mut new = filled(draws, K::default(), DRAWS)?;
             for (mode, &base) in modes.iter().zip(self.dims) {
                 mode.append(&mut rng, &mut new, base)?;
             }
-            grow(&mut places, draws, DRAWS)?;
-            places.append(&mut new);
-            distinct(&mut places);
+            grow(&mut linear, draws, DRAWS)?;
+            linear.append(&mut new);
+            distinct(&mut linear);
         }
-        let mut pick = rng.permutation(places.len() as u32)?;
+        let mut pick = rng.permutation(linear.len() as u32)?;
         pick.truncate(nnz);
         if self.sorted {
             sort(&mut pick);
@@ -147,17 +147,17 @@ impl Spec {
         let uniform = rng.randoms(nnz)?;
         let values = listed(nnz, |p| 1.0 - uniform[p], DRAWS)?;
         drop(uniform);
-        tensor(self.dims, values, |p| places[pick[p] as usize])
+        tensor(self.dims, values, |p| linear[pick[p] as usize])
     }
 }
 
-/// How the indices of a mode are drawn.
+/// The distribution of the indices of a mode.
 struct Marginal {
-    /// Entry k is the probability of what is drawn to be k or less; nothing if all are alike.
+    /// Entry k is the cumulative probability of 0..=k; empty for the uniform distribution.
     cdf: Vec<f64>,
-    /// For each of as many equal parts of [0, 1), the first k that a number there can be, and at last the largest.
+    /// Guide table: for each of equal parts of [0, 1), the smallest k reachable from it; then the largest k.
     guide: Vec<u32>,
-    /// The index that k stands for.
+    /// The shuffled index of each k.
     label: Vec<u32>,
 }
 
@@ -165,7 +165,7 @@ impl Marginal {
     fn new(rng: &mut Generator, n: u32, s: f64) -> Result<Self> {
         let (mut cdf, mut guide) = (Vec::new(), Vec::new());
         if s != 0.0 {
-            // numpy takes the power of −1 for a quotient.
+            // numpy computes the power −1 as a quotient.
             let power = |x: f64| if s == 1.0 { 1.0 / x } else { x.powf(-s) };
             let mut sum = 0.0;
             let sums = (1..=n).map(|i| {
@@ -176,23 +176,23 @@ impl Marginal {
             let all = sum;
             cdf.iter_mut().for_each(|c| *c /= all);
             let parts = n.next_power_of_two();
-            // Quotients by powers of two are exact.
+            // Division by powers of two is exact.
             let first = |part: u32| cdf.partition_point(|&c| c <= f64::from(part) / f64::from(parts)) as u32;
             guide = collected(parts as usize + 1, (0..=parts).map(first), DRAWS)?;
         }
         Ok(Self { cdf, guide, label: rng.permutation(n)? })
     }
-    /// Draws an index for each place and puts it behind it.
-    fn append<K: Place>(&self, rng: &mut Generator, places: &mut [K], base: u64) -> Result<()> {
+    /// Draws an index for each entry and appends it to its linear index.
+    fn append<K: LinearIndex>(&self, rng: &mut Generator, linear: &mut [K], base: u64) -> Result<()> {
         if self.cdf.is_empty() {
             let n = self.label.len() as u32;
-            let draws = collected(places.len(), std::iter::repeat_with(|| rng.below(n)), DRAWS)?;
-            append(places, base, |p| draws[p].into());
+            let draws = collected(linear.len(), std::iter::repeat_with(|| rng.below(n)), DRAWS)?;
+            append(linear, base, |p| draws[p].into());
             return Ok(());
         }
-        let draws = rng.randoms(places.len())?;
+        let draws = rng.randoms(linear.len())?;
         let parts = (self.guide.len() - 1) as f64;
-        append(places, base, |p| {
+        append(linear, base, |p| {
             let u = draws[p];
             let part = (u * parts) as usize;
             let (from, to) = (self.guide[part] as usize, self.guide[part + 1] as usize);
@@ -203,7 +203,7 @@ impl Marginal {
     }
 }
 
-/// Σᵣ a(i, r) b(j, r) c(k, r), every entry stored: rank 4, of factors uniform in [0, 1).
+/// Σᵣ a(i, r) b(j, r) c(k, r) with all entries stored: rank 4, factors uniform in [0, 1).
 fn planted() -> Result<Tensor<f64>> {
     const DIMS: [u64; 3] = [60, 50, 40];
     let [a, b, c] = &factors(&DIMS.map(|n| n as usize), 4, 108)?[..] else {
@@ -222,18 +222,18 @@ fn planted() -> Result<Tensor<f64>> {
 mod tests {
     use super::*;
 
-    /// The guide narrows the search and changes nothing.
+    /// The guide table narrows the search without changing the result.
     #[test]
     fn an_index_is_the_first_with_more_probability() {
         for (n, s) in [(1, 0.5), (2, 0.3), (100, 0.9), (1000, 1.0), (1000, 3.0)] {
             let mode = Marginal::new(&mut Generator::new(3), n, s).unwrap();
             let mut rng = Generator::new(5);
             let draws = Generator::new(5).randoms(5000).unwrap();
-            let mut places = vec![0u64; 5000];
-            mode.append(&mut rng, &mut places, n.into()).unwrap();
-            for (u, place) in draws.iter().zip(places) {
+            let mut linear = vec![0u64; 5000];
+            mode.append(&mut rng, &mut linear, n.into()).unwrap();
+            for (u, index) in draws.iter().zip(linear) {
                 let k = mode.cdf.iter().position(|c| c > u).unwrap_or(n as usize - 1);
-                assert_eq!(place, u64::from(mode.label[k]));
+                assert_eq!(index, u64::from(mode.label[k]));
             }
         }
     }

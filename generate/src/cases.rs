@@ -6,12 +6,12 @@ use super::{bench_tensor, gen_py, graphs};
 use sparring::tensor::Tensor;
 use sparring::{Csr, Error, Result};
 
-/// Names of the products that benchmarks measure: A·A, and R·A·P for `rap100`.
+/// Names of the benchmark products: A·A, and R·A·P for `rap100`.
 pub const SPGEMM: &[&str] =
     &["rmat14", "rmat15", "rmat16", "er18d8", "band100k_16", "stencil27_60", "lap2d_1000", "web18", "rap100"];
-/// Names of the graphs whose triangles benchmarks count.
+/// Names of the graphs of the triangle counting benchmarks.
 pub const TRIANGLES: &[&str] = &["tc_rmat10", "tc_rmat16", "tc_rmat17", "tc_rmat18", "tc_web18"];
-/// Names of the graphs that benchmarks of graph algorithms measure, those of [`graphs`], with weights.
+/// Names of the weighted graphs of the graph algorithm benchmarks; see [`graphs`].
 pub const GRAPHS: &[&str] = &[
     "kron14", "kron15", "kron16", "kron17", "kron18", "kron19", "kron20", "kron21", "kron22", "urand14", "urand15",
     "urand16", "urand17", "urand18", "urand19", "urand20", "urand21", "urand22", "grid1000",
@@ -33,11 +33,11 @@ pub const GEN_PY: &[&str] = &[
     "gen_py/scrna_like",
 ];
 
-/// Names of the sets of vectors, one a row, that benchmarks measure distances between: those of [`gen_py`] with their
-/// values rounded to f32, so that either precision holds them exactly. [`queries`] says how many rows are queries.
+/// Names of the vector sets, one vector per row, of the distance benchmarks: those of [`gen_py`] with values rounded to
+/// f32, so that they are exact in either precision. [`queries`] gives the number of query rows.
 pub const DISTANCE: &[&str] = &["movielens_like", "nytimes_like", "scrna_like"];
 
-/// Names of the tensors that benchmarks measure, of [`bench_tensor`]. `small/` before one of them is a tenth of its
+/// Names of the benchmark tensors of [`bench_tensor`]. With the prefix `small/`, a tensor has a tenth of its
 /// entries.
 pub const TENSORS: &[&str] = &["random10m", "random3m", "uber", "nell2", "enron", "lbnl", "vast", "planted"];
 /// Names of the tensors of the other family, [`gen_py`].
@@ -46,13 +46,13 @@ pub const GEN_PY_TENSORS: &[&str] = &["gen_py/unif3", "gen_py/nell2", "gen_py/en
 /// A product of some of the matrices of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// Name under which results are reported.
+    /// Name in results.
     pub name: String,
     /// Positions of the factors in [`Case::matrices`], from the left.
     pub factors: Vec<usize>,
 }
 
-/// What a benchmark of products works on.
+/// Input of a product benchmark.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The matrices.
@@ -61,8 +61,8 @@ pub struct Case {
     pub products: Vec<Product>,
 }
 
-/// The products called `name`: A·A for a matrix; for `rap100` the three products A·P, R·A and R·A·P; that of its two
-/// factors for one of [`SHAPES`].
+/// The products called `name`: A·A for a matrix; A·P, R·A and R·A·P for `rap100`; the product of the two factors for
+/// one of [`SHAPES`].
 /// # Errors
 /// Those of [`matrix`].
 pub fn case(name: &str) -> Result<Case> {
@@ -80,8 +80,8 @@ pub fn case(name: &str) -> Result<Case> {
     })
 }
 
-/// Rows of the set called `name` that are the vectors x of d(x, y), from the first; every row is a y. `None` if it is
-/// not one of [`DISTANCE`].
+/// Number of query rows x of d(x, y) in the set called `name`, starting with the first; every row is a y. `None` if it
+/// is not one of [`DISTANCE`].
 #[must_use]
 pub fn queries(name: &str) -> Option<usize> {
     match name {
@@ -139,7 +139,7 @@ pub fn matrix(name: &str) -> Result<Csr<f64>> {
     }
 }
 
-/// The tensor called `name`: one of [`TENSORS`], alone or behind `small/`, or of [`GEN_PY_TENSORS`].
+/// The tensor called `name`: one of [`TENSORS`], with or without the prefix `small/`, or of [`GEN_PY_TENSORS`].
 /// # Errors
 /// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
 pub fn tensor(name: &str) -> Result<Tensor<f64>> {
@@ -168,13 +168,13 @@ fn single_precision(mut a: Csr<f64>) -> Result<Csr<f64>> {
     Ok(a)
 }
 
-/// Whether it names products of several factors, which only [`case`] knows.
+/// Whether the name is a product of several factors, available only through [`case`].
 #[must_use]
 pub fn is_product(name: &str) -> bool {
     name == "rap100" || SHAPES.contains(&name)
 }
 
-/// Refuses what neither [`matrix`] nor [`case`] knows, without making anything.
+/// Checks that [`matrix`] or [`case`] knows the name, without generating anything.
 /// # Errors
 /// [`Error::Argument`], listing the names.
 pub fn check_name(name: &str) -> Result<()> {

@@ -1,10 +1,10 @@
-//! Numbers by which two programs find that they hold the same matrix, or the same product.
+//! Fingerprints and checksums, by which two programs verify that they have the same matrix or product.
 
 use super::splitmix64;
 use sparring::{Csr, Error, Result};
 
 /// Hashes of the row pointers, the columns and the bits of the values: Σₚ s(s(p) xor wₚ) mod 2⁶⁴, with s
-/// splitmix64 and wₚ the p-th number as a 64-bit word. Equal matrices, and hardly any others, agree.
+/// splitmix64 and wₚ the p-th number as a 64-bit word. Different matrices almost certainly differ.
 pub fn fingerprint(a: &Csr<f64>) -> [u64; 3] {
     [
         hash(a.row_ptr().iter().map(|&p| p as u64)),
@@ -17,19 +17,20 @@ pub(super) fn hash(words: impl Iterator<Item = u64>) -> u64 {
     (0..).zip(words).fold(0, |sum, (p, w)| sum.wrapping_add(splitmix64(splitmix64(p) ^ w)))
 }
 
-/// Checksums of a matrix that do not depend on the order within rows.
+/// Checksums of a matrix, independent of the order within rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checks {
     /// Σ C(i, j).
     pub sum: f64,
     /// Σ u(i) C(i, j) v(j), with u(i) = 1 + splitmix64(i) mod 16 and v(j) = 1 + splitmix64(j + 2³²) mod 16.
     pub wsum: f64,
-    /// The same sums of the sizes |C(i, j)|, or of the terms of C: what rounding goes by.
+    /// The same sums over absolute values |C(i, j)|, or over absolute values of the terms of C: the scale of rounding
+    /// errors.
     pub sizes: [f64; 2],
 }
 
 impl Checks {
-    /// Whether the two agree within 10⁻⁹ of the sizes of what was summed: terms may cancel.
+    /// Whether the sums agree within 10⁻⁹ of the sums of absolute values, because terms may cancel.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         let [sum, wsum] = [0, 1].map(|i| 1e-9 * self.sizes[i].max(other.sizes[i]));
@@ -60,10 +61,10 @@ pub fn checks(c: &Csr<f64>) -> Checks {
     Checks { sum: c.values().iter().sum(), wsum: weighted(|x| x), sizes }
 }
 
-/// The checksums of the plus-times product of `factors`, found without forming it: from the right, one
-/// matrix-vector product after the other.
+/// The checksums of the plus-times product of `factors`, computed without forming it, by matrix-vector products from
+/// the right.
 /// # Errors
-/// [`Error::Shape`] if neighbours do not fit; [`Error::Argument`] if there are no factors.
+/// [`Error::Shape`] if adjacent factors do not conform; [`Error::Argument`] if there are no factors.
 pub fn expected(factors: &[&Csr<f64>]) -> Result<Checks> {
     let Some(last) = factors.last() else {
         return Err(Error::Argument { name: "factors", message: "a product needs at least one matrix".into() });
@@ -115,7 +116,7 @@ mod tests {
         let mut wrong = rap.clone();
         wrong.values_mut().swap(0, 1);
         assert!(!checks(&wrong).agrees(&checks(&rap)));
-        // Terms that cancel leave rounding errors of their own size.
+        // Cancellation leaves rounding errors of the size of the terms.
         let cancels = Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![1e16, -1e16 + 2.0]).unwrap();
         let off = Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![1e16, -1e16 + 4.0]).unwrap();
         assert!(checks(&cancels).agrees(&checks(&off)));

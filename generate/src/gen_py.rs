@@ -11,7 +11,7 @@ use sparring::tensor::Tensor;
 use sparring::{Csr, Error, Result};
 
 const DRAWS: &str = "the draws of a generated matrix";
-/// Rows of a bag of words that a thread makes at a time.
+/// Rows generated per task by [`docs`].
 const ROWS: usize = 64;
 
 fn hash(seed: u64, counter: u64) -> u64 {
@@ -23,7 +23,7 @@ fn uniform(seed: u64, counter: u64) -> f64 {
     unit(hash(seed, counter))
 }
 
-/// xʸ; a square is one multiplication, rounded once.
+/// xʸ; a square is a single multiplication, rounded once.
 fn power(x: f64, y: f64) -> f64 {
     if y == 2.0 { x * x } else { x.powf(y) }
 }
@@ -32,13 +32,13 @@ fn matrix(nrows: u64, ncols: u64, keys: Vec<u64>, seed: u64) -> Result<Csr<f64>>
     from_keys(nrows, ncols, keys, |p, _, _| value(seed, p))
 }
 
-/// The p-th entry in row order.
+/// Value of the p-th entry in row order.
 fn value(seed: u64, p: u64) -> f64 {
     0.5 + uniform(seed + 1, p)
 }
 
-/// A recursive random graph: 2^scale vertices, edge_factor · 2^scale draws with quadrant probabilities
-/// 0.57, 0.19, 0.19, 0.05; directed, loops kept, labels as drawn, repeats dropped.
+/// A recursive random graph (R-MAT): 2^scale vertices, edge_factor · 2^scale draws with quadrant probabilities
+/// 0.57, 0.19, 0.19, 0.05; directed, self-loops kept, labels not shuffled, duplicates dropped.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn rmat(scale: u32, edge_factor: u64, seed: u64) -> Result<Csr<f64>> {
@@ -60,7 +60,7 @@ pub fn rmat(scale: u32, edge_factor: u64, seed: u64) -> Result<Csr<f64>> {
     matrix(n, n, keys, seed)
 }
 
-/// n × n with `d` uniform draws in each row, repeats dropped.
+/// n × n with `d` uniform draws per row, duplicates dropped.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn er(n: u64, d: u64, seed: u64) -> Result<Csr<f64>> {
@@ -87,14 +87,14 @@ pub fn lap2d(k: u64, seed: u64) -> Result<Csr<f64>> {
     matrix(k * k, k * k, stencil_keys([1, k, k], &cross(2))?, seed)
 }
 
-/// Trilinear interpolation from ⌈k/2⌉³ points to k³: along each axis weight 1 at even points, ½ and ½
-/// at odd ones (what would fall off the end is dropped).
+/// Trilinear interpolation from ⌈k/2⌉³ points to k³: along each axis, weight 1 at even points, ½ and ½
+/// at odd ones (weights beyond the boundary are dropped).
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn interp3d(k: u64) -> Result<Csr<f64>> {
     check_size("k", k, 1290)?;
     let coarse = k.div_ceil(2);
-    // Sources of a point along one axis; the weight is 1 at even points, else ½.
+    // Coarse points that contribute to a point along one axis; the weight is 1 at even points, else ½.
     let sources = |i: u64| (i / 2..=i.div_ceil(2)).filter(move |&j| j < coarse);
     let mut keys = Vec::new();
     let (n, m) = (k.pow(3), coarse.pow(3));
@@ -111,8 +111,8 @@ pub fn interp3d(k: u64) -> Result<Csr<f64>> {
     from_keys(n, m, keys, |_, i, _| weight(i / k / k) * weight(i / k % k) * weight(i % k))
 }
 
-/// Rows like bags of words: row i has ⌈degree · (¼ + 1½ u²)⌉ draws, each column ⌊ncols · u^(1 + skew)⌋;
-/// repeats dropped.
+/// Bag-of-words rows: row i has ⌈degree · (¼ + 1½ u²)⌉ draws, each of column ⌊ncols · u^(1 + skew)⌋;
+/// duplicates dropped.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result<Csr<f64>> {
@@ -126,7 +126,8 @@ pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result
         let draws = (degree as f64 * (0.25 + 1.5 * power(uniform(seed, i), 2.0))).ceil() as u64;
         draws_before.push(draws_before[i as usize] + draws);
     }
-    // Rows need nothing of each other but the number of draws before them, so threads make blocks of rows.
+    // Rows depend on each other only through the number of draws before them, so blocks of rows are generated in
+    // parallel.
     let block = |first: usize| -> Result<(Vec<u32>, Vec<usize>)> {
         let rows = first..n.min(first + ROWS);
         let draws = draws_before[rows.end] - draws_before[first];
@@ -161,7 +162,7 @@ pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result
     Csr::new(n, ncols as usize, row_ptr, col_idx, values)
 }
 
-/// Entries at ⌊n u^(1 + skew)⌋ in each mode of n, for `draws` draws; repeats dropped, sorted by their indices. The p-th
+/// `draws` draws of entries, with index ⌊n u^(1 + skew)⌋ in a mode of size n; duplicates dropped, sorted. The p-th
 /// value is `0.5 + u(seed + 99, p)`.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
@@ -170,7 +171,7 @@ pub fn tensor(dims: &[u64], draws: usize, seed: u64, skew: f64) -> Result<Tensor
     for &n in dims {
         check_size("dims", n, 1 << 31)?;
         elements = elements.checked_mul(n).ok_or_else(|| {
-            let message = format!("{dims:?} have more than 2⁶⁴ places");
+            let message = format!("{dims:?} have more than 2⁶⁴ elements");
             Error::Argument { name: "dims", message }
         })?;
     }
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
     use crate::fingerprint;
 
-    /// Fingerprints of what the Python script makes.
+    /// Fingerprints of the matrices of the Python script.
     #[test]
     fn small_matrices_have_the_bits_of_the_script() {
         #[rustfmt::skip]

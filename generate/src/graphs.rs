@@ -1,4 +1,4 @@
-//! Undirected graphs of the kinds that the GAP benchmark measures: both directions of each edge, without loops, repeats
+//! Undirected graphs of the kinds in the GAP benchmark: both directions of each edge, no self-loops, duplicates
 //! dropped. The value of an entry is the [`weight`] of its edge.
 //!
 //! Source: Beamer, Asanović, Patterson 2015.
@@ -9,7 +9,7 @@ use super::memory::reserved;
 use super::splitmix64;
 use sparring::{Csr, Result};
 
-/// Draws for each vertex.
+/// Draws per vertex.
 const EDGE_FACTOR: u64 = 16;
 /// Seed of [`urand`].
 const SEED: u64 = 4;
@@ -22,7 +22,7 @@ pub fn weight(n: u64, i: u64, j: u64) -> f64 {
     (1 + splitmix64(i.min(j).wrapping_mul(n).wrapping_add(i.max(j))) % 255) as f64
 }
 
-/// GAP's Kronecker graph: that of [`Rmat::new`] with 16 draws for each of 2^scale vertices.
+/// GAP's Kronecker graph: [`Rmat::new`] with 16 draws for each of 2^scale vertices.
 /// # Errors
 /// [`sparring::Error::Argument`] for a scale above 31, [`sparring::Error::OutOfMemory`].
 pub fn kron(scale: u32) -> Result<Csr<f64>> {
@@ -44,7 +44,7 @@ pub fn urand(scale: u32) -> Result<Csr<f64>> {
     weighted(n, keys)
 }
 
-/// k × k points, each with an edge to those beside it.
+/// A k × k grid graph.
 /// # Errors
 /// [`sparring::Error::Argument`] for a k above 46,340, [`sparring::Error::OutOfMemory`].
 pub fn grid(k: u64) -> Result<Csr<f64>> {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::fingerprint;
 
-    /// Fingerprints of what the Python script makes.
+    /// Fingerprints of the graphs of the Python script.
     #[test]
     fn small_graphs_have_the_bits_of_the_script() {
         #[rustfmt::skip]

@@ -1,9 +1,9 @@
-//! From draws to a matrix: keys `row · ncols + column`, sorted, repeats dropped, values by a rule.
+//! Construction of a matrix from draws: keys `row · ncols + column`, sorted, duplicates dropped, values by a rule.
 
 use super::memory::{reserved, sort};
 use sparring::{Csr, Error, Result};
 
-/// The matrix with an entry wherever a key points; entry `p` (in row order) at (i, j) is `value(p, i, j)`.
+/// The matrix with the pattern of the keys; entry `p` (in row order) at (i, j) is `value(p, i, j)`.
 pub(super) fn from_keys(
     nrows: u64,
     ncols: u64,
@@ -32,11 +32,11 @@ pub(super) fn from_keys(
 pub(super) fn stencil_keys(dims: [u64; 3], offsets: &[[i64; 3]]) -> Result<Vec<u64>> {
     let n = dims.iter().product::<u64>();
     let mut keys = reserved(n as usize * offsets.len(), "the draws of a generated matrix")?;
-    let moved = |at: u64, by: i64, size: u64| at.checked_add_signed(by).filter(|&to| to < size);
+    let shifted = |at: u64, by: i64, size: u64| at.checked_add_signed(by).filter(|&to| to < size);
     for i in 0..n {
         let [x, y, z] = [i / dims[2] / dims[1], i / dims[2] % dims[1], i % dims[2]];
         for [a, b, c] in offsets {
-            let to = (moved(x, *a, dims[0]), moved(y, *b, dims[1]), moved(z, *c, dims[2]));
+            let to = (shifted(x, *a, dims[0]), shifted(y, *b, dims[1]), shifted(z, *c, dims[2]));
             if let (Some(x), Some(y), Some(z)) = to {
                 keys.push(i * n + (x * dims[1] + y) * dims[2] + z);
             }
@@ -45,7 +45,7 @@ pub(super) fn stencil_keys(dims: [u64; 3], offsets: &[[i64; 3]]) -> Result<Vec<u
     Ok(keys)
 }
 
-/// A point and its neighbours along the axes; the first axis is left out in the plane.
+/// Offsets of a point and its neighbours along the last `axes` axes.
 pub(super) fn cross(axes: usize) -> Vec<[i64; 3]> {
     let mut offsets = vec![[0; 3]];
     for axis in 3 - axes..3 {
@@ -59,13 +59,13 @@ pub(super) fn cross(axes: usize) -> Vec<[i64; 3]> {
     offsets
 }
 
-/// A point and the 26 around it.
+/// Offsets of a point and its 26 neighbours.
 pub(super) fn cube() -> Vec<[i64; 3]> {
     let steps = || -1..=1;
     steps().flat_map(|a| steps().flat_map(move |b| steps().map(move |c| [a, b, c]))).collect()
 }
 
-/// Refuses sizes whose indices would not fit 32 bits.
+/// An error unless the size is between 1 and `max`.
 pub(super) fn check_size(name: &'static str, size: u64, max: u64) -> Result<()> {
     if (1..=max).contains(&size) {
         return Ok(());

@@ -1,23 +1,23 @@
-//! Matrices and tensors made from a hash alone: the same bits in any language, on any machine.
+//! Matrices and tensors generated from hashes alone: the same bits in any language, on any platform.
 //!
-//! Every number is a hash of a seed and a counter, or the next of a generator, so a benchmark needs no files and its
-//! results can be compared across libraries. There are three families, after the scripts that make the same arrays in
-//! Python for the other libraries; they share shapes, not hashes:
+//! Every number is a hash of a seed and a counter, or the next draw of a generator, so benchmarks need no files and
+//! their results can be compared across libraries. There are three families, named after the scripts that generate the
+//! same arrays in Python for the other libraries; they share shapes, not hashes:
 //!
 //! | module | hash | value of an entry |
 //! | --- | --- | --- |
 //! | [`bench_spgemm`] | `splitmix64(counter + seed)` | a hash of its row and column |
 //! | [`gen_py`] | `mix(seed·G + (counter + 1)·K)` | a hash of its position in row order |
-//! | [`bench_tensor`] | those of numpy's generator PCG64 | drawn in the order of the entries |
+//! | [`bench_tensor`] | numpy's generator PCG64 | drawn in entry order |
 //!
-//! [`graphs`] has graphs of the first family's hash, whose values are weights of edges. [`bench_contract`] has dense
-//! arrays of that generator's numbers.
+//! [`graphs`] has graphs with the hash of the first family, whose values are edge weights. [`bench_contract`] has dense
+//! arrays of draws of PCG64.
 //!
-//! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and
-//! [`expected`] compare them and their products with what other programs have.
+//! [`case`], [`matrix`] and [`tensor`] look them up by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and
+//! [`expected`] compare them and their products with those of other programs.
 //!
-//! Draws are truncated to integers after the few steps that call the platform's `pow`, so a last-bit
-//! difference there would have to fall on an integer to be seen.
+//! The few draws that use the platform's `pow` are truncated to integers, so a last-bit difference is visible only if
+//! it crosses an integer.
 //! ```
 //! let a = sparring_generate::matrix("tc_rmat10")?;
 //! assert_eq!((a.nrows(), a.nnz()), (1024, 21008));

@@ -1,22 +1,22 @@
-//! Arrays as long as what is generated: memory is asked for, never taken for granted, and the threads of the caller's
-//! pool fill it.
+//! Allocation of large arrays, with failure reported as an error, and parallel filling by the threads of the caller's
+//! pool.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 use sparring::par::{Threads, filled};
 use sparring::{Error, Result};
 
-/// Numbers that a thread takes at a time, at least.
+/// Minimum numbers per task.
 const BLOCK: usize = 1 << 14;
 
-/// An empty vector with room for `len` numbers.
+/// An empty vector with capacity for `len` numbers.
 pub(crate) fn reserved<T: Copy + Default>(len: usize, what: &'static str) -> Result<Vec<T>> {
     let mut list = filled(len, T::default(), what)?;
     list.clear();
     Ok(list)
 }
 
-/// The first `len` numbers.
+/// Collects the first `len` numbers.
 pub(crate) fn collected<T: Copy + Default>(
     len: usize,
     numbers: impl Iterator<Item = T>,
@@ -27,19 +27,19 @@ pub(crate) fn collected<T: Copy + Default>(
     Ok(list)
 }
 
-/// Makes room for `more` numbers.
+/// Reserves capacity for `more` numbers.
 pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize, what: &'static str) -> Result<()> {
     list.try_reserve(more)
         .map_err(|_| Error::OutOfMemory { what, bytes: (list.len() + more) as u128 * size_of::<T>() as u128 })
 }
 
-/// Calls `change` with every number and its position, by all threads.
+/// Calls `change` with every number and its position, in parallel.
 pub(crate) fn for_each<T: Send>(list: &mut [T], change: impl Fn(usize, &mut T) + Sync) {
     Threads::current()
         .install(|| list.par_iter_mut().with_min_len(BLOCK).enumerate().for_each(|(p, number)| change(p, number)));
 }
 
-/// `value(p)` for every p below `n`, by all threads.
+/// The list of `value(p)` for p below `n`, computed in parallel.
 pub(crate) fn listed<T: Copy + Default + Send>(
     n: usize,
     value: impl Fn(usize) -> T + Sync,
@@ -50,7 +50,7 @@ pub(crate) fn listed<T: Copy + Default + Send>(
     Ok(list)
 }
 
-/// Sorts by all threads.
+/// Parallel sort.
 pub(crate) fn sort<K: Ord + Send>(keys: &mut [K]) {
     Threads::current().install(|| keys.par_sort_unstable());
 }

@@ -1,7 +1,7 @@
-//! What numpy's `Generator(PCG64(seed))` draws, bit for bit.
+//! numpy's `Generator(PCG64(seed))`, bit for bit.
 //!
 //! Sources: Lemire, *Fast Random Integer Generation in an Interval*, 2019 (integers below a bound); numpy's
-//! documentation for how words become numbers.
+//! documentation for the conversion of words to numbers.
 
 use super::memory::collected;
 use sparring::Result;
@@ -10,7 +10,7 @@ use sparring::tensor::Pcg64;
 /// `Generator(PCG64(seed))`.
 pub(super) struct Generator {
     words: Pcg64,
-    /// The upper half of the last word of which 32 bits were wanted.
+    /// The unused upper half of the last word split into 32-bit halves.
     half: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl Generator {
     pub(super) fn randoms(&mut self, n: usize) -> Result<Vec<f64>> {
         collected(n, std::iter::repeat_with(|| self.random()), "random numbers")
     }
-    /// `integers(0, bound)`, bound at least 1: the upper half of a product, drawn again where that would favour some.
+    /// `integers(0, bound)`, bound ≥ 1: the upper half of a product, with rejection to remove bias.
     #[inline(always)]
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         if bound == 1 {
@@ -57,7 +57,7 @@ impl Generator {
         }
         (product >> 32) as u32
     }
-    /// `permutation(n)`: from the last position on each is swapped with one at or before it.
+    /// `permutation(n)`: Fisher–Yates shuffle from the last position down.
     pub(super) fn permutation(&mut self, n: u32) -> Result<Vec<u32>> {
         let mut list = collected(n as usize, 0..n, "a permutation")?;
         for i in (1..n).rev() {
@@ -65,7 +65,7 @@ impl Generator {
         }
         Ok(list)
     }
-    /// Uniform in 0..=`last`, which is above 0: as many bits as that has, drawn again while they are more.
+    /// Uniform in 0..=`last`, last > 0: masked bits, with rejection.
     #[inline(always)]
     fn at_most(&mut self, last: u32) -> u32 {
         let mask = u32::MAX >> last.leading_zeros();
@@ -82,7 +82,7 @@ impl Generator {
 mod tests {
     use super::*;
 
-    /// What numpy 2.4.6 gives: `rng = np.random.Generator(np.random.PCG64(101))`, then the calls that are named.
+    /// Draws of numpy 2.4.6: `rng = np.random.Generator(np.random.PCG64(101))`, then the named calls.
     #[test]
     fn draws_are_those_of_numpy() {
         let mut rng = Generator::new(101);
@@ -92,19 +92,20 @@ mod tests {
         let mut below = |bound, n: usize| Vec::from_iter(std::iter::repeat_with(|| rng.below(bound)).take(n));
         assert_eq!(below(10, 7), [3, 5, 6, 2, 3, 9, 7]);
         assert_eq!(below(3_000_000_000, 3), [2_607_994_633, 404_107_025, 1_092_415_278]);
-        // Half a word is kept while whole ones are drawn.
+        // A half word is retained while whole words are drawn.
         assert_eq!(rng.random().to_bits(), 0x3fef_2443_b402_5c07);
         assert_eq!(rng.permutation(9).unwrap(), [3, 2, 0, 6, 8, 5, 7, 1, 4]);
         assert_eq!([rng.below(1), rng.below(1)], [0, 0]);
         assert_eq!(rng.permutation(5).unwrap(), [3, 0, 1, 4, 2]);
         assert_eq!((rng.random().to_bits(), rng.below(10)), (0x3fd6_b30f_b45a_8bae, 3));
-        // Bounds that refuse many draws.
+        // Bounds with many rejections.
         assert_eq!([rng.below(u32::MAX), rng.below(u32::MAX)], [1_961_991_557, 2_800_202_795]);
         let refusing = [1_060_523_969, 72_103_311, 1_805_954_373, 1_919_571_221, 1_014_295_096, 1_010_579_156];
         assert_eq!(refusing.map(|_| rng.below((1 << 31) + 1)), refusing);
     }
 
-    /// `rng = np.random.default_rng(12345)`: three, two and two numbers; half a word is kept between the single ones.
+    /// `rng = np.random.default_rng(12345)`: three f32, two f64 and two f32 draws; a half word is retained between f32
+    /// draws.
     #[test]
     fn single_numbers_are_halves_of_words() {
         let mut rng = Generator::new(12345);

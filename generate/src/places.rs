@@ -1,4 +1,4 @@
-//! Places of a tensor's entries as numbers, one a place: i_1, …, i_d are the digits, the sizes of the modes their
+//! Linear indices of tensor entries: mixed-radix numbers with the digits i_1, …, i_d and the sizes of the modes as
 //! bases.
 
 use super::check::hash;
@@ -6,19 +6,19 @@ use super::memory::{for_each, listed, sort};
 use sparring::tensor::Tensor;
 use sparring::{Index, Result};
 
-/// What lists of draws are for, in errors.
+/// Name of the lists of draws in errors.
 pub(super) const DRAWS: &str = "the draws of a generated tensor";
 
-/// A number that holds every place of a tensor.
-pub(super) trait Place: Copy + Ord + Default + Send + Sync {
-    /// One more digit behind the others.
+/// An integer type for linear indices.
+pub(super) trait LinearIndex: Copy + Ord + Default + Send + Sync {
+    /// Appends a digit.
     fn then(self, base: u64, digit: u64) -> Self;
-    /// The digit of this base behind which there are others of the bases `after`.
+    /// The digit of base `base` that is followed by digits of the bases `after`.
     fn digit(self, base: u64, after: &[u64]) -> u32;
 }
-macro_rules! places {
+macro_rules! linear_indices {
     ($($t:ty)*) => {$(
-        impl Place for $t {
+        impl LinearIndex for $t {
             #[inline(always)]
             fn then(self, base: u64, digit: u64) -> Self {
                 self * <$t>::from(base) + <$t>::from(digit)
@@ -31,34 +31,34 @@ macro_rules! places {
         }
     )*};
 }
-places! { u64 u128 }
+linear_indices! { u64 u128 }
 
-/// Puts `digit(p)` of `base` behind the p-th place, for every p, by all threads.
-pub(super) fn append<K: Place>(places: &mut [K], base: u64, digit: impl Fn(usize) -> u64 + Sync) {
-    for_each(places, |p, place| *place = place.then(base, digit(p)));
+/// Appends `digit(p)` of `base` to the p-th linear index, for every p, in parallel.
+pub(super) fn append<K: LinearIndex>(linear: &mut [K], base: u64, digit: impl Fn(usize) -> u64 + Sync) {
+    for_each(linear, |p, index| *index = index.then(base, digit(p)));
 }
 
-/// Sorts places and leaves each once.
-pub(super) fn distinct<K: Place>(places: &mut Vec<K>) {
-    sort(places);
-    places.dedup();
+/// Sorts linear indices and removes duplicates.
+pub(super) fn distinct<K: LinearIndex>(linear: &mut Vec<K>) {
+    sort(linear);
+    linear.dedup();
 }
 
-/// The tensor whose p-th entry is at `place(p)`, with these values.
-pub(super) fn tensor<K: Place>(
+/// The tensor with these values, whose p-th entry is at `index(p)`.
+pub(super) fn tensor<K: LinearIndex>(
     dims: &[u64],
     values: Vec<f64>,
-    place: impl Fn(usize) -> K + Sync,
+    index: impl Fn(usize) -> K + Sync,
 ) -> Result<Tensor<f64>> {
     let mut indices = Vec::with_capacity(dims.len());
     for (mode, &base) in dims.iter().enumerate() {
-        indices.push(listed(values.len(), |p| place(p).digit(base, &dims[mode + 1..]), DRAWS)?);
+        indices.push(listed(values.len(), |p| index(p).digit(base, &dims[mode + 1..]), DRAWS)?);
     }
     Tensor::new(dims.iter().map(|&n| n as usize).collect(), indices, values)
 }
 
 /// Hashes of the indices of each mode, then of the bits of the values: Σₚ s(s(p) xor wₚ) mod 2⁶⁴, with s splitmix64 and
-/// wₚ the p-th number as a 64-bit word. Equal tensors, and hardly any others, agree.
+/// wₚ the p-th number as a 64-bit word. Different tensors almost certainly differ.
 #[must_use]
 pub fn tensor_fingerprint<I: Index>(x: &Tensor<f64, I>) -> Vec<u64> {
     let indices = x.all_indices().iter().map(|list| hash(list.iter().map(|i| i.get() as u64)));

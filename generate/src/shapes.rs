@@ -1,4 +1,4 @@
-//! Two factors of shapes at which products that go by rows of about equal work fall behind: diagonals, permutations,
+//! Products of two factors whose shapes are hard for row-wise load balancing: diagonals, permutations,
 //! single rows and columns, tall matrices times their transposes.
 
 use super::bench_spgemm::{er, lap2d, value};
@@ -12,7 +12,7 @@ use sparring::{Csr, Result};
 pub const SHAPES: &[&str] =
     &["diagonal", "scaled_rows", "scaled_columns", "permuted", "dot", "outer", "long_row", "tall30", "tall8", "tall1"];
 
-/// Rows of the diagonals and permutations, those of `lap2d_1000`.
+/// Dimension of the diagonals and permutations, equal to that of `lap2d_1000`.
 const N: u64 = 1_000_000;
 
 /// The factors of the product called `name`, or `None` if it is none of [`SHAPES`].
@@ -20,8 +20,8 @@ const N: u64 = 1_000_000;
 /// | name | factors |
 /// | --- | --- |
 /// | `diagonal` | two diagonals of 10⁶ |
-/// | `scaled_rows`, `scaled_columns` | a diagonal times `lap2d_1000`, and the other way round |
-/// | `permuted` | the permutation of 10⁶ rows by the hashes of their numbers, times `lap2d_1000` |
+/// | `scaled_rows`, `scaled_columns` | a diagonal times `lap2d_1000`, and `lap2d_1000` times a diagonal |
+/// | `permuted` | the permutation of 10⁶ rows that sorts the hashes of their numbers, times `lap2d_1000` |
 /// | `dot`, `outer` | 1 × 10⁶ times 10⁶ × 1; 2000 × 1 times 1 × 2000; full |
 /// | `long_row` | a full row of 250,000 times as many rows of 8 |
 /// | `tall30`, `tall8`, `tall1` | Aᵀ·A: full 50,000 × 30; a quarter full 2·10⁶ × 8; full 3·10⁶ × 1 |
@@ -37,30 +37,30 @@ pub(super) fn factors(name: &str) -> Result<Option<[Csr<f64>; 2]>> {
         "outer" => [full(2000, 1)?, full(1, 2000)?],
         "long_row" => [full(1, 250_000)?, er(250_000, 8, 2)?],
         "tall30" => by_transpose(full(50_000, 30)?)?,
-        "tall8" => by_transpose(kept(2_000_000, 8, |key| splitmix64(key).is_multiple_of(4))?)?,
+        "tall8" => by_transpose(filtered(2_000_000, 8, |key| splitmix64(key).is_multiple_of(4))?)?,
         "tall1" => by_transpose(full(3_000_000, 1)?)?,
         _ => return Ok(None),
     }))
 }
 
-/// The entries whose keys are kept.
-fn kept(nrows: u64, ncols: u64, keep: impl Fn(u64) -> bool) -> Result<Csr<f64>> {
+/// The matrix of the entries whose keys satisfy `keep`.
+fn filtered(nrows: u64, ncols: u64, keep: impl Fn(u64) -> bool) -> Result<Csr<f64>> {
     let mut keys = reserved((nrows * ncols) as usize, "entries of a generated matrix")?;
     keys.extend((0..nrows * ncols).filter(|key| keep(*key)));
     from_keys(nrows, ncols, keys, value)
 }
 fn full(nrows: u64, ncols: u64) -> Result<Csr<f64>> {
-    kept(nrows, ncols, |_| true)
+    filtered(nrows, ncols, |_| true)
 }
 fn diagonal() -> Result<Csr<f64>> {
     let mut keys = reserved(N as usize, "entries of a generated matrix")?;
     keys.extend((0..N).map(|i| i * N + i));
     from_keys(N, N, keys, value)
 }
-/// Row r has its entry, 1, in the column whose number has the r-th hash in order.
+/// Row r has the entry 1 in the column whose number has the r-th smallest hash.
 fn permutation() -> Result<Csr<f64>> {
     let mut hashes = reserved(N as usize, "entries of a generated matrix")?;
-    // The lower bits tell equal hashes apart, and bring the number along.
+    // The lower bits store the number, which also breaks ties.
     hashes.extend((0..N).map(|i| splitmix64(i) >> 20 << 20 | i));
     sort(&mut hashes);
     let columns = hashes.into_iter().map(|hash| (hash % (1 << 20)) as u32).collect();
@@ -75,9 +75,9 @@ mod tests {
     use super::*;
     use crate::fingerprint;
 
-    /// Those of `benches/compare/cases.py`.
+    /// Fingerprints from `benches/compare/cases.py`.
     #[test]
-    fn factors_have_the_bits_of_the_python_twin() {
+    fn factors_have_the_bits_of_the_python_script() {
         let bits = |name| factors(name).unwrap().unwrap().map(|a| fingerprint(&a));
         assert_eq!(bits("permuted")[0], [0x929d_ea12_801a_fb7c, 0x2c9f_b4eb_74f8_4e33, 0x0615_b344_eed2_d3d8]);
         let outer = [

@@ -1,6 +1,6 @@
-//! The generated matrices of full size have the bits that the Python scripts give them.
+//! The generated matrices of full size are bitwise equal to those of the Python scripts.
 //!
-//! The numbers come from the scripts: arrays hashed as `sparring_generate::fingerprint` says, sums by
+//! The numbers come from the scripts: arrays hashed as by `sparring_generate::fingerprint`, sums by
 //! matrix-vector products.
 
 use sparring_generate::{
@@ -114,7 +114,7 @@ fn every_name_is_compared() {
     for name in SPGEMM.iter().chain(TRIANGLES).chain(DISTANCE).chain(GEN_PY).filter(|name| **name != "rap100") {
         assert!(MATRICES.iter().any(|row| row.0 == *name), "{name}");
     }
-    // Sizes of one family: two of each are compared.
+    // Two sizes of each family are compared.
     for name in MATRICES.iter().map(|row| row.0).chain(["rap100"]).chain(GRAPHS.iter().copied()) {
         assert!(check_name(name).is_ok(), "{name}");
     }

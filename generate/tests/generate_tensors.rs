@@ -1,7 +1,7 @@
-//! The generated tensors have the bits of the Python scripts.
+//! The generated tensors are bitwise equal to those of the Python scripts.
 //!
-//! The numbers come from numpy 2.4.6: dimensions and entries as the scripts have them, lists hashed as
-//! `sparring_generate::tensor_fingerprint` says. With `generate` of `bench_tensor.py` and `tensor` of `gen.py`:
+//! The numbers come from numpy 2.4.6: dimensions and entries of the scripts, lists hashed as by
+//! `sparring_generate::tensor_fingerprint`. With `generate` of `bench_tensor.py` and `tensor` of `gen.py`:
 //! ```python
 //! def s(z):                                # splitmix64, on arrays of uint64
 //!     z = z + U(0x9E3779B97F4A7C15); z = (z ^ z >> U(30)) * U(0xBF58476D1CE4E5B9)
@@ -10,7 +10,7 @@
 //! dims, subs, vals = generate("uber", small=True)
 //! print([hex(h(c.astype(U))) for c in subs.T], hex(h(vals.view(U))))
 //! ```
-//! They are the same where numpy takes the power of the C library (`NPY_DISABLE_CPU_FEATURES` without AVX-512).
+//! They are the same if numpy uses the power of the C library (`NPY_DISABLE_CPU_FEATURES` without AVX-512).
 
 use sparring::tensor::Tensor;
 use sparring_generate::bench_tensor::factors;
@@ -46,7 +46,7 @@ const FULL: &[Row] = &[
     ("gen_py/enron", &[6066, 5699, 244_268, 1176], 53_976_644, &[0x774e_6ffc_818e_9733, 0xd379_a987_4d9a_81e7, 0x0b75_5964_7a13_99a9, 0xb141_3a17_f238_0717, 0x27ea_16f9_6359_9693]),
 ];
 
-/// Those of `gen.py` with a hundredth of the draws.
+/// Tensors of `gen.py` with a hundredth of the draws.
 #[rustfmt::skip]
 const HUNDREDTHS: &[Row] = &[
     ("gen_py/unif3", &[30_000, 40_000, 50_000], 100_000, &[0xed3d_5c14_753d_1c24, 0x2d24_77a9_4c9d_eaa0, 0xc326_2648_a597_7659, 0xabd1_4d4f_8c85_bfd4]),
@@ -145,18 +145,18 @@ fn every_name_is_compared() {
         assert!(FULL.iter().any(|row| row.0 == *name), "{name}");
     }
     assert!(GEN_PY_TENSORS.iter().all(|name| FULL.iter().any(|row| row.0 == *name)));
-    // Every entry of it is stored, so that it is not made smaller.
+    // A full tensor is not reduced.
     assert!(tensor("small/planted").unwrap() == tensor("planted").unwrap());
     for name in ["delicious", "small/delicious", "small/gen_py/unif3", "small/", "small/small/uber", ""] {
         let unknown = tensor(name).unwrap_err().to_string();
         assert!(unknown.starts_with(&format!("case: no generated tensor is called '{name}'; there are random10m, ")));
     }
     let error = gen_py::tensor(&[1 << 31, 1 << 31, 5], 10, 1, 0.0).unwrap_err().to_string();
-    assert_eq!(error, "dims: [2147483648, 2147483648, 5] have more than 2⁶⁴ places");
+    assert_eq!(error, "dims: [2147483648, 2147483648, 5] have more than 2⁶⁴ elements");
     assert!(gen_py::tensor(&[3, 0], 10, 1, 0.0).is_err());
 }
 
-/// With `np_data` of `bench_contract.py`: the bits of each array, those at place i times 2i + 1, added up.
+/// With `np_data` of `bench_contract.py`: for each array, the sum of the bits of element i times 2i + 1.
 #[test]
 fn arrays_of_contractions_have_the_bits_of_bench_contract_py() {
     fn sum(bits: impl Iterator<Item = u64>) -> u64 {

@@ -8,7 +8,7 @@ use crate::value::Value;
 /// ⊕.⊗, each by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ring {
-    /// ⊕, a monoid on the values that ⊗ gives.
+    /// ⊕, a monoid on the result type of ⊗.
     pub add: &'static str,
     /// ⊗.
     pub mul: &'static str,
@@ -37,13 +37,13 @@ pub enum Op {
         /// ⊕.⊗.
         ring: Ring,
     },
-    /// T = A ⊕.⊗ X of dense X and C: ⊕ over the entries of A(i, :), its identity where there are none. X and C have a
-    /// value at each place, and there is no mask.
+    /// T = A ⊕.⊗ X for dense X and C: ⊕ over the entries of A(i, :), the identity of ⊕ for empty rows. X and C are
+    /// full, and there is no mask.
     Spmm {
         /// ⊕.⊗.
         ring: Ring,
     },
-    /// T = A ∘ B where both have an entry; where one has, that entry.
+    /// T = A ∘ B where both have an entry, else the entry of A or B.
     EwiseAdd {
         /// ∘.
         op: &'static str,
@@ -53,13 +53,13 @@ pub enum Op {
         /// ∘.
         op: &'static str,
     },
-    /// T = A ∘ B where either has an entry, α or β standing for one that is missing.
+    /// T = A ∘ B where either has an entry, with α or β in place of a missing one.
     EwiseUnion {
         /// ∘.
         op: &'static str,
-        /// For an entry that A lacks.
+        /// Stands for missing entries of A.
         alpha: Value,
-        /// For one that B lacks.
+        /// Stands for missing entries of B.
         beta: Value,
     },
     /// T(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), B of p×q.
@@ -100,57 +100,57 @@ pub enum Op {
         /// s.
         s: Value,
     },
-    /// t(i) = ⊕ of row i, where it has an entry.
+    /// t(i) = ⊕ of row i, if it is not empty.
     ReduceRows {
         /// ⊕.
         monoid: &'static str,
     },
-    /// ⊕ of all entries; the identity of none.
+    /// ⊕ of all entries; the identity if there are none.
     Reduce {
         /// ⊕.
         monoid: &'static str,
     },
-    /// ⊕ of all entries as a scalar that may be empty; it is, of none.
+    /// ⊕ of all entries, as a scalar object; empty if there are none.
     ReduceScalar {
         /// ⊕.
         monoid: &'static str,
     },
-    /// T(p, q) = A(rows(p), cols(q)); of a vector, cols is `[0]`.
+    /// T(p, q) = A(rows(p), cols(q)); for a vector, cols is `[0]`.
     Extract {
-        /// Rows, in any order, perhaps repeated.
+        /// Rows, in any order, possibly with duplicates.
         rows: Vec<usize>,
         /// Columns, likewise.
         cols: Vec<usize>,
     },
     /// t(p) = A(rows(p), col).
     ExtractColumn {
-        /// Rows, in any order, perhaps repeated.
+        /// Rows, in any order, possibly with duplicates.
         rows: Vec<usize>,
         /// The column.
         col: usize,
     },
-    /// C(rows(p), cols(q)) = A(p, q), under a mask of C's size; of a vector, cols is `[0]`.
+    /// C(rows(p), cols(q)) = A(p, q), under a mask of C's shape; for a vector, cols is `[0]`.
     Assign {
-        /// Rows of C, none twice.
+        /// Rows of C, distinct.
         rows: Vec<usize>,
-        /// Columns of C, none twice.
+        /// Columns of C, distinct.
         cols: Vec<usize>,
     },
-    /// C(row, cols(q)) = u(q), under a mask of a row's size, which is for this row alone.
+    /// C(row, cols(q)) = u(q), under a vector mask that applies to this row only.
     AssignRow {
         /// The row of C.
         row: usize,
-        /// Columns of C, none twice.
+        /// Columns of C, distinct.
         cols: Vec<usize>,
     },
-    /// C(rows(p), col) = u(p), under a mask of a column's size, which is for this column alone.
+    /// C(rows(p), col) = u(p), under a vector mask that applies to this column only.
     AssignColumn {
-        /// Rows of C, none twice.
+        /// Rows of C, distinct.
         rows: Vec<usize>,
         /// The column of C.
         col: usize,
     },
-    /// C(rows(p), cols(q)) = x, under a mask of C's size; no operands.
+    /// C(rows(p), cols(q)) = x, under a mask of C's shape; no operands.
     AssignScalar {
         /// Rows of C.
         rows: Vec<usize>,
@@ -159,9 +159,10 @@ pub enum Op {
         /// x.
         x: Value,
     },
-    /// t(i) = ⊕ of u(p) over the p with indices(p) = i, a vector of C's size: `w[indices] ⊙= u` with repeats.
+    /// t(i) = ⊕ of u(p) over the p with indices(p) = i, a vector of C's length: `w[indices] ⊙= u` with duplicate
+    /// indices.
     Scatter {
-        /// An index of C for each place of u.
+        /// An index into C for each element of u.
         indices: Vec<usize>,
         /// ⊕.
         monoid: &'static str,
@@ -171,47 +172,47 @@ pub enum Op {
         /// Which diagonal.
         k: i64,
     },
-    /// t(p) = the p-th place of the diagonal with j − i = k.
+    /// t(p) = the p-th element of the diagonal j − i = k.
     Diagonal {
         /// Which diagonal.
         k: i64,
     },
-    /// t(i) = entries of row i, as i64, where it has any.
+    /// t(i) = number of entries of row i, as i64, if it is not empty.
     Count,
-    /// t(i) = mean of row i as f64, where it has an entry; of bool 1 is true.
+    /// t(i) = mean of row i as f64, if it is not empty; true counts as 1.
     Mean,
-    /// t(i) = column of the smallest value of row i, the first of equal ones, as i64; where it has an entry.
+    /// t(i) = column of the smallest value of row i, the first of equal ones, as i64; if the row is not empty.
     ArgMin,
     /// t(i) = column of the largest value, likewise.
     ArgMax,
-    /// The tiles, row by row of a grid, as one matrix.
+    /// Concatenation of a grid of tiles, given row by row.
     Concat {
-        /// Tiles in a row of the grid.
+        /// Number of tiles per row of the grid.
         across: usize,
     },
-    /// Rows and columns of these ranges.
+    /// The submatrix of these ranges.
     Block {
         /// First row, and the one behind the last.
         rows: (usize, usize),
         /// First column, and the one behind the last.
         cols: (usize, usize),
     },
-    /// The entries that are within another shape.
+    /// Resizes the matrix; entries out of the new shape are dropped.
     Resize {
         /// Rows and columns.
         shape: (usize, usize),
     },
-    /// The matrix of C's shape with these entries, repeated ones folded in their order; no operands.
+    /// The matrix of C's shape with these entries, duplicates folded in order; no operands.
     Build {
         /// Row, column, value.
         tuples: Vec<(usize, usize, Value)>,
-        /// ∘ of repeats.
+        /// ∘ that combines duplicates.
         dup: &'static str,
     },
 }
 
 impl Op {
-    /// Its name, as JSON has it.
+    /// The name of the operation in JSON.
     #[must_use]
     pub fn name(&self) -> String {
         let json = serde_json::to_value(self).unwrap_or_default();
@@ -219,19 +220,19 @@ impl Op {
     }
 }
 
-/// How a library is to keep a matrix or a vector, if it has a choice.
+/// Storage form of a matrix or vector, a hint to libraries that have a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// Compressed rows; a list.
+    /// CSR; a list for vectors.
     Sparse,
-    /// Compressed rows whose columns are in any order.
+    /// CSR with unsorted columns.
     Unsorted,
-    /// A bit and a value for each place, or if all have an entry, a value.
+    /// Bitmap, or full if every element is present.
     Dense,
 }
 impl Form {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Form; 3] = [Form::Sparse, Form::Unsorted, Form::Dense];
 }
 
@@ -240,31 +241,31 @@ impl Form {
 pub struct Object {
     /// Its entries.
     pub table: Table,
-    /// How it is kept.
+    /// Its storage form.
     pub form: Form,
 }
 
 /// The mask of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mask {
-    /// The object that it is.
+    /// Index of the mask object.
     pub object: usize,
-    /// It allows where there is an entry; else, where the entry is not 0.
+    /// Structural mask: allows every present entry. If false, only nonzero entries.
     pub structure: bool,
-    /// It allows all other places.
+    /// Complements the mask.
     pub complement: bool,
 }
 
 /// C⟨M, replace⟩ ⊙= op(operands): a call of an operation.
 ///
-/// The objects are told apart by their number, so C may be an operand, the mask, or both.
+/// Objects are identified by number, so C may alias an operand, the mask, or both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Case {
     /// The operation.
     pub op: Op,
     /// Every matrix, vector and scalar of the call.
     pub objects: Vec<Object>,
-    /// The object that is written.
+    /// The output object.
     pub c: usize,
     /// The operands.
     pub operands: Vec<usize>,
@@ -274,10 +275,10 @@ pub struct Case {
     pub mask: Option<Mask>,
     /// The accumulator ⊙.
     pub accum: Option<&'static str>,
-    /// Whether entries of C outside of the mask are removed.
+    /// Whether entries of C outside the mask are removed.
     pub replace: bool,
-    /// A library may be given every place i of every object as i·scale, and every length as n·scale: the result is
-    /// then that of the case, likewise. Short lists and matrices of many empty rows come from small tables so.
+    /// A library may map every index i of every object to i·scale, and every dimension n to n·scale; the result is then
+    /// that of the case, mapped likewise. This turns small tables into sparse lists and hypersparse matrices.
     pub scale: usize,
 }
 
@@ -287,7 +288,7 @@ impl Case {
     pub fn table(&self, object: usize) -> &Table {
         &self.objects[object].table
     }
-    /// What C is.
+    /// The kind of C.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.table(self.c).kind

@@ -6,7 +6,7 @@ use crate::plan::{Alias, Plan, Role, TYPES, Write};
 use crate::table::{Kind, Table};
 use crate::value::{Type, Value};
 
-/// The generator splitmix64: cases follow from the seed alone, on any machine.
+/// The generator splitmix64: cases depend only on the seed, on any platform.
 #[derive(Clone, Debug)]
 struct Rng(u64);
 
@@ -18,7 +18,7 @@ impl Rng {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
-    /// Below n, which is not 0.
+    /// Uniform in 0..n, n > 0.
     fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
@@ -28,7 +28,7 @@ impl Rng {
     fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
-    /// Indices below n, perhaps repeated; without any if n is 0.
+    /// Random indices below n, possibly with duplicates; empty if n is 0.
     fn indices(&mut self, n: usize) -> Vec<usize> {
         if n == 0 {
             return vec![];
@@ -36,7 +36,7 @@ impl Rng {
         let len = self.below(n + 3);
         (0..len).map(|_| self.below(n)).collect()
     }
-    /// Some of the indices below n in any order, none twice; now and then all.
+    /// A random subset of 0..n in random order; sometimes all of it.
     fn subset(&mut self, n: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..n).collect();
         if self.one_in(4) {
@@ -48,7 +48,7 @@ impl Rng {
         all.truncate(self.below(n + 1));
         all
     }
-    /// Begin and end of a range within 0..n.
+    /// A random range within 0..n.
     fn range(&mut self, n: usize) -> (usize, usize) {
         let (x, y) = (self.below(n + 1), self.below(n + 1));
         (x.min(y), x.max(y))
@@ -85,9 +85,10 @@ const INDEX: [&str; 17] = [
     "value_ge",
 ];
 
-/// Random cases without end: matrices up to 9×9 and vectors up to 70, all types, operators and operations.
+/// An infinite sequence of random cases: matrices up to 9×9 and vectors up to length 70; all types, operators and
+/// operations.
 ///
-/// Values are small, so that sums and products of floats are exact in any order; integers reach their limits.
+/// Float values are small, so that sums and products are exact in any order; integers include their limits.
 #[derive(Clone, Debug)]
 pub struct Random(Rng);
 
@@ -98,7 +99,7 @@ impl Random {
         Self(Rng(seed))
     }
 
-    /// A value with which floats stay exact, one in four of them 0.
+    /// A random value that keeps float arithmetic exact; 0 with probability 1/4.
     fn value(&mut self, ty: Type) -> Value {
         let rng = &mut self.0;
         if rng.one_in(4) {
@@ -117,14 +118,14 @@ impl Random {
         }
     }
 
-    /// A table without entries, with few, some, nearly all, or all.
+    /// A random table of varying density, from empty to full.
     fn table(&mut self, kind: Kind, ty: Type, shape: (usize, usize)) -> Table {
         let percent = self.0.pick(&[0, 3, 10, 30, 50, 50, 80, 97, 100, 100]);
         Table::new(kind, ty, shape, |_, _| (self.0.below(100) < percent).then(|| self.value(ty)))
     }
 
     fn op(&mut self, ty: Type, (m, n): (usize, usize)) -> Op {
-        // The operators that every library and every type have come more often.
+        // Favors operators that every library and every type have.
         let op = if self.0.one_in(3) { "minus" } else { self.0.pick(&BINARY) };
         let monoid = if self.0.one_in(3) { "plus" } else { self.0.pick(&MONOIDS) };
         let mul = if self.0.one_in(3) { "times" } else { self.0.pick(&MULTIPLY) };
@@ -135,7 +136,7 @@ impl Random {
             _ => Type::I64.number(self.0.below(9) as i128 - 4),
         };
         let k = self.0.below(7) as i64 - 3;
-        // Factors of floats may be many, and complex ones are of many digits.
+        // Long products of complex numbers would not be exact.
         let monoid = if monoid == "times" && ty.is_complex() { "plus" } else { monoid };
         match self.0.below(54) {
             0..=3 => Op::Identity,
@@ -170,13 +171,13 @@ impl Random {
             50 => Op::Resize { shape: (self.0.below(m + 4), self.0.below(n + 4)) },
             51..=52 => Op::Spmm { ring },
             _ => {
-                let places: Vec<(usize, usize)> = self.0.indices(m * n).into_iter().map(|p| (p / n, p % n)).collect();
-                Op::Build { tuples: places.into_iter().map(|(i, j)| (i, j, self.value(ty))).collect(), dup: op }
+                let positions: Vec<_> = self.0.indices(m * n).into_iter().map(|p| (p / n, p % n)).collect();
+                Op::Build { tuples: positions.into_iter().map(|(i, j)| (i, j, self.value(ty))).collect(), dup: op }
             }
         }
     }
 
-    /// One case; `None` where what was drawn does not fit together.
+    /// One case; `None` if the random choices are incompatible.
     fn attempt(&mut self) -> Option<Case> {
         let kind = if self.0.one_in(3) { Kind::Vector } else { Kind::Matrix };
         let ty = if self.0.one_in(3) { self.0.pick(&TYPES) } else { self.0.pick(&Type::ALL) };
@@ -192,14 +193,14 @@ impl Random {
         }
         let op = self.op(ty, (dims.0, dims.2));
         let transpose = [self.0.one_in(3), self.0.one_in(3)];
-        // The 70 are for operations of vectors alone.
+        // Lengths up to 70 are only for operations on vectors.
         if dims.0 > 9 && !matches!(Plan::new(op.clone(), ty, kind, dims, [false; 2]), Some(p) if p.c.0 != Kind::Matrix)
         {
             return None;
         }
         let plan = Plan::new(op, ty, kind, dims, transpose)?;
         let joins = |name: &&&str| binary_type(name, plan.out) == Some(plan.out);
-        // − and second tell a wrong order of operands, a missing one, and a repeated one.
+        // − and second detect swapped, missing and duplicate operands.
         let accum = match self.0.below(6) {
             0..=2 => None,
             3 => Some("minus"),
@@ -216,7 +217,7 @@ impl Random {
         let alias = Alias { a_is_c: bit(5), b_is_c: bit(5), b_is_a: bit(8), mask_is_c: bit(6), mask_is_a: bit(8) };
         let mask_type = if self.0.one_in(2) { Type::Bool } else { self.0.pick(&Type::ALL) };
         let scale = match plan.scales() {
-            // Matrices of many rows take time that does not tell more.
+            // Large matrices take time without detecting more.
             true if self.0.one_in(250) => 1 << 19,
             true if self.0.one_in(5) => self.0.pick(&[3, 20, 70, 70, 300]),
             _ => 1,
@@ -224,7 +225,7 @@ impl Random {
         plan.case(alias, write, mask_type, scale, |role, (kind, shape), ty| {
             let form = self.0.pick(&Form::ALL);
             let table = self.table(kind, ty, shape);
-            // ÷ of floats by 0 is NaN or infinite: no minimum, no order of sums, has it after that.
+            // Avoids division of floats by 0: with NaN and infinities, min and sums depend on the order.
             let table = match (&plan.op, role) {
                 (Op::EwiseMult { op: "div" } | Op::Kronecker { op: "div" }, Role::Operand(1)) => {
                     table.like(ty, |i, j| table.get(i, j).map(|x| if x.nonzero() { x } else { ty.one() }))
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(MONOIDS.iter().filter(|m| identity(m, Type::I8).is_some()).count(), 6);
     }
     #[test]
-    fn a_seed_has_its_cases() {
+    fn cases_depend_only_on_the_seed() {
         let cases = |seed| Random::new(seed).take(50).collect::<Vec<_>>();
         assert_eq!(cases(3), cases(3));
         assert_ne!(cases(3), cases(4));

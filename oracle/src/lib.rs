@@ -1,17 +1,17 @@
-//! A conformance oracle for GraphBLAS: what each operation means, on dense tables of what may be absent, and cases to
-//! hold a library to it.
+//! A conformance oracle for GraphBLAS: the definition of each operation on dense tables of optional values, and test
+//! cases to check a library against it.
 //!
 //! | | |
 //! | --- | --- |
 //! | [`Value`], [`Type`], [`operators`] | the thirteen built-in types, and their operators by name |
-//! | [`Table`] | a matrix, a vector or a scalar: at each place a value or none |
+//! | [`Table`] | a matrix, vector or scalar as a dense table of optional values |
 //! | [`expected`] | the definitions: T, Z = C ⊙ T, C⟨M, replace⟩ = Z |
-//! | [`Case`] | a call as data: operation, objects, mask, accumulator, replace, transposition, and which objects are one |
-//! | [`exhaustive`], [`Random`] | cases: all of a small size, and random ones from a seed |
-//! | [`Library`], [`Tally`] | what is tested, and how many cases it ran |
+//! | [`Case`] | a call as data: operation, objects, mask, accumulator, replace, transposition, aliases |
+//! | [`exhaustive`], [`Random`] | cases: all of small shapes, and random ones from a seed |
+//! | [`Library`], [`Tally`] | the library under test, and statistics of its cases |
 //!
-//! It knows no library. One that is written in Rust implements [`Library`]; any other is driven by lines of JSON, one
-//! for each case with its expected result:
+//! The oracle is independent of any library. A Rust library implements [`Library`]; any other is driven by lines of
+//! JSON, one per case with its expected result:
 //!
 //! ```sh
 //! cargo run -p sparring-oracle -- cases --seed 1 --count 1000

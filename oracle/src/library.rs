@@ -1,4 +1,4 @@
-//! What is tested.
+//! The interface to the library under test.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,24 +7,24 @@ use crate::case::Case;
 use crate::model::expected;
 use crate::table::Table;
 
-/// A library, or one way of calling it.
+/// A library, or one of its interfaces.
 pub trait Library {
-    /// Whether it has the operation, with the types and the parts of this case.
+    /// Whether the library supports the operation with the types and options of this case.
     fn has(&mut self, case: &Case) -> bool;
     /// C after the call.
     /// # Errors
-    /// What the library says; the case is then one that it fails.
+    /// The library's error message; the case counts as failed.
     fn run(&mut self, case: &Case) -> Result<Table, String>;
 }
 
-/// How many cases of each operation ran, and what went wrong first.
+/// Number of cases run per operation, and the smallest failure.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Cases that ran, and those that the library does not have, by operation.
+    /// Number of cases run and of unsupported cases, by operation.
     pub cases: BTreeMap<String, (usize, usize)>,
-    /// Cases that failed.
+    /// Number of failed cases.
     pub failed: usize,
-    /// The smallest case that failed, and how.
+    /// Size and description of the smallest failed case.
     pub failure: Option<(usize, String)>,
 }
 
@@ -44,12 +44,12 @@ impl Tally {
             self.failure = Some((size, message));
         }
     }
-    /// Cases that ran.
+    /// Number of cases run.
     #[must_use]
     pub fn ran(&self) -> usize {
         self.cases.values().map(|x| x.0).sum()
     }
-    /// Joins those of another run.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: Self) {
         for (op, (ran, lacks)) in other.cases {
             let sum = self.cases.entry(op).or_default();
@@ -64,7 +64,7 @@ impl Tally {
     }
 }
 
-/// One line: the sum, then the cases of each operation, and of which there are none.
+/// One line: the total, the number of cases per operation, and the operations without cases.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} cases:", self.ran())?;
@@ -76,7 +76,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// How the library's result differs from the specification's; `None` if it does not.
+/// A description of the difference between the library's result and the specification; `None` if they agree.
 #[must_use]
 pub fn mismatch(library: &mut (impl Library + ?Sized), case: &Case) -> Option<String> {
     let want = expected(case);

@@ -1,4 +1,4 @@
-//! Prints cases with their results, one line of JSON each, to drive a library in any language.
+//! Prints cases with their expected results, one line of JSON each, to test a library in any language.
 
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough.
+        // The reader closed the pipe.
         Err(e) if e.contains("Broken pipe") => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("{e}");

@@ -1,6 +1,7 @@
 //! The specification: T of each operation, Z = C ⊙ T, and C⟨M, replace⟩ = Z.
 //!
-//! Each definition is the specification's, place by place, without regard to cost. Vectors are tables of one column.
+//! Each definition is that of the specification, element by element, without regard to cost. Vectors are tables of one
+//! column.
 //!
 //! Source: GraphBLAS C API 2.1, §2.3.4 (masks), §4.3 (operations); Davis 2019 for eWiseUnion and concat.
 
@@ -11,12 +12,12 @@ use crate::operators::{
 use crate::table::{Kind, Table};
 use crate::value::{Type, Value};
 
-/// What C is after the call.
+/// C after the call.
 #[must_use]
 pub fn expected(case: &Case) -> Table {
     let (c, mask) = (case.table(case.c), mask(case));
     match &case.op {
-        // A row or a column of C is written as a vector, which the mask and replace are about.
+        // A row or a column of C is written as a vector; mask and replace apply to that vector.
         Op::AssignRow { row, cols } => {
             let old = Table::vector(c.ty, c.ncols, |j| c.get(*row, j));
             let z = assigned(&old, &operand(case, 0), cols, &[0], case.accum);
@@ -41,7 +42,7 @@ pub fn expected(case: &Case) -> Table {
     }
 }
 
-/// What the mask allows, without one everything.
+/// The positions that the mask allows; all without a mask.
 fn mask(case: &Case) -> impl Fn(usize, usize) -> bool + '_ {
     |i, j| match case.mask {
         None => true,
@@ -53,7 +54,7 @@ fn mask(case: &Case) -> impl Fn(usize, usize) -> bool + '_ {
     }
 }
 
-/// Z = C ⊙ T: c ⊙ t where both have an entry, the one entry where one has. Without ⊙, Z = T.
+/// Z = C ⊙ T: c ⊙ t where both have an entry, else the entry of either. Without ⊙, Z = T.
 fn accumulated(c: &Table, t: &Table, accum: Option<&str>) -> Table {
     assert_eq!((c.kind, c.shape(), c.ty), (t.kind, t.shape(), t.ty), "the result has the shape and the type of C");
     match accum {
@@ -62,7 +63,7 @@ fn accumulated(c: &Table, t: &Table, accum: Option<&str>) -> Table {
     }
 }
 
-/// C⟨M, replace⟩ = Z: Z where the mask allows; elsewhere nothing with replace, else C.
+/// C⟨M, replace⟩ = Z: Z where the mask allows; elsewhere empty with replace, else C.
 fn written(c: &Table, z: &Table, allows: &impl Fn(usize, usize) -> bool, replace: bool) -> Table {
     c.like(c.ty, |i, j| match (allows(i, j), replace) {
         (true, _) => z.get(i, j),
@@ -71,13 +72,13 @@ fn written(c: &Table, z: &Table, allows: &impl Fn(usize, usize) -> bool, replace
     })
 }
 
-/// Z of C(rows, cols) ⊙= A: outside of the rows and columns it is C; inside, C ⊙ A, or without ⊙ A, absent entries
-/// too.
+/// Z of C(rows, cols) ⊙= A: C outside the rows and columns; inside, C ⊙ A, or A without ⊙, including its absent
+/// entries.
 fn assigned(c: &Table, a: &Table, rows: &[usize], cols: &[usize], accum: Option<&str>) -> Table {
-    assert_eq!(a.shape(), (rows.len(), cols.len()), "an entry of A for each place");
+    assert_eq!(a.shape(), (rows.len(), cols.len()), "A has the shape of the index lists");
     c.like(c.ty, |i, j| {
-        let place = |list: &[usize], x: usize| list.iter().position(|&y| y == x);
-        let (Some(p), Some(q)) = (place(rows, i), place(cols, j)) else { return c.get(i, j) };
+        let position = |list: &[usize], x: usize| list.iter().position(|&y| y == x);
+        let (Some(p), Some(q)) = (position(rows, i), position(cols, j)) else { return c.get(i, j) };
         match accum {
             None => a.get(p, q),
             Some(op) => joined(op, c.ty, c.get(i, j), a.get(p, q)),
@@ -93,19 +94,19 @@ fn joined(op: &str, ty: Type, x: Option<Value>, y: Option<Value>) -> Option<Valu
     }
 }
 
-/// A ∘ B over the union of their places.
+/// A ∘ B over the union of their patterns.
 fn union(op: &str, a: &Table, b: &Table) -> Table {
     assert_eq!(a.shape(), b.shape());
     a.like(a.ty, |i, j| joined(op, a.ty, a.get(i, j), b.get(i, j)))
 }
 
-/// An operand, transposed if it is to be.
+/// An operand, transposed if the case says so.
 fn operand(case: &Case, n: usize) -> Table {
     let x = case.table(case.operands[n]);
     if n < 2 && case.transpose[n] && x.kind == Kind::Matrix { x.transposed() } else { x.clone() }
 }
 
-/// A ⊕.⊗ B: ⊕ over the k for which A(i, k) and B(k, j) exist; no entry where there is none.
+/// A ⊕.⊗ B: ⊕ over the k for which A(i, k) and B(k, j) exist; no entry if there is no such k.
 fn product(ring: Ring, a: &Table, b: &Table) -> Table {
     assert_eq!(a.ncols, b.nrows, "inner dimensions");
     let ty = product_type(ring, a.ty);
@@ -121,16 +122,16 @@ fn product(ring: Ring, a: &Table, b: &Table) -> Table {
 fn product_type(ring: Ring, ty: Type) -> Type {
     binary_type(ring.mul, ty).unwrap_or_else(|| panic!("{ty:?} has no {}", ring.mul))
 }
-/// The values of row i, by columns.
+/// Columns and values of row i.
 fn row(a: &Table, i: usize) -> impl Iterator<Item = (usize, Value)> + Clone + '_ {
     (0..a.ncols).filter_map(move |j| Some((j, a.get(i, j)?)))
 }
-/// A vector with f of each row of A.
+/// The vector of f(i) over the rows of A.
 fn by_rows(a: &Table, ty: Type, f: impl Fn(usize) -> Option<Value>) -> Table {
     Table::vector(ty, a.nrows, f)
 }
 
-/// T: what the operation gives, without mask and accumulator.
+/// T: the result of the operation, before mask and accumulator.
 fn computed(case: &Case) -> Table {
     let x = |n| operand(case, n);
     let c = case.table(case.c);
@@ -284,13 +285,13 @@ fn computed(case: &Case) -> Table {
     }
 }
 
-/// The first column of row i whose value no other's is `better` than.
+/// The column of the best value of row i, the first of equal ones.
 fn first_best(a: &Table, i: usize, better: &str) -> Option<Value> {
     let best = row(a, i).reduce(|x, y| if binary(better, a.ty, y.1, x.1).nonzero() { y } else { x });
     best.map(|(j, _)| Type::I64.number(j as i128))
 }
 
-/// The type of T, which is that of C.
+/// The type of T and of C.
 #[must_use]
 pub fn result_type(op: &Op, ty: Type) -> Option<Type> {
     match op {
@@ -312,7 +313,7 @@ pub fn result_type(op: &Op, ty: Type) -> Option<Type> {
         | Op::ReduceScalar { monoid }
         | Op::Scatter { monoid, .. } => identity(monoid, ty).map(|_| ty),
         Op::Count => Some(Type::I64),
-        // Sums of integers that f64 does not hold would be rounded in some order.
+        // Sums of 64-bit integers are not exact in f64, so the result would depend on the order.
         Op::Mean => (!ty.is_complex() && !matches!(ty, Type::I64 | Type::U64)).then_some(Type::F64),
         Op::ArgMin | Op::ArgMax => (!ty.is_complex()).then_some(Type::I64),
         Op::Build { dup, .. } => binary_type(dup, ty).filter(|&of| of == ty),

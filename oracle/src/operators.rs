@@ -1,11 +1,11 @@
-//! Operators by name. Names are lower case; each function is the table of the specification.
+//! Operators by lower-case name; each function is a table of the specification.
 //!
 //! Source: GraphBLAS C API 2.1, §3.5 (unary, binary and index-unary operators), §3.6 (monoids).
 
 use crate::value::Type;
 use crate::value::Value::{self, Bool, Complex, Int, Real};
 
-/// The type of z = x ∘ y for x and y of a type; `None` if the type has no such operator.
+/// The type of z = x ∘ y for x and y of type `ty`; `None` if the type has no such operator.
 #[must_use]
 pub fn binary_type(name: &str, ty: Type) -> Option<Type> {
     match name {
@@ -20,7 +20,7 @@ pub fn binary_type(name: &str, ty: Type) -> Option<Type> {
     }
 }
 
-/// Whether ⊗ gives a position, and not something of its operands.
+/// Whether ⊗ is positional.
 #[must_use]
 pub fn is_positional(name: &str) -> bool {
     matches!(name, "firsti" | "secondi" | "secondj")
@@ -28,7 +28,7 @@ pub fn is_positional(name: &str) -> bool {
 
 /// z = x ∘ y, for values of a type that has the operator.
 ///
-/// On bool + is ∨, × and min are ∧, max is ∨, − is ≠, and ÷ is its first operand.
+/// For bool, + and max are ∨, × and min are ∧, − is ≠, and ÷ returns its first operand.
 #[must_use]
 pub fn binary(name: &str, ty: Type, x: Value, y: Value) -> Value {
     let z = match (name, x, y) {
@@ -90,7 +90,7 @@ fn less(x: Value, y: Value) -> bool {
     }
 }
 
-/// A(i, k) ⊗ B(k, j): a binary operator, or a position.
+/// A(i, k) ⊗ B(k, j): a binary or positional operator.
 #[must_use]
 pub fn multiply(name: &str, ty: Type, x: Value, y: Value, (i, k, j): (usize, usize, usize)) -> Value {
     match name {
@@ -124,12 +124,12 @@ pub fn identity(name: &str, ty: Type) -> Option<Value> {
     }
 }
 
-/// x₀ ⊕ x₁ ⊕ …; `None` of none.
+/// x₀ ⊕ x₁ ⊕ …; `None` without values.
 pub fn fold(monoid: &str, ty: Type, values: impl IntoIterator<Item = Value>) -> Option<Value> {
     values.into_iter().reduce(|x, y| binary(monoid, ty, x, y))
 }
 
-/// The type of z = f(x) for x of a type; `None` if the type has no such operator.
+/// The type of z = f(x) for x of type `ty`; `None` if the type has no such operator.
 #[must_use]
 pub fn unary_type(name: &str, ty: Type) -> Option<Type> {
     match name {
@@ -148,7 +148,7 @@ pub fn unary(name: &str, ty: Type, x: Value) -> Value {
         ("identity", x) => x,
         ("one", _) => ty.one(),
         ("lnot", x) => return Bool(!x.nonzero()),
-        // Bool is its own additive inverse, as − is ≠.
+        // Booleans are their own additive inverses, as − is ≠.
         ("ainv" | "abs", Bool(x)) => Bool(x),
         ("ainv", Int(x)) => Int(-x),
         ("ainv", Real(x)) => Real(-x),
@@ -175,7 +175,7 @@ pub fn index_unary_types(name: &str, ty: Type) -> Option<(Type, Type)> {
     }
 }
 
-/// z = f(a, s, i, j): of an entry, a scalar, and the entry's row and column.
+/// z = f(a, s, i, j) of an entry, a scalar, and the row and column of the entry.
 #[must_use]
 pub fn index_unary(name: &str, ty: Type, a: Value, s: Value, (i, j): (usize, usize)) -> Value {
     let (i, j) = (i as i128, j as i128);

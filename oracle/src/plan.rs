@@ -1,4 +1,4 @@
-//! Which objects an operation has, of which kinds and shapes, and cases made of them.
+//! The objects of an operation, with their kinds and shapes, and construction of cases.
 
 use crate::case::{Case, Form, Mask, Object, Op};
 use crate::model::result_type;
@@ -6,13 +6,13 @@ use crate::operators::is_positional;
 use crate::table::{Kind, Table};
 use crate::value::Type;
 
-/// Types that differ in their arithmetic.
+/// Types with different arithmetic.
 pub(crate) const TYPES: [Type; 5] = [Type::I64, Type::F64, Type::Bool, Type::I8, Type::ComplexF64];
 
 /// Kind and shape of an object.
-pub(crate) type Place = (Kind, (usize, usize));
+pub(crate) type ObjectShape = (Kind, (usize, usize));
 
-/// What an object is for.
+/// The role of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     C,
@@ -20,25 +20,25 @@ pub(crate) enum Role {
     Mask,
 }
 
-/// Objects that are one.
+/// Aliased objects.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Alias {
-    /// C is the first operand.
+    /// The first operand is C.
     pub(crate) a_is_c: bool,
-    /// C is the second operand.
+    /// The second operand is C.
     pub(crate) b_is_c: bool,
-    /// Both operands are one.
+    /// Both operands are the same object.
     pub(crate) b_is_a: bool,
-    /// C is the mask.
+    /// The mask is C.
     pub(crate) mask_is_c: bool,
-    /// The first operand is the mask.
+    /// The mask is the first operand.
     pub(crate) mask_is_a: bool,
 }
 
 /// The optional parts of a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Write {
-    /// Whether the mask goes by structure, and whether its complement is meant.
+    /// Whether the mask is structural, and whether it is complemented.
     pub(crate) mask: Option<(bool, bool)>,
     pub(crate) accum: Option<&'static str>,
     pub(crate) replace: bool,
@@ -50,15 +50,15 @@ pub(crate) struct Plan {
     pub(crate) op: Op,
     pub(crate) ty: Type,
     pub(crate) out: Type,
-    pub(crate) c: Place,
-    pub(crate) operands: Vec<Place>,
-    pub(crate) mask: Option<Place>,
+    pub(crate) c: ObjectShape,
+    pub(crate) operands: Vec<ObjectShape>,
+    pub(crate) mask: Option<ObjectShape>,
     pub(crate) transpose: [bool; 2],
 }
 
 impl Plan {
-    /// Of matrices whose sizes are `m`, `k` and `n`, or where the operation is of vectors too, vectors of m. `None` if
-    /// the type has no such operator.
+    /// For matrices with dimensions `m`, `k` and `n`, or for vectors of length m if the operation supports them. `None`
+    /// if the type has no such operator.
     pub(crate) fn new(
         mut op: Op,
         ty: Type,
@@ -124,12 +124,12 @@ impl Plan {
             _ if Self::is_bare(&op) || matches!(op, Op::ReduceScalar { .. } | Op::Spmm { .. }) => None,
             _ => Some(c),
         };
-        for (place, transposed) in operands.iter_mut().zip(transpose) {
-            if transposed && (place.0 != Matrix || !Self::transposes(&op)) {
+        for (spec, transposed) in operands.iter_mut().zip(transpose) {
+            if transposed && (spec.0 != Matrix || !Self::transposes(&op)) {
                 return None;
             }
             if transposed {
-                place.1 = (place.1.1, place.1.0);
+                spec.1 = (spec.1.1, spec.1.0);
             }
         }
         let one_side = operands.len() != 2 || matches!(op, Op::Spmm { .. });
@@ -139,7 +139,7 @@ impl Plan {
         Some(Self { op, ty, out, c, operands, mask, transpose })
     }
 
-    /// Whether the operation has neither mask nor accumulator.
+    /// Whether the operation takes neither mask nor accumulator.
     fn is_bare(op: &Op) -> bool {
         matches!(
             op,
@@ -159,11 +159,11 @@ impl Plan {
     fn is_dense(&self) -> bool {
         matches!(self.op, Op::Spmm { .. })
     }
-    /// Whether it may have an accumulator.
+    /// Whether the operation takes an accumulator.
     pub(crate) fn accumulates(&self) -> bool {
         !Self::is_bare(&self.op)
     }
-    /// Whether the result of scaled objects is the scaled result: no place is looked at, and none is a parameter.
+    /// Whether the operation commutes with scaling of indices: it neither reads indices nor takes them as parameters.
     pub(crate) fn scales(&self) -> bool {
         match &self.op {
             Op::Mxm { ring } | Op::Mxv { ring } | Op::Vxm { ring } => !is_positional(ring.mul),
@@ -182,18 +182,18 @@ impl Plan {
         }
     }
 
-    /// The case; `None` if objects that are to be one differ in kind, shape or type, or the operation has no such part.
+    /// The case; `None` if aliased objects differ in kind, shape or type, or the operation does not take an option.
     pub(crate) fn case(
         &self,
         alias: Alias,
         write: Write,
         mask_type: Type,
         scale: usize,
-        mut draw: impl FnMut(Role, Place, Type) -> (Table, Form),
+        mut draw: impl FnMut(Role, ObjectShape, Type) -> (Table, Form),
     ) -> Option<Case> {
-        let same = |x: Place, y: Place| x == y;
+        let same = |x: ObjectShape, y: ObjectShape| x == y;
         let (a, b) = (self.operands.first(), self.operands.get(1));
-        let of_c = |x: Option<&Place>| x.is_some_and(|x| same(*x, self.c)) && self.ty == self.out;
+        let of_c = |x: Option<&ObjectShape>| x.is_some_and(|x| same(*x, self.c)) && self.ty == self.out;
         let possible = (!alias.a_is_c || of_c(a))
             && (!alias.b_is_c || of_c(b))
             && (!alias.b_is_a || a.is_some() && a == b && !alias.a_is_c && !alias.b_is_c)
@@ -209,8 +209,8 @@ impl Plan {
             return None;
         }
         let mut objects = Vec::new();
-        let mut add = |role, place, ty| {
-            let (table, form) = draw(role, place, ty);
+        let mut add = |role, spec, ty| {
+            let (table, form) = draw(role, spec, ty);
             let table = match role {
                 Role::C | Role::Operand(1) if self.is_dense() => {
                     table.like(ty, |i, j| Some(table.get(i, j).unwrap_or(ty.zero())))
@@ -222,20 +222,20 @@ impl Plan {
         };
         let c = add(Role::C, self.c, self.out);
         let mut operands = Vec::new();
-        for (n, place) in self.operands.iter().enumerate() {
+        for (n, spec) in self.operands.iter().enumerate() {
             let shared = match n {
                 0 if alias.a_is_c => Some(c),
                 1 if alias.b_is_c => Some(c),
                 1 if alias.b_is_a => Some(operands[0]),
                 _ => None,
             };
-            operands.push(shared.unwrap_or_else(|| add(Role::Operand(n), *place, self.ty)));
+            operands.push(shared.unwrap_or_else(|| add(Role::Operand(n), *spec, self.ty)));
         }
-        let mask = write.mask.zip(self.mask).map(|((structure, complement), place)| {
+        let mask = write.mask.zip(self.mask).map(|((structure, complement), spec)| {
             let object = match alias {
                 Alias { mask_is_c: true, .. } => c,
                 Alias { mask_is_a: true, .. } => operands[0],
-                _ => add(Role::Mask, place, mask_type),
+                _ => add(Role::Mask, spec, mask_type),
             };
             Mask { object, structure, complement }
         });

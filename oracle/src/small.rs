@@ -1,4 +1,4 @@
-//! All cases of small shapes.
+//! Exhaustive cases of small shapes.
 
 use crate::case::{Case, Form, Op, Ring};
 use crate::operators::binary_type;
@@ -6,27 +6,27 @@ use crate::plan::{Alias, Plan, Role, TYPES, Write};
 use crate::table::{Kind, Table};
 use crate::value::{Type, Value};
 
-/// Masks: none, and each by structure or value, complemented or not.
+/// Masks: none, and every combination of structural or valued, complemented or not.
 const MASKS: [Option<(bool, bool)>; 5] =
     [None, Some((false, false)), Some((false, true)), Some((true, false)), Some((true, true))];
 
-/// Calls `visit` with every n-th case of small shapes, all for `every` = 1.
+/// Calls `visit` with every n-th case of small shapes; with all of them for `every` = 1.
 ///
-/// First, Identity with every state of two places: T absent, 0 or not, C absent or not, M absent, 0 or not, under all
-/// masks × replace × {no accumulator, −}. Then every operation × mask × replace × {no accumulator, −, second} ×
-/// transposition × aliases × shapes × operands that are empty, full, mixed with zeros, and mixed otherwise.
-/// Types and forms of storage go round.
+/// First, Identity with every state of two elements: T absent, zero or nonzero; C absent or present; M absent, zero or
+/// nonzero; under all masks × replace × {no accumulator, −}. Then every operation × mask × replace × {no accumulator,
+/// −, second} × transposition × aliases × shapes × operands that are empty, full, mixed with zeros, and mixed without
+/// zeros. Types and storage forms cycle.
 pub fn exhaustive(every: usize, visit: &mut dyn FnMut(Case)) {
     let mut n = 0;
     let mut chosen = || {
         n += 1;
         (n % every == 0).then_some(n)
     };
-    two_places(&mut chosen, visit);
+    two_elements(&mut chosen, visit);
     shapes(&mut chosen, visit);
 }
 
-/// Mask, accumulator and replace in all ways that differ.
+/// All distinct combinations of mask, accumulator and replace.
 fn writes(accums: &[Option<&'static str>]) -> Vec<Write> {
     let mut writes = vec![];
     for mask in MASKS {
@@ -41,7 +41,7 @@ fn writes(accums: &[Option<&'static str>]) -> Vec<Write> {
     writes
 }
 
-fn two_places(chosen: &mut dyn FnMut() -> Option<usize>, visit: &mut dyn FnMut(Case)) {
+fn two_elements(chosen: &mut dyn FnMut() -> Option<usize>, visit: &mut dyn FnMut(Case)) {
     for (kind, shape) in [(Kind::Vector, (2, 1)), (Kind::Matrix, (1, 2)), (Kind::Matrix, (2, 1))] {
         for write in writes(&[None, Some("minus")]) {
             for states in 0..18 * 18 {
@@ -79,7 +79,7 @@ fn form(n: usize, role: Role) -> Form {
 /// The operations, with parameters for m×n operands.
 fn operations(ty: Type, (m, n): (usize, usize)) -> Vec<Op> {
     let ring = Ring { add: "plus", mul: "times" };
-    // Twice the same, and from the end.
+    // Reversed, with a duplicate.
     let repeated = |n: usize| (0..n).rev().chain((0..n).take(1)).collect::<Vec<_>>();
     let reversed = |n: usize| (0..n).rev().collect::<Vec<_>>();
     let last = |n: usize| n.saturating_sub(1)..n;
@@ -169,14 +169,14 @@ fn shapes(chosen: &mut dyn FnMut() -> Option<usize>, visit: &mut dyn FnMut(Case)
                 let plan = Plan::new(sample, Type::F64, kind, dims, [false; 2]);
                 let bare = plan.is_some_and(|plan| plan.mask.is_none());
                 for transpose in transpositions {
-                    // Contents of C, A, B and the mask: each empty, full, and two that are mixed.
+                    // Contents of C, A, B and the mask: each empty, full, or one of two mixed ones.
                     for contents in 0..4usize.pow(4) {
                         for (alias_number, alias) in ALIASES.into_iter().enumerate() {
                             for &write in &writes {
                                 if write.mask.is_none() && contents >= 64 {
                                     continue;
                                 }
-                                // An operation without a mask has so few cases that none is left out.
+                                // Operations without a mask have so few cases that none is skipped.
                                 let n = match chosen() {
                                     Some(n) => n,
                                     None if bare && alias_number == 0 && write.mask.is_none() => contents,
@@ -187,8 +187,8 @@ fn shapes(chosen: &mut dyn FnMut() -> Option<usize>, visit: &mut dyn FnMut(Case)
                                 let Some(plan) = Plan::new(op, ty, kind, dims, transpose) else { continue };
                                 let accum = write.accum.filter(|op| binary_type(op, plan.out) == Some(plan.out));
                                 let scale = if plan.scales() && n % 11 == 0 { 70 } else { 1 };
-                                let case = plan.case(alias, Write { accum, ..write }, ty, scale, |role, place, ty| {
-                                    (content(role, contents, ty, place), form(n, role))
+                                let case = plan.case(alias, Write { accum, ..write }, ty, scale, |role, spec, ty| {
+                                    (content(role, contents, ty, spec), form(n, role))
                                 });
                                 case.into_iter().for_each(&mut *visit);
                             }
@@ -200,7 +200,7 @@ fn shapes(chosen: &mut dyn FnMut() -> Option<usize>, visit: &mut dyn FnMut(Case)
     }
 }
 
-/// Empty, full, mixed with zeros, or mixed otherwise, as digits of base four say: of C, A, B, and the mask.
+/// Empty, full, mixed with zeros, or mixed without zeros, encoded as base-4 digits for C, A, B, and the mask.
 fn content(role: Role, contents: usize, ty: Type, (kind, shape): (Kind, (usize, usize))) -> Table {
     let digit: usize = match role {
         Role::C => 0,

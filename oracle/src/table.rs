@@ -1,4 +1,4 @@
-//! Matrices, vectors and scalars as tables of what may be absent.
+//! Matrices, vectors and scalars as dense tables of optional values.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::value::{Type, Value};
 
-/// What a table stands for.
+/// What a table represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -15,26 +15,26 @@ pub enum Kind {
     Matrix,
     /// A vector: a table of one column.
     Vector,
-    /// A scalar: a table of one place.
+    /// A scalar: a 1×1 table.
     Scalar,
 }
 
-/// A matrix, a vector or a scalar: at each place a value or none.
+/// A matrix, vector or scalar as a dense table of optional values.
 #[derive(Clone, PartialEq)]
 pub struct Table {
-    /// What it stands for.
+    /// What it represents.
     pub kind: Kind,
     /// Type of the values.
     pub ty: Type,
-    /// Rows.
+    /// Number of rows.
     pub nrows: usize,
-    /// Columns.
+    /// Number of columns.
     pub ncols: usize,
     cells: Vec<Option<Value>>,
 }
 
 impl Table {
-    /// The table with f(i, j) at each place.
+    /// The table of f(i, j).
     pub fn new(
         kind: Kind,
         ty: Type,
@@ -76,7 +76,7 @@ impl Table {
     pub fn shape(&self) -> (usize, usize) {
         (self.nrows, self.ncols)
     }
-    /// What is at a place.
+    /// The value at (i, j), if present.
     #[must_use]
     pub fn get(&self, i: usize, j: usize) -> Option<Value> {
         assert!(i < self.nrows && j < self.ncols, "({i}, {j}) of {:?}", self.shape());
@@ -87,24 +87,24 @@ impl Table {
         let n = self.ncols;
         self.cells.iter().enumerate().filter_map(move |(p, x)| x.map(|x| (p / n, p % n, x)))
     }
-    /// How many entries there are.
+    /// Number of entries.
     #[must_use]
     pub fn nvals(&self) -> usize {
         self.cells.iter().flatten().count()
     }
-    /// Whether each place has an entry.
+    /// Whether every element is present.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.nvals() == self.cells.len()
     }
-    /// Aᵀ; a vector as a matrix of one row.
+    /// Aᵀ; a vector becomes a one-row matrix.
     #[must_use]
     pub fn transposed(&self) -> Self {
         Self::matrix(self.ty, (self.ncols, self.nrows), |i, j| self.get(j, i))
     }
 }
 
-/// Rows as lines, · where there is no entry.
+/// Rows in brackets, · for absent entries.
 impl fmt::Debug for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} of {:?}, {}×{}:", self.kind, self.ty, self.nrows, self.ncols)?;

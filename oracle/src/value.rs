@@ -1,8 +1,8 @@
-//! The thirteen built-in types of values, and their arithmetic.
+//! The thirteen built-in value types, and their arithmetic.
 
 use serde::{Serialize, Serializer};
 
-/// A built-in type of values.
+/// A built-in value type.
 #[allow(missing_docs, reason = "the names are those of the types")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,7 +23,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// All of them.
+    /// All types.
     pub const ALL: [Type; 13] = [
         Type::Bool,
         Type::I8,
@@ -55,23 +55,23 @@ impl Type {
             _ => return None,
         })
     }
-    /// Whether it is of integers.
+    /// Whether it is an integer type.
     #[must_use]
     pub fn is_integer(self) -> bool {
         self.range().is_some()
     }
-    /// Whether it is of real floats.
+    /// Whether it is a real floating-point type.
     #[must_use]
     pub fn is_real(self) -> bool {
         matches!(self, Type::F32 | Type::F64)
     }
-    /// Whether it is of complex numbers, which have no order.
+    /// Whether it is a complex type, which has no order.
     #[must_use]
     pub fn is_complex(self) -> bool {
         matches!(self, Type::ComplexF32 | Type::ComplexF64)
     }
 
-    /// A whole number as a value of this type: integers wrap, bool is whether it is not 0.
+    /// An integer as a value of this type: integers wrap, nonzero is true.
     #[must_use]
     pub fn number(self, x: i128) -> Value {
         match self {
@@ -92,10 +92,10 @@ impl Type {
         self.number(1)
     }
 
-    /// A value as this type holds it: integers wrap, floats of 32 bits are rounded.
+    /// Converts a value to the range and precision of this type: integers wrap, 32-bit floats are rounded.
     ///
-    /// A sum, difference, product or quotient of two `f32` that is computed in `f64` and rounded is the one that `f32`
-    /// has, since 53 ≥ 2·24 + 2 bits.
+    /// A sum, difference, product or quotient of two `f32` computed in `f64` and rounded equals the `f32` operation,
+    /// because 53 ≥ 2·24 + 2 bits.
     #[must_use]
     pub fn held(self, x: Value) -> Value {
         match (self, x) {
@@ -110,21 +110,21 @@ impl Type {
     }
 }
 
-/// A value; which type it is of, the table says that has it.
+/// A value; its exact type is that of the table.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
-    /// Of bool.
+    /// A Boolean.
     Bool(bool),
-    /// Of an integer type.
+    /// A value of an integer type.
     Int(i128),
-    /// Of a float type.
+    /// A value of a floating-point type.
     Real(f64),
-    /// Of a complex type: real and imaginary part.
+    /// A value of a complex type: real and imaginary part.
     Complex(f64, f64),
 }
 use Value::{Bool, Complex, Int, Real};
 
-/// Equal numbers: 0 is −0, and NaN is NaN.
+/// Numeric equality: 0 equals −0, and NaN equals NaN.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         let same = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan();
@@ -139,7 +139,7 @@ impl PartialEq for Value {
 }
 
 impl Value {
-    /// Whether it is not 0: what a valued mask asks.
+    /// Whether the value is nonzero: the test of a valued mask.
     #[must_use]
     pub fn nonzero(self) -> bool {
         match self {
@@ -152,7 +152,7 @@ impl Value {
 }
 
 impl Value {
-    /// The number as f64, for means; true is 1, and of a complex number it is the real part.
+    /// The number as f64, for means; true is 1, and a complex number gives its real part.
     #[must_use]
     pub fn real(self) -> f64 {
         match self {
@@ -163,7 +163,7 @@ impl Value {
     }
 }
 
-/// Numbers as JSON has them, complex ones as `[re, im]`; what JSON has no number for as `"inf"`, `"-inf"` and `"nan"`.
+/// JSON numbers; complex numbers as `[re, im]`, non-finite ones as `"inf"`, `"-inf"` and `"nan"`.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         struct Float(f64);

@@ -1,4 +1,4 @@
-//! What `+ - * / ** @` and `abs` of Python mean, and sums along axes: as SciPy has them.
+//! Python's operators `+ - * / ** @`, `abs`, and sums along axes, with SciPy's semantics.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -19,18 +19,18 @@ pub(crate) fn matmul<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyRes
     product(a, b, "plus_times", Written::plain())
 }
 
-/// `a + b` where each has what the other lacks as 0.
+/// `a + b`, absent entries being 0.
 pub(crate) fn sum<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if is_number(b)? {
         type_of_number(b)?;
-        // sum() begins with 0.
+        // Python's sum() starts with 0.
         if b.eq(0)? {
             return Ok(a.clone());
         }
-        return Err(PyValueError::new_err("a number other than 0 would be added at every place"));
+        return Err(PyValueError::new_err("adding a nonzero number would fill the whole matrix"));
     }
     if is_vector(a) != is_vector(b) {
-        return Err(PyTypeError::new_err("a matrix and a vector have no sum"));
+        return Err(PyTypeError::new_err("a matrix and a vector cannot be added"));
     }
     let py = a.py();
     let ((left, kind), (right, _)) = (either(a)?, either(b)?);
@@ -40,7 +40,7 @@ pub(crate) fn sum<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult
     written.run(py, &on, Op::EwiseAdd(&op), &[&left, &right], &kind)
 }
 
-/// The sum of all entries, of each column (`axis` 0) or of each row: wide, as NumPy sums.
+/// The sum of all entries, of each column (`axis` 0) or of each row, in NumPy's accumulator type.
 pub(crate) fn sum_along<'py>(a: &Bound<'py, PyAny>, axis: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     let of = either(a)?.0;
@@ -55,7 +55,7 @@ pub(crate) fn sum_along<'py>(a: &Bound<'py, PyAny>, axis: Option<i64>) -> PyResu
     let by_columns = match axis {
         0 | -2 => true,
         1 | -1 => false,
-        _ => return Err(PyValueError::new_err(format!("axis: {axis} of a matrix, which has 0 and 1"))),
+        _ => return Err(PyValueError::new_err(format!("axis: {axis} is out of range for a matrix, use 0 or 1"))),
     };
     if by_columns
         && let Operand::Matrix(of) = &of
@@ -69,7 +69,7 @@ pub(crate) fn sum_along<'py>(a: &Bound<'py, PyAny>, axis: Option<i64>) -> PyResu
     operands::dense(py, &sums, None)
 }
 
-/// `a - b` where each has what the other lacks as 0.
+/// `a - b`, absent entries being 0.
 pub(crate) fn difference<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     let ((left, kind), (right, _)) = (either(a)?, either(b)?);
@@ -80,7 +80,7 @@ pub(crate) fn difference<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> P
     written.run(py, &on, Op::EwiseUnion(&op, &zero, &zero), &[&left, &right], &kind)
 }
 
-/// `a * b`: entry by entry, or by a number.
+/// `a * b`: elementwise, or by a number.
 pub(crate) fn times<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py, PyAny>> {
     let (py, written) = (a.py(), Written::plain());
     if !is_number(b)? {
@@ -97,10 +97,10 @@ pub(crate) fn times<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, op: &str)
     written.run(py, &on, Op::Apply(&op), &[&of], &kind)
 }
 
-/// `a ** b` entry by entry, for an exponent above 0, which leaves what is absent 0.
+/// `a ** b` elementwise, for a positive exponent, so that absent entries remain 0.
 pub(crate) fn power<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if !is_number(b)? || !b.gt(0)? {
-        return Err(PyValueError::new_err(format!("the exponent {b} is no number above 0")));
+        return Err(PyValueError::new_err(format!("the exponent {b} is not a positive number")));
     }
     if b.eq(1)? {
         return Ok(a.clone());
@@ -108,14 +108,13 @@ pub(crate) fn power<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResu
     if b.eq(2)? { unary(a, "square") } else { times(a, b, "pow") }
 }
 
-/// Whether it has no dimensions.
+/// Whether the object is zero-dimensional.
 pub(crate) fn is_number(b: &Bound<'_, PyAny>) -> PyResult<bool> {
     let shape = b.getattr_opt(intern!(b.py(), "shape"))?;
     Ok(shape.is_none_or(|shape| shape.len().is_ok_and(|n| n == 0)))
 }
 
-/// The type of values of a matrix and of a number: that of the matrix where it can hold a number of Python, as NumPy
-/// has it.
+/// The common type of a matrix and a number: the matrix's type if it can represent a Python number, as in NumPy.
 pub(crate) fn with_number(mut ty: Type, b: &Bound<'_, PyAny>) -> PyResult<Type> {
     let of_number = type_of_number(b)?;
     let weak = !b.hasattr("dtype")?;
@@ -131,7 +130,7 @@ pub(crate) fn with_number(mut ty: Type, b: &Bound<'_, PyAny>) -> PyResult<Type> 
     Ok(ty)
 }
 
-/// An operator of one operand, by its name.
+/// Applies a unary operator by name.
 pub(crate) fn unary<'py>(a: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py, PyAny>> {
     let (of, kind) = either(a)?;
     let (op, written) = (UnaryOp::new(op, of.ty()).raise()?, Written::plain());

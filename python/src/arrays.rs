@@ -1,6 +1,6 @@
-//! Arrays of NumPy in and out, without copies where their layout is that of the library.
+//! Conversion from and to NumPy arrays, without copies if the layout matches.
 //!
-//! The one home of `unsafe` of this package: memory of NumPy arrays as slices, and vectors of the library as arrays.
+//! The only `unsafe` code of this package: NumPy memory as slices, and library vectors as arrays.
 
 use numpy::{
     Element, PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::errors::{Raise, shown};
 use crate::machines::machine;
 
-/// Calls `$then!` with each type of values and its name in NumPy.
+/// Calls `$then!` with each value type and its NumPy name.
 macro_rules! numbers {
     ($then:ident) => {
         $then! {
@@ -33,7 +33,7 @@ macro_rules! numbers {
 }
 pub(crate) use numbers;
 
-/// The type of values of that name in NumPy.
+/// The value type of a NumPy name.
 pub(crate) fn type_named(name: &str) -> Option<Type> {
     macro_rules! named {
         ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -46,7 +46,7 @@ pub(crate) fn type_named(name: &str) -> Option<Type> {
     numbers!(named)
 }
 
-/// What NumPy calls a type.
+/// The NumPy name of a type.
 pub(crate) fn name_of(ty: Type) -> &'static str {
     macro_rules! names {
         ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -59,13 +59,13 @@ pub(crate) fn name_of(ty: Type) -> &'static str {
     numbers!(names)
 }
 
-/// The type of values of a dtype.
+/// The value type of a dtype.
 /// # Errors
-/// `TypeError` for one that the library does not have; `ValueError` for one of the other byte order.
+/// `TypeError` for an unsupported type; `ValueError` for foreign byte order.
 pub(crate) fn type_of(dtype: &Bound<'_, PyArrayDescr>, what: &str) -> PyResult<Type> {
     if dtype.is_native_byteorder() == Some(false) {
         let message =
-            format!("{what}: dtype {dtype} is not of this machine's byte order; a.astype(a.dtype.newbyteorder('='))");
+            format!("{what}: dtype {dtype} is not in native byte order; use a.astype(a.dtype.newbyteorder('='))");
         return Err(PyValueError::new_err(message));
     }
     Ok(match (dtype.kind(), dtype.itemsize()) {
@@ -82,24 +82,24 @@ pub(crate) fn type_of(dtype: &Bound<'_, PyArrayDescr>, what: &str) -> PyResult<T
         (b'f', 8) => Type::F64,
         (b'c', 8) => Type::ComplexF32,
         (b'c', 16) => Type::ComplexF64,
-        _ => return Err(PyTypeError::new_err(format!("{what}: no values of dtype {dtype} in sparse matrices"))),
+        _ => return Err(PyTypeError::new_err(format!("{what}: dtype {dtype} is not supported in sparse matrices"))),
     })
 }
 
-/// The dtype that a caller named: an object of NumPy's, a type or a name.
+/// A dtype argument: a NumPy dtype, a type or a name.
 /// # Errors
-/// `TypeError` for None, which NumPy takes for float64, and for what is no dtype; those of [`type_of`].
-pub(crate) fn asked_type(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Type> {
+/// `TypeError` for None, which NumPy takes as float64, and for objects that are not dtypes; those of [`type_of`].
+pub(crate) fn dtype_argument(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Type> {
     if let Some(ty) = dtype.cast::<PyString>().ok().and_then(|name| type_named(name.to_str().ok()?)) {
         return Ok(ty);
     }
     if dtype.is_none() {
-        return Err(PyTypeError::new_err("dtype: None is no type of values"));
+        return Err(PyTypeError::new_err("dtype: None is not a type"));
     }
     type_of(&PyArrayDescr::new(py, dtype)?, "dtype")
 }
 
-/// The dtype that values of both types fit into, as NumPy promotes them.
+/// The common type by NumPy's promotion rules.
 pub(crate) fn promoted(py: Python<'_>, a: Type, b: Type) -> PyResult<Type> {
     if a == b {
         return Ok(a);
@@ -109,24 +109,24 @@ pub(crate) fn promoted(py: Python<'_>, a: Type, b: Type) -> PyResult<Type> {
     type_of(promote.call1((name_of(a), name_of(b)))?.cast()?, "dtype")
 }
 
-/// Refuses a masked array: no entry stands for one that is masked, and its memory has a value there.
+/// Rejects a masked array: masked elements have no sparse counterpart, and their memory holds values.
 pub(crate) fn unmasked(array: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = array.py();
-    // Arrays of NumPy's own class, and objects that are none, are not looked at.
+    // Plain NumPy arrays, and objects that are not arrays, need no check.
     if array.get_type().is(py.get_type::<PyUntypedArray>()) || !array.is_instance_of::<PyUntypedArray>() {
         return Ok(());
     }
     if array.is_instance(MASKED.import(py, "numpy.ma", "MaskedArray")?)? {
-        return Err(PyTypeError::new_err(format!("{what}: a masked array; a.filled(x) is one without gaps")));
+        return Err(PyTypeError::new_err(format!("{what}: a masked array is not supported; use a.filled(x)")));
     }
     Ok(())
 }
 
-/// An array of NumPy's own class: the object, or what NumPy makes of it, of that type if one is named.
+/// A plain NumPy array: the object itself, or converted by NumPy, to the given type if any.
 /// # Errors
-/// `TypeError` for a masked array, and for values of another kind: no complex numbers as real ones, no floats as
-/// integers, no text as numbers; those of `numpy.asarray`.
+/// `TypeError` for a masked array, and for values of another kind (complex as real, floats as integers, text as
+/// numbers); those of `numpy.asarray`.
 pub(crate) fn as_array<'py>(
     of: &Bound<'py, PyAny>,
     dtype: Option<&str>,
@@ -149,7 +149,7 @@ pub(crate) fn as_array<'py>(
     }
 }
 
-/// A NumPy array of one dimension, contiguous and aligned: itself, or a copy that is.
+/// A one-dimensional, contiguous and aligned NumPy array: the object itself, or a copy.
 /// # Errors
 /// `TypeError` for a masked array; `ValueError` for another number of dimensions.
 pub(crate) fn line<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -162,29 +162,29 @@ pub(crate) fn line<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound
         Err(_) => as_array(array, None, what)?,
     };
     if line.ndim() == 0 {
-        return Err(refused(&format!("an array of one dimension is expected, not {}", shown(array))));
+        return Err(refused(&format!("expected a one-dimensional array, not {}", shown(array))));
     }
     if line.ndim() != 1 {
-        return Err(refused(&format!("an array of {} dimensions, not of one", line.ndim())));
+        return Err(refused(&format!("expected a one-dimensional array, not one of {} dimensions", line.ndim())));
     }
     if is_line(&line) {
         return Ok(line);
     }
-    note(|| format!("{what}: copied, for it is not contiguous"));
-    // By NumPy's own function: the method of a subclass may return anything.
+    note(|| format!("{what}: copied, because it is not contiguous"));
+    // By NumPy's function, because the method of a subclass may return anything.
     static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = array.py();
     let order = [(intern!(py, "order"), intern!(py, "C"))].into_py_dict(py)?;
     let copy = ARRAY.import(py, "numpy", "array")?.call((&line,), Some(&order))?.cast_into::<PyUntypedArray>()?;
-    if is_line(&copy) { Ok(copy) } else { Err(refused("no contiguous copy of it can be made")) }
+    if is_line(&copy) { Ok(copy) } else { Err(refused("it cannot be copied to a contiguous array")) }
 }
 
-/// Whether its memory is a slice.
+/// Whether the array is contiguous and aligned.
 fn is_line(array: &Bound<'_, PyUntypedArray>) -> bool {
     array.ndim() == 1 && array.is_c_contiguous() && array.is_aligned()
 }
 
-/// An array of NumPy's that lends its memory.
+/// Keeps a NumPy array alive while its memory is borrowed.
 struct Lender(#[allow(dead_code, reason = "it is held")] Py<PyUntypedArray>);
 
 /// The array's memory as values of `T`.
@@ -193,15 +193,15 @@ struct Lender(#[allow(dead_code, reason = "it is held")] Py<PyUntypedArray>);
 unsafe fn lent<T: Copy>(array: &Bound<'_, PyUntypedArray>) -> Storage<T> {
     // SAFETY: an array object, alive while it is borrowed.
     let at = unsafe { (*array.as_array_ptr()).fields.data }.cast::<T>();
-    // SAFETY: 1. NumPy has `len` values there, contiguous and aligned (`line`), until the array is gone, which its
-    // lender holds; 2. that nobody writes them is the contract of the package: arrays which are shared are not changed
-    // while a matrix over them is in use; 3. an allocation of NumPy's is at most `isize::MAX` bytes.
+    // SAFETY: 1. NumPy has `len` values there, contiguous and aligned (`line`), until the array is freed, and its
+    // lender holds it; 2. nobody writes them, by the contract of the package: shared arrays are not modified while a
+    // matrix over them is in use; 3. a NumPy allocation has at most `isize::MAX` bytes.
     unsafe { Storage::foreign(at, array.len(), Lender(array.clone().unbind())) }
 }
 
-/// A vector of `len` values.
+/// Collects `len` values, with fallible allocation.
 /// # Errors
-/// `MemoryError`; the first of theirs.
+/// `MemoryError`; the first error of the values.
 pub(crate) fn collected<T>(len: usize, values: impl Iterator<Item = PyResult<T>>, what: &str) -> PyResult<Vec<T>> {
     let mut all = Vec::new();
     let message = || format!("out of memory: {len} numbers are needed for {what}");
@@ -220,9 +220,9 @@ pub(crate) fn copy_of<T: Value>(values: &[T]) -> Result<Vec<T>> {
     Ok(copy)
 }
 
-/// Values of an array of bools, which may be any bytes.
+/// Values of an array of bools, whose bytes may be arbitrary.
 fn truths(array: &Bound<'_, PyUntypedArray>) -> Result<Vec<bool>> {
-    // SAFETY: a byte each; as bytes all are valid.
+    // SAFETY: one byte each; every byte is a valid u8.
     let bytes = unsafe { lent::<u8>(array) };
     let mut values = filled(bytes.len(), false, "a copy of an array")?;
     for (value, &byte) in values.iter_mut().zip(&*bytes) {
@@ -233,7 +233,7 @@ fn truths(array: &Bound<'_, PyUntypedArray>) -> Result<Vec<bool>> {
 
 /// Row pointers or columns of one of two signed types, as unsigned ones.
 fn signed<S: SignedIndex>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Storage<S::Unsigned>> {
-    // SAFETY: the caller looked at the dtype; every bit pattern is an integer.
+    // SAFETY: the caller checked the dtype; every bit pattern is an integer.
     unsafe { lent::<S>(array) }.unsigned().raise()
 }
 
@@ -252,7 +252,7 @@ fn row_pointers(array: &Bound<'_, PyAny>) -> PyResult<Storage<usize>> {
     }
 }
 
-/// Columns. Negative ones are large here, so that the check of the pattern refuses them.
+/// Column indices. Negative ones become large, so that the validation of the pattern rejects them.
 fn columns(array: &Bound<'_, PyAny>) -> PyResult<Storage<u32>> {
     let line = line(array, "indices")?;
     match type_of(&line.dtype(), "indices")? {
@@ -268,9 +268,9 @@ fn columns(array: &Bound<'_, PyAny>) -> PyResult<Storage<u32>> {
     }
 }
 
-/// Does what reads so many numbers: of long arrays by all threads, without the interpreter.
+/// Runs work that reads `numbers` elements: for long arrays on all threads, without the GIL.
 fn by_all<T: Send>(py: Python<'_>, numbers: usize, work: impl FnOnce() -> Result<T> + Send) -> PyResult<Result<T>> {
-    /// Shorter arrays take less time than another thread needs to begin.
+    /// For shorter arrays, starting another thread takes longer than the work.
     const LONG: usize = 1 << 16;
     if numbers < LONG {
         return Ok(work());
@@ -282,10 +282,9 @@ fn by_all<T: Send>(py: Python<'_>, numbers: usize, work: impl FnOnce() -> Result
     }))
 }
 
-/// The matrix of arrays as SciPy has them: shared where their types are those of the library; or the library's error
-/// for arrays that are no compressed rows.
+/// A matrix from SciPy's arrays, shared if their types match; or the library's error for invalid CSR arrays.
 /// # Errors
-/// For objects that are no such arrays.
+/// For objects that are not such arrays.
 pub(crate) fn matrix(
     (nrows, ncols): (usize, usize),
     indptr: &Bound<'_, PyAny>,
@@ -295,12 +294,12 @@ pub(crate) fn matrix(
     let (row_ptr, col_idx, values) = (row_pointers(indptr)?, columns(indices)?, line(data, "data")?);
     let ty = type_of(&values.dtype(), "data")?;
     let py = data.py();
-    // SciPy's arrays may be longer than the entries.
+    // SciPy's arrays may be longer than the number of entries.
     let nnz = row_ptr.last().copied().unwrap_or(0);
     let entries = || Ok::<_, PyErr>(PySlice::new(py, 0, isize::try_from(nnz)?, 1));
     let col_idx = if col_idx.len() > nnz { columns(&indices.get_item(entries()?)?)? } else { col_idx };
     let values = if values.len() > nnz { line(&data.get_item(entries()?)?, "data")? } else { values };
-    // Of so many columns a negative one would be a column.
+    // With this many columns, a negative index would pass as a valid one.
     if i32::try_from(ncols).is_err() && col_idx.iter().max().is_some_and(|&j| i32::try_from(j).is_err()) {
         negative(indices)?;
     }
@@ -329,8 +328,8 @@ pub(crate) struct Stored<'py> {
 }
 
 impl Stored<'_> {
-    /// Values and their number, after a check of the row pointers alone. None for bools and for invalid arrays, which the
-    /// checked path reports.
+    /// Values and their number, after a check of the row pointers alone. None for bools and for invalid arrays, which
+    /// the checked path reports.
     pub(crate) fn values(&self) -> PyResult<Option<(Values, usize)>> {
         let (Some(nnz), values) = (self.entries()?, line(&self.data, "data")?) else { return Ok(None) };
         let ty = type_of(&values.dtype(), "data")?;
@@ -359,13 +358,13 @@ impl Stored<'_> {
             _ => None,
         })
     }
-    /// Raw entries, if their type is that of x and x has a value for each column.
+    /// Raw entries, if they have the type of x and x has a value per column.
     pub(crate) fn entries_of(&self, x: Slice<'_>) -> PyResult<Option<Entries>> {
         let values = line(&self.data, "data")?;
         if type_of(&values.dtype(), "data")? != x.ty() || x.len() != self.across || i32::try_from(x.len()).is_err() {
             return Ok(None);
         }
-        let (row_ptr, columns) = (self.ends()?, self.places()?);
+        let (row_ptr, columns) = (self.ends()?, self.cols()?);
         if columns.len() != values.len() || row_ptr.last() != Some(&values.len()) {
             return Ok(None);
         }
@@ -375,13 +374,13 @@ impl Stored<'_> {
     pub(crate) fn ends(&self) -> PyResult<Storage<usize>> {
         row_pointers(&self.indptr)
     }
-    /// Columns, not validated; a negative one is large.
-    pub(crate) fn places(&self) -> PyResult<Storage<u32>> {
+    /// Column indices, not validated; negative ones become large.
+    pub(crate) fn cols(&self) -> PyResult<Storage<u32>> {
         columns(&self.indices)
     }
 }
 
-/// Refuses columns of 32 bits of which one is negative.
+/// Rejects negative 32-bit column indices.
 fn negative(indices: &Bound<'_, PyAny>) -> PyResult<()> {
     let line = line(indices, "indices")?;
     match type_of(&line.dtype(), "indices")? {
@@ -390,17 +389,17 @@ fn negative(indices: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// The matrix of a pattern and of values of NumPy's.
+/// A matrix from a pattern and a NumPy array of values.
 fn with_values(pattern: Arc<Pattern>, values: &Bound<'_, PyUntypedArray>, ty: Type) -> PyResult<Result<Matrix>> {
     if ty == Type::Bool {
         let values = truths(values).raise()?;
-        note(|| format!("data: {} truth values copied", values.len()));
+        note(|| format!("data: {} bools copied", values.len()));
         return Ok(Csr::with_pattern(pattern, values).map(Matrix::from));
     }
     macro_rules! shared {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match ty {
-                // SAFETY: the dtype says so; but for bool, which was above, every bit pattern is a number.
+                // SAFETY: the dtype says so; except for bool, handled above, every bit pattern is a number.
                 $(Type::$variant => Ok(Csr::with_storage(pattern, unsafe { lent::<$t>(values) }).map(Matrix::from)),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
@@ -409,10 +408,10 @@ fn with_values(pattern: Arc<Pattern>, values: &Bound<'_, PyUntypedArray>, ty: Ty
     numbers!(shared)
 }
 
-/// Values of an array of NumPy's, in place where they are contiguous.
+/// Values of a NumPy array, borrowed if contiguous.
 pub(crate) struct Values(Box<dyn Sliced>);
 
-/// What has values of some type.
+/// A container of values of some type.
 trait Sliced: Send + Sync {
     fn slice(&self) -> Slice<'_>;
 }
@@ -426,7 +425,7 @@ impl Values {
     pub(crate) fn slice(&self) -> Slice<'_> {
         self.0.slice()
     }
-    /// No values of a type.
+    /// An empty container of a type.
     pub(crate) fn none(ty: Type) -> Self {
         macro_rules! none {
             ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -438,20 +437,20 @@ impl Values {
         }
         numbers!(none)
     }
-    /// Those of an array of any dimensions, row-major, and its shape.
+    /// The values of an array of any shape, row-major, and its shape.
     pub(crate) fn of(array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Self, Vec<usize>)> {
         static COMPACT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let py = array.py();
         unmasked(array, what)?;
         let compact = COMPACT.import(py, "numpy", "ascontiguousarray")?.call1((array,))?;
-        // A number becomes an array of one dimension; it has none.
+        // A number is converted to a one-dimensional array, but its shape is empty.
         let is_number =
             array.getattr_opt(intern!(py, "ndim"))?.is_some_and(|ndim| ndim.extract().is_ok_and(|n: usize| n == 0));
         let compact = compact.cast_into::<PyUntypedArray>()?;
         let shape = if is_number { vec![] } else { compact.shape().to_vec() };
         Ok((Self::lent(&line(&compact.call_method1(intern!(py, "reshape"), (-1,))?, what)?, what)?, shape))
     }
-    /// Those of a one-dimensional array, shared where it is contiguous.
+    /// The values of a one-dimensional array, shared if contiguous.
     pub(crate) fn of_line(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         Self::lent(&line(array, what)?, what)
     }
@@ -463,7 +462,7 @@ impl Values {
         macro_rules! shared {
             ($($variant:ident $t:ty, $name:literal;)*) => {
                 match ty {
-                    // SAFETY: the dtype says so; but for bool, which was above, every bit pattern is a number.
+                    // SAFETY: the dtype says so; except for bool, handled above, every bit pattern is a number.
                     $(Type::$variant => Ok(Self(Box::new(unsafe { lent::<$t>(line) }))),)*
                     Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
                 }
@@ -483,7 +482,7 @@ pub(crate) fn copied(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Array> {
     macro_rules! copied {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match ty {
-                // SAFETY: the dtype says so; but for bool, which was above, every bit pattern is a number.
+                // SAFETY: the dtype says so; except for bool, handled above, every bit pattern is a number.
                 $(Type::$variant => Ok(Array::of(copy_of(&unsafe { lent::<$t>(&values) }).raise()?)),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
@@ -492,11 +491,11 @@ pub(crate) fn copied(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Array> {
     numbers!(copied)
 }
 
-/// What is read in place by arrays of NumPy's: it stays as it is while one of them lives.
+/// The owner of memory that NumPy arrays read in place, kept alive and unchanged by them.
 #[pyclass(frozen, module = "sparring._sparring")]
 pub(crate) struct Memory(#[allow(dead_code, reason = "it is held")] Box<dyn std::any::Any + Send + Sync>);
 
-/// A NumPy array over `len` values at `at`, which `owner` keeps; read-only.
+/// A read-only NumPy array over `len` values at `at`, which `owner` keeps alive.
 /// # Safety
 /// There are `len` values of `T` at `at` until `owner` is dropped, and nobody writes them.
 unsafe fn over<'py, T: Element, O: std::any::Any + Send + Sync>(
@@ -508,18 +507,19 @@ unsafe fn over<'py, T: Element, O: std::any::Any + Send + Sync>(
     let memory = Bound::new(py, Memory(Box::new(owner)))?.into_any();
     // SAFETY: the caller's promise; the view borrows for this call alone, and the array holds `memory` after it.
     let view = unsafe { numpy::ndarray::ArrayView1::from_shape_ptr(len, at) };
-    // SAFETY: as above: `memory` keeps the values where they are, and the array is made read-only before anybody has it.
+    // SAFETY: as above: `memory` keeps the values in place, and the array is made read-only before it is shared.
     let array = unsafe { PyArray1::borrow_from_array(&view, memory) };
     let array = array.readwrite().make_nonwriteable();
     Ok(array.as_any().clone())
 }
 
-/// Values of a matrix as an array of NumPy's that shares them.
+/// The values of a matrix as a NumPy array that shares them.
 pub(crate) fn values_of<'py>(py: Python<'py>, owner: &Matrix, values: Slice<'_>) -> PyResult<Bound<'py, PyAny>> {
     macro_rules! arrays {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match values.ty() {
-                // SAFETY: values of the matrix, which the array holds and which nobody else can write: a clone shares it.
+                // SAFETY: values of the matrix, which the array keeps alive and nobody else can write: a clone shares
+                // it.
                 $(Type::$variant => unsafe { over(py, values.as_ptr().cast::<$t>(), values.len(), owner.clone()) },)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
@@ -528,14 +528,14 @@ pub(crate) fn values_of<'py>(py: Python<'py>, owner: &Matrix, values: Slice<'_>)
     numbers!(arrays)
 }
 
-/// Row pointers and columns of a pattern as arrays of NumPy's, int64 and int32, that share them.
+/// Row pointers and column indices of a pattern as NumPy arrays, int64 and int32, that share them.
 pub(crate) fn indices_of<'py>(py: Python<'py>, pattern: &Arc<Pattern>) -> PyResult<[Bound<'py, PyAny>; 2]> {
     let (row_ptr, col_idx) = (pattern.row_ptr(), pattern.col_idx());
     if i32::try_from(pattern.ncols()).is_err() {
         return Err(PyTypeError::new_err(format!("{} columns do not fit int32", pattern.ncols())));
     }
-    // SAFETY: arrays of the pattern, which the array holds and nobody writes; below 2³¹ and 2⁶³ signed numbers have the
-    // bits of unsigned ones.
+    // SAFETY: arrays of the pattern, which the NumPy arrays keep alive and nobody writes; below 2³¹ and 2⁶³, signed and
+    // unsigned integers have the same bits.
     unsafe {
         let of_rows = over(py, row_ptr.as_ptr().cast::<i64>(), row_ptr.len(), Arc::clone(pattern))?;
         let of_columns = over(py, col_idx.as_ptr().cast::<i32>(), col_idx.len(), Arc::clone(pattern))?;
@@ -543,21 +543,21 @@ pub(crate) fn indices_of<'py>(py: Python<'py>, pattern: &Arc<Pattern>) -> PyResu
     }
 }
 
-/// The places of the entries of a matrix in the processor's memory, as compressed rows.
+/// The CSR pattern of a matrix in host memory.
 /// # Errors
 /// `ValueError` for a matrix elsewhere; `MemoryError` if there is no room for the row pointers.
 pub(crate) fn on_host(a: &Matrix) -> PyResult<&Arc<Pattern>> {
     let none = || match a.is_on_host() {
-        true => PyMemoryError::new_err(format!("there is no memory for the row pointers of {} rows", a.shape().0)),
-        false => PyValueError::new_err(format!("the matrix is on {}: a.to('cpu') has arrays", a.machine())),
+        true => PyMemoryError::new_err(format!("out of memory for the row pointers of {} rows", a.shape().0)),
+        false => PyValueError::new_err(format!("the matrix is on {}: use a.to('cpu')", a.machine())),
     };
     a.pattern().ok_or_else(none)
 }
 
-/// Arrays of a matrix as SciPy takes them, data, indices and indptr: to be written where nobody else holds them, else
-/// shared and read-only. Row pointers are int32, as columns are, where all fit. And whether rows are sorted.
+/// SciPy's arrays of a matrix, data, indices and indptr, and whether rows are sorted. Arrays without another owner are
+/// writable, others are shared and read-only. Row pointers are int32, like column indices, if they fit.
 pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
-    // The only handle of the matrix is the one that is taken apart.
+    // The matrix is decomposed through its only handle.
     let here = if a.is_on_host() { a } else { py.detach(|| a.download()).raise()? };
     macro_rules! parts {
         ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -583,21 +583,21 @@ pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>
     Ok(([values, indices, indptr], is_sorted))
 }
 
-/// The pattern of a matrix, and its values as an array: the part that depends on the type.
+/// The pattern of a matrix, and its values as an array: the type-dependent part.
 #[inline(never)]
 fn taken_apart<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<(Arc<Pattern>, Bound<'_, PyAny>)> {
-    // Compressed rows of any form that it has.
+    // Converts any storage form to compressed rows.
     on_host(&a)?;
     let Some(typed) = a.csr::<T>().cloned() else {
         return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
     };
-    // Another owner would make a copy of what follows.
+    // Another owner would force a copy below.
     drop(a);
     let (pattern, values) = typed.into_parts();
     Ok((pattern, PyArray1::from_vec(py, values).into_any()))
 }
 
-/// Row pointers as int32, where all fit: none is larger than the last.
+/// Row pointers as int32, if they fit: the last one is the largest.
 pub(crate) fn narrow(pattern: &Pattern) -> PyResult<Option<Vec<i32>>> {
     if i32::try_from(pattern.nnz()).is_err() || i32::try_from(pattern.nrows().max(pattern.ncols())).is_err() {
         return Ok(None);
@@ -609,17 +609,17 @@ pub(crate) fn narrow(pattern: &Pattern) -> PyResult<Option<Vec<i32>>> {
     Ok(Some(narrow))
 }
 
-/// Columns of a pattern of less than 2³¹ of them, as numbers with signs.
+/// Column indices of a pattern with fewer than 2³¹ columns, as signed integers.
 fn signed_columns(pattern: Pattern) -> Vec<i32> {
     let (_, columns) = pattern.into_parts();
     let mut columns = std::mem::ManuallyDrop::new(columns);
     let (at, len, capacity) = (columns.as_mut_ptr().cast::<i32>(), columns.len(), columns.capacity());
-    // SAFETY: the memory of a vector that is not dropped here; i32 has the size and the alignment of u32, and every bit
-    // pattern of it is a number.
+    // SAFETY: the memory of a vector that is not dropped here; i32 has the size and alignment of u32, and every bit
+    // pattern is valid.
     unsafe { Vec::from_raw_parts(at, len, capacity) }
 }
 
-/// A vector of numbers as an array of NumPy's, which takes it over.
+/// A NumPy array that takes over a vector.
 pub(crate) fn array(py: Python<'_>, values: Array) -> PyResult<Bound<'_, PyAny>> {
     macro_rules! taken {
         ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -640,8 +640,8 @@ fn vector<T: Value>(values: Array) -> PyResult<Vec<T>> {
     })
 }
 
-/// An array in a GPU's memory, for whoever reads `__cuda_array_interface__` (CuPy, PyTorch, JAX, Numba). It is there
-/// while this object is, and is not to be written.
+/// An array in GPU memory, for readers of `__cuda_array_interface__` (CuPy, PyTorch, JAX, Numba). It is valid as long
+/// as this object, and must not be written.
 #[pyclass(frozen, module = "sparring._sparring")]
 pub(crate) struct DeviceMemory {
     array: DeviceArray,
@@ -651,24 +651,24 @@ pub(crate) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// The arrays of a matrix on a GPU, data, indices and indptr: int32 where they are 32 bits wide.
+    /// The arrays of a matrix on a GPU, data, indices and indptr: int32 if they are 32 bits wide.
     pub(crate) fn of_matrix(on: &Machine, a: &Matrix) -> PyResult<[Self; 3]> {
         let [row_ptr, columns, values] = on.device_arrays(a).raise()?;
         Ok([Self::new(values, a.clone()), Self::new(columns, a.clone()), Self::new(row_ptr, a.clone())])
     }
-    /// The values of a vector on a GPU that has one at every place.
+    /// The values of a full vector on a GPU.
     pub(crate) fn of_vector(on: &Machine, x: &Vector) -> PyResult<Option<Self>> {
         Ok(on.device_array(x).raise()?.map(|array| Self::new(array, x.clone())))
     }
     fn new(array: DeviceArray, owner: impl std::any::Any + Send + Sync) -> Self {
-        // Below 2³¹ and 2⁶³ signed numbers have the bits of unsigned ones.
+        // Below 2³¹ and 2⁶³, signed and unsigned integers have the same bits.
         Self { array, ty: name_of(array.ty()), owner: Memory(Box::new(owner)) }
     }
 }
 
 #[pymethods]
 impl DeviceMemory {
-    /// Version 3 of the interface. All work on the array is done: no stream is to be waited for.
+    /// Version 3 of the interface. All work on the array is complete, so there is no stream to wait for.
     #[getter(__cuda_array_interface__)]
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let of = PyDict::new(py);
@@ -682,23 +682,25 @@ impl DeviceMemory {
         self.array.len()
     }
     fn __repr__(&self) -> String {
-        format!("<{} values of {} in a GPU's memory>", self.array.len(), self.ty)
+        format!("<{} values of {} in GPU memory>", self.array.len(), self.ty)
     }
 }
 
-/// Whether the object has an array in a GPU's memory.
+/// Whether the object has an array in GPU memory.
 pub(crate) fn is_on_device(x: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(x.cast::<PyUntypedArray>().is_err() && x.hasattr(intern!(x.py(), "__cuda_array_interface__"))?)
 }
 
-/// The array of one dimension that an object has in a GPU's memory. It is valid while the object is.
+/// The one-dimensional array of an object in GPU memory, valid as long as the object.
 fn device_array(x: &Bound<'_, PyAny>, what: &str) -> PyResult<DeviceArray> {
     let py = x.py();
     let refused = |why: String| PyValueError::new_err(format!("{what}: {why}"));
     let of = x.getattr(intern!(py, "__cuda_array_interface__"))?.cast_into::<PyDict>()?;
     let item = |name: &str| of.get_item(name)?.ok_or_else(|| refused(format!("its interface has no {name:?}")));
     let shape: Vec<usize> = item("shape")?.extract()?;
-    let &[len] = &shape[..] else { return Err(refused(format!("an array of {} dimensions, not of one", shape.len()))) };
+    let &[len] = &shape[..] else {
+        return Err(refused(format!("expected a one-dimensional array, not one of {} dimensions", shape.len())));
+    };
     let ty = type_of(&PyArrayDescr::new(py, item("typestr")?)?, what)?;
     let strides = of.get_item("strides")?.filter(|strides| !strides.is_none());
     if let Some(strides) = strides
@@ -709,15 +711,15 @@ fn device_array(x: &Bound<'_, PyAny>, what: &str) -> PyResult<DeviceArray> {
     }
     let (at, _): (u64, bool) = item("data")?.extract()?;
     if at == 0 && len > 0 {
-        return Err(refused("it is at no address".into()));
+        return Err(refused("it has no address".into()));
     }
-    // SAFETY: what the interface promises: so many values of the type are there while the object is, which the caller
-    // holds; that nobody writes them during the call is the contract of the package. Bools of CuPy's are 0 or 1. The
-    // driver is asked whether the memory is there before it is read.
+    // SAFETY: the interface promises `len` values of the type while the object lives, which the caller holds; nobody
+    // writes them during the call, by the contract of the package. CuPy's bools are 0 or 1. The driver validates the
+    // address before it is read.
     Ok(unsafe { DeviceArray::new(at, len, ty) })
 }
 
-/// The matrix of arrays in a GPU's memory, copied within it.
+/// A matrix from arrays in GPU memory, copied on the device.
 pub(crate) fn matrix_on_device(
     on: &Machine,
     shape: (usize, usize),
@@ -731,13 +733,13 @@ pub(crate) fn matrix_on_device(
         let narrow = of.call_method1("astype", ("int32",))?;
         Ok((device_array(&narrow, what)?, Some(narrow.unbind())))
     };
-    // What was made is held until it is copied.
+    // Converted arrays are held until they are copied.
     let ((row_ptr, _rows), (col_idx, _columns)) = (narrow(indptr, "indptr")?, narrow(indices, "indices")?);
     let values = device_array(data, "data")?;
     data.py().detach(|| on.matrix_from_device(shape, &row_ptr, &col_idx, &values)).raise()
 }
 
-/// The vector of an array in a GPU's memory, copied within it.
+/// A vector from an array in GPU memory, copied on the device.
 pub(crate) fn vector_on_device(on: &Machine, x: &Bound<'_, PyAny>) -> PyResult<Vector> {
     let values = device_array(x, "x")?;
     x.py().detach(|| on.vector_from_device(&values)).raise()

@@ -1,4 +1,4 @@
-//! Comparisons of matrices and vectors, entry by entry: what is absent is 0.
+//! Elementwise comparisons of matrices and vectors; absent entries are 0.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,8 +15,8 @@ use crate::operands::{Kind, Operand, either, give, give_vector};
 use crate::scalars::{scalar, type_of_number};
 use crate::written::{Written, common, together};
 
-/// The truth values of `a < b` and others, those that are true as entries; ``b`` may be a number. `NotImplemented` for
-/// what is no number and has no entries.
+/// The result of `a < b` and other comparisons, with the true values as entries; ``b`` may be a number.
+/// `NotImplemented` for other objects.
 pub(crate) fn compare<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, by: CompareOp) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     let unfit = || Ok(py.NotImplemented().into_bound(py));
@@ -41,7 +41,7 @@ pub(crate) fn compare<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, by: Com
         (of, Some(other), ty)
     };
     if matches!(ty, Type::ComplexF32 | Type::ComplexF64) && !matches!(by, CompareOp::Eq | CompareOp::Ne) {
-        return Err(PyTypeError::new_err("complex numbers have no order"));
+        return Err(PyTypeError::new_err("complex numbers are not ordered"));
     }
     let op = BinaryOp::new(name, ty).raise()?;
     let zero = Scalar::from(0i8).cast(ty).raise()?;
@@ -50,7 +50,7 @@ pub(crate) fn compare<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, by: Com
     let on = written.machine(&all)?;
     let entries = all.iter().map(|of| of.entries()).sum();
     let made = on.compute(py, entries, || {
-        // Where neither has an entry the answer is the same everywhere.
+        // The result where both are absent is the same everywhere.
         let elsewhere = op.eval(&zero, &with)?.get::<bool>().unwrap_or(false);
         match (&of, &other) {
             (Operand::Matrix(a), _) => {
@@ -70,7 +70,7 @@ pub(crate) fn compare<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, by: Com
     }
 }
 
-/// The answers where one of them has an entry.
+/// The results on the union of the patterns.
 fn answers<X>(on: &On, all: &[&Operand], op: &BinaryOp, zero: &Scalar, with: &Scalar) -> Result<X>
 where
     X: TryFrom<sparring::runtime::Object, Error = Error>,
@@ -81,7 +81,7 @@ where
     on.call(Op::EwiseUnion(op, zero, zero), together(all)).eval()
 }
 
-/// The answers that are true, and all places without one if those are.
+/// The true results, including all absent positions if those are true.
 fn finish<X>(on: &On, found: X, elsewhere: bool, empty: impl FnOnce() -> Result<X>) -> Result<X>
 where
     X: sparring::runtime::Collection

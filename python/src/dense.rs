@@ -1,4 +1,4 @@
-//! Products of sparse matrices with dense ones, which are arrays of NumPy's.
+//! Products of sparse matrices with dense NumPy arrays.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -11,14 +11,14 @@ use crate::errors::Raise;
 use crate::operands::{Operand, cast, matrix};
 use crate::written::Written;
 
-/// Whether it is an array of two dimensions.
+/// Whether the object is a two-dimensional array.
 pub(crate) fn is_dense(x: &Bound<'_, PyAny>) -> bool {
     x.cast::<PyUntypedArray>().is_ok_and(|x| x.ndim() == 2)
 }
 
 /// A ⊕.⊗ X for a dense X, or X ⊕.⊗ B for a dense X, as a dense array.
 ///
-/// X·B is (Bᵀ·Xᵀ)ᵀ, the factors of ⊗ exchanged.
+/// X·B is computed as (Bᵀ·Xᵀ)ᵀ, with the operands of ⊗ swapped.
 pub(crate) fn product<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
@@ -27,7 +27,7 @@ pub(crate) fn product<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     if written.writes() {
-        return Err(PyValueError::new_err("a dense result has no mask, accum, replace or out"));
+        return Err(PyValueError::new_err("a dense result does not support mask, accum, replace or out"));
     }
     let [mut flip_a, mut flip_b] = written.transposed();
     let (sparse, dense, is_left) = if is_dense(a) { (b, a, false) } else { (a, b, true) };
@@ -35,7 +35,7 @@ pub(crate) fn product<'py>(
     let ty = promoted(py, of.ty(), arrays::type_of(&dense.cast::<PyUntypedArray>()?.dtype(), "b")?)?;
     let mut dense = dense.call_method1(intern!(py, "astype"), (name_of(ty),))?;
     if !is_left {
-        // Xᵀ and Bᵀ take their places.
+        // Xᵀ and Bᵀ are swapped.
         (flip_a, flip_b) = (!flip_b, !flip_a);
     }
     if flip_b {

@@ -1,4 +1,4 @@
-//! The library's errors as Python's exceptions, with its sentences.
+//! Library errors as Python exceptions, with the same messages.
 
 use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError, PyTypeError,
@@ -7,12 +7,12 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use sparring::Error;
 
-/// Characters of a message: names and formulas of any length may be quoted in it.
+/// Maximum characters of a message, which may quote long names and formulas.
 const MESSAGE: usize = 2000;
-/// Characters of an object that a message shows.
+/// Maximum characters of an object in a message.
 const SHOWN: usize = 100;
 
-/// The text, its end left out if it is longer than any reader wants.
+/// The text, truncated if it is too long.
 fn brief(text: String) -> String {
     match text.char_indices().nth(MESSAGE) {
         Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
@@ -20,10 +20,10 @@ fn brief(text: String) -> String {
     }
 }
 
-/// The object as Python shows it, in a few words.
+/// The repr of an object, abbreviated.
 pub(crate) fn shown(of: &Bound<'_, PyAny>) -> String {
     let text = of.repr().ok().and_then(|text| Some(text.to_str().ok()?.to_owned()));
-    // An integer of thousands of digits has no text.
+    // An integer with thousands of digits has no repr.
     let text = text
         .unwrap_or_else(|| of.get_type().name().map_or_else(|_| "an object".into(), |name| format!("{name} object")));
     match text.char_indices().nth(SHOWN) {
@@ -32,7 +32,7 @@ pub(crate) fn shown(of: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// The exception of an error.
+/// The exception for an error.
 pub(crate) fn raised(e: Error) -> PyErr {
     let message = brief(e.to_string());
     match e {
@@ -55,7 +55,7 @@ pub(crate) fn raised(e: Error) -> PyErr {
     }
 }
 
-/// A result whose error is an exception.
+/// Conversion of a result's error to an exception.
 pub(crate) trait Raise<T> {
     fn raise(self) -> PyResult<T>;
 }

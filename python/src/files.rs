@@ -1,4 +1,4 @@
-//! Readers and writers of files: what `sparring.io` stands on.
+//! Readers and writers of files, behind `sparring.io`.
 
 use std::path::PathBuf;
 
@@ -23,12 +23,12 @@ use crate::matrix::PyMatrix;
 use crate::operands;
 use crate::tensors::dense_factors;
 
-/// Bytes of text, unpacked, that a reader takes.
+/// Maximum bytes of uncompressed text.
 fn most(max_bytes: Option<u64>) -> u64 {
     max_bytes.unwrap_or(u64::MAX)
 }
 
-/// A matrix, labels of its rows, names of its columns, and the numbers that its rows have in the file.
+/// A matrix, row labels, column names, and the original numbers of the rows in the file.
 type Read<'py> = (PyMatrix, Vec<String>, Vec<String>, Bound<'py, PyAny>);
 
 fn read(py: Python<'_>, entries: impl FnOnce() -> Result<LabeledMatrix> + Send) -> PyResult<Read<'_>> {
@@ -39,7 +39,7 @@ fn read(py: Python<'_>, entries: impl FnOnce() -> Result<LabeledMatrix> + Send) 
     Ok((PyMatrix::new(made), labels, columns, array(py, Array::of(found.ids))?))
 }
 
-/// The matrix of a Matrix Market file, in the type that its banner names.
+/// The matrix of a Matrix Market file, in the type of its banner.
 #[pyfunction]
 #[pyo3(signature = (path, lenient, max_bytes))]
 pub(crate) fn read_matrix_market(
@@ -76,7 +76,7 @@ pub(crate) fn read_csv<'py>(
     })
 }
 
-/// The rows and labels of a file of svmlight.
+/// The rows and labels of an svmlight file.
 #[pyfunction]
 #[pyo3(signature = (path, zero_based, columns, max_bytes))]
 pub(crate) fn read_svmlight<'py>(
@@ -92,7 +92,7 @@ pub(crate) fn read_svmlight<'py>(
     })
 }
 
-/// The adjacency matrix of a list of edges, or of a graph of METIS or of DIMACS.
+/// The adjacency matrix of an edge list, or of a METIS or DIMACS graph.
 #[pyfunction]
 #[pyo3(signature = (path, format, zero_based, undirected, bipartite, renumber, named, repeated, lenient, max_bytes))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -144,7 +144,7 @@ pub(crate) fn read_mat<'py>(
     })
 }
 
-/// The matrix of a file of `scipy.sparse.save_npz`, or of the two dimensions of one of `numpy.save`.
+/// The matrix of a file written by `scipy.sparse.save_npz`, or of a two-dimensional array written by `numpy.save`.
 #[pyfunction]
 #[pyo3(signature = (path, is_archive, max_bytes))]
 pub(crate) fn read_numpy<'py>(
@@ -159,7 +159,7 @@ pub(crate) fn read_numpy<'py>(
     })
 }
 
-/// Writes a matrix in a format by its name.
+/// Writes a matrix in the named format.
 #[pyfunction]
 #[pyo3(signature = (path, a, format, comment, symmetric, pattern_only, labels))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -175,7 +175,7 @@ pub(crate) fn write(
 ) -> PyResult<()> {
     let a = operands::matrix(a)?.0.download().raise()?;
     let (Some(pattern), Some(values)) = (a.pattern(), a.values()) else {
-        return Err(PyTypeError::new_err(format!("a matrix of {} is not written", a.ty())));
+        return Err(PyTypeError::new_err(format!("a matrix of {} cannot be written", a.ty())));
     };
     let options = comment.map_or_else(WriteOptions::new, |text| WriteOptions::new().comment(text));
     let options = if symmetric { options.symmetric() } else { options };

@@ -1,4 +1,4 @@
-//! Graphs and algorithms on them: what `sparring.graph` stands on.
+//! Graphs and algorithms, behind `sparring.graph`.
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -18,17 +18,17 @@ use crate::machines::machine;
 use crate::matrix::PyMatrix;
 use crate::operands;
 
-/// A graph of vertices 0..n: an adjacency matrix that knows directed from undirected, its weights and its transpose.
+/// A graph of vertices 0..n: an adjacency matrix with its kind (directed or undirected), weights and transpose.
 ///
 /// Parameters
 /// ----------
 /// a : Matrix, or sparse array or matrix of SciPy or PyData
-///     Entry (i, j) is an edge from i to j, a stored zero too.
+///     Entry (i, j), including a stored zero, is an edge from i to j.
 /// directed : bool, optional
-///     By default the graph is undirected if the matrix is symmetric, values and all. Of an undirected graph (i, j),
-///     (j, i) or both are the edge between i and j.
+///     By default the graph is undirected if the matrix is symmetric, including values. In an undirected graph, (i, j),
+///     (j, i) or both represent the edge between i and j.
 /// weighted : bool
-///     Whether values are weights of edges, as doubles.
+///     Whether values are edge weights, as float64.
 ///
 /// Examples
 /// --------
@@ -41,7 +41,7 @@ pub(crate) struct PyGraph(Graph);
 
 /// The processor.
 fn cpu(on: &Machine) -> PyResult<&Cpu> {
-    on.typed::<Cpu>().ok_or_else(|| PyValueError::new_err("this algorithm runs on the processor: device='cpu'"))
+    on.typed::<Cpu>().ok_or_else(|| PyValueError::new_err("this algorithm runs only on the processor: device='cpu'"))
 }
 
 #[pymethods]
@@ -60,22 +60,22 @@ impl PyGraph {
     fn vertices(&self) -> usize {
         self.0.vertices()
     }
-    /// Number of edges, an undirected one once, self-loops among them.
+    /// Number of edges including self-loops; an undirected edge counts once.
     #[getter]
     fn edges(&self) -> usize {
         self.0.edges()
     }
-    /// Whether edges have a direction.
+    /// Whether the graph is directed.
     #[getter]
     fn is_directed(&self) -> bool {
         self.0.kind() == GraphKind::Directed
     }
-    /// Whether edges have weights.
+    /// Whether the graph is weighted.
     #[getter]
     fn is_weighted(&self) -> bool {
         self.0.is_weighted()
     }
-    /// Edges of a vertex: out of it, of a directed graph.
+    /// Degree of a vertex; in a directed graph, its out-degree.
     fn degree(&self, vertex: usize) -> PyResult<usize> {
         if vertex >= self.0.vertices() {
             let message = format!("vertex {vertex} of a graph of {} vertices", self.0.vertices());
@@ -83,7 +83,7 @@ impl PyGraph {
         }
         Ok(self.0.degree(vertex))
     }
-    /// The adjacency matrix: weights as float64, or bool without them; of an undirected graph both directions.
+    /// The adjacency matrix: weights as float64, or bool if unweighted; an undirected graph has both directions.
     fn matrix(&self, py: Python<'_>) -> PyResult<PyMatrix> {
         let made: Result<Matrix> = py.detach(|| {
             let pattern = Arc::clone(self.0.pattern());
@@ -107,7 +107,7 @@ impl PyGraph {
     }
 }
 
-/// Numbers of vertices, or of levels, as int32: what is not there is -1.
+/// Numbers of vertices or levels as int32, -1 if missing.
 fn signed(py: Python<'_>, numbers: Vec<u32>) -> PyResult<Bound<'_, PyAny>> {
     PyArray1::from_vec(py, numbers).call_method1(intern!(py, "view"), (intern!(py, "int32"),))
 }
@@ -116,7 +116,7 @@ fn doubles(py: Python<'_>, numbers: Vec<f64>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, numbers).into_any()
 }
 
-/// Numbers of vertices of the caller's.
+/// Vertex numbers from the caller, checked.
 fn vertices(of: &Bound<'_, PyAny>, g: &Graph) -> PyResult<Vec<usize>> {
     let py = of.py();
     let found = integers(&py.import("numpy")?.getattr("atleast_1d")?.call1((of,))?, "sources")?;
@@ -128,7 +128,7 @@ fn vertices(of: &Bound<'_, PyAny>, g: &Graph) -> PyResult<Vec<usize>> {
     collected(found.len(), found.iter().map(check), "sources")
 }
 
-/// Algorithms that give a number for each vertex: on the processor alone, or on any device.
+/// Algorithms with a number per vertex as the result: on the processor only, or on any device.
 macro_rules! of_vertices {
     ($($name:ident |$on:ident, $g:ident $(, $argument:ident: $t:ty)*| $give:ident $body:expr;)*) => {$(
         #[pyfunction]
@@ -151,13 +151,13 @@ fn given(py: Python<'_>, numbers: Vec<f64>) -> PyResult<Bound<'_, PyAny>> {
     Ok(doubles(py, numbers))
 }
 
-/// The result of an algorithm of the processor's, or the error of another device.
+/// Runs a CPU-only algorithm, or returns the error for another device.
 fn on_cpu<T>(on: &Machine, work: impl FnOnce(&Cpu) -> Result<T>) -> Result<T> {
     match on.typed::<Cpu>() {
         Some(cpu) => work(cpu),
         None => Err(sparring::Error::Unsupported {
             what: format!("this algorithm on {}", on.name()),
-            why: "it runs on the processor".into(),
+            why: "it runs only on the processor".into(),
         }),
     }
 }
@@ -200,7 +200,7 @@ pub(crate) fn bfs_tree<'py>(
     Ok((signed(py, found.levels)?, signed(py, found.parents)?))
 }
 
-/// Levels of a search from each of several vertices: a row for each.
+/// Levels of searches from several vertices: a row per source.
 #[pyfunction]
 pub(crate) fn multi_source_bfs<'py>(
     py: Python<'py>,
@@ -213,7 +213,7 @@ pub(crate) fn multi_source_bfs<'py>(
     signed(py, found)?.call_method1("reshape", (sources.len(), g.vertices()))
 }
 
-/// Distances and parents of shortest paths; `bellman_ford` for weights below 0.
+/// Distances and parents of shortest paths; `bellman_ford` for negative weights.
 #[pyfunction]
 #[pyo3(signature = (g, source, negative=false, device=None))]
 pub(crate) fn sssp_tree<'py>(
@@ -232,7 +232,7 @@ pub(crate) fn sssp_tree<'py>(
     Ok((doubles(py, found.distances), signed(py, found.parents)?))
 }
 
-/// Distances of all pairs: n rows of n.
+/// All-pairs distances: n rows of n.
 #[pyfunction]
 pub(crate) fn all_pairs_shortest_paths<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>) -> PyResult<Bound<'py, PyAny>> {
     let (on, g) = (machine(None)?, &g.get().0);
@@ -240,7 +240,7 @@ pub(crate) fn all_pairs_shortest_paths<'py>(py: Python<'py>, g: &Bound<'py, PyGr
     doubles(py, found).call_method1("reshape", (g.vertices(), g.vertices()))
 }
 
-/// Ranks, and the iterations that they took.
+/// Ranks, and the number of iterations.
 #[pyfunction]
 #[pyo3(signature = (g, damping, tolerance, max_iterations, personalization=None, drop_dangling=false, device=None))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -281,7 +281,7 @@ pub(crate) fn hits<'py>(
     Ok((doubles(py, found.hubs), doubles(py, found.authorities)))
 }
 
-/// Communities: labels and modularity; by `leiden` or `louvain`.
+/// Communities by `leiden` or `louvain`: labels and modularity.
 #[pyfunction]
 pub(crate) fn communities<'py>(
     py: Python<'py>,
@@ -301,7 +301,7 @@ pub(crate) fn communities<'py>(
     Ok((signed(py, found.labels)?, found.modularity))
 }
 
-/// The modularity of labels.
+/// The modularity of a labelling.
 #[pyfunction]
 pub(crate) fn modularity(
     py: Python<'_>,
@@ -375,7 +375,7 @@ pub(crate) fn truss_numbers<'py>(
     Ok((pairs(py, found.edges)?, signed(py, found.numbers)?))
 }
 
-/// Colors, and how many.
+/// Colors, and their number.
 #[pyfunction]
 pub(crate) fn greedy_coloring<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>) -> PyResult<(Bound<'py, PyAny>, u32)> {
     let (on, g) = (machine(None)?, &g.get().0);
@@ -391,7 +391,7 @@ pub(crate) fn clustering(py: Python<'_>, g: &Bound<'_, PyGraph>) -> PyResult<(f6
     on.compute(py, g.edges(), || on_cpu(&on, work))
 }
 
-/// Triangles of the graph under a square matrix.
+/// Number of triangles of the graph of a square matrix.
 #[pyfunction]
 #[pyo3(signature = (a, device=None))]
 pub(crate) fn triangles(a: &Bound<'_, PyAny>, device: Option<&str>) -> PyResult<u64> {
@@ -400,7 +400,7 @@ pub(crate) fn triangles(a: &Bound<'_, PyAny>, device: Option<&str>) -> PyResult<
     Ok(on.compute(py, a.nnz(), || on.triangles(&a, TriangleMethod::Auto))?.count)
 }
 
-/// In how many triangles each vertex is.
+/// Number of triangles of each vertex.
 #[pyfunction]
 #[pyo3(signature = (a, device=None))]
 pub(crate) fn triangles_per_vertex<'py>(a: &Bound<'py, PyAny>, device: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
@@ -409,7 +409,7 @@ pub(crate) fn triangles_per_vertex<'py>(a: &Bound<'py, PyAny>, device: Option<&s
     array(py, Array::of(on.compute(py, a.nnz(), || on.triangles_per_vertex(&a))?))
 }
 
-/// A maximum matching of rows with columns: the column of each row, and the row of each column, -1 without.
+/// A maximum matching of rows with columns: the column of each row, and the row of each column, -1 if unmatched.
 #[pyfunction]
 pub(crate) fn bipartite_matching<'py>(a: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let (py, on) = (a.py(), machine(None)?);

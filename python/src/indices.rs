@@ -1,4 +1,4 @@
-//! Whole numbers of callers: refused where a conversion of NumPy's would cut, wrap or guess.
+//! Integer arguments, rejected where NumPy's conversion would truncate, wrap or guess.
 
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::intern;
@@ -8,15 +8,15 @@ use sparring::algebra::{Array, Type};
 use crate::arrays::{self, collected, name_of};
 use crate::errors::shown;
 
-/// The integers of an array or a sequence of one dimension.
+/// The integers of a one-dimensional array or sequence.
 /// # Errors
-/// `TypeError` for values that are no integers, bool among them; `IndexError` for one beyond int64; those of
+/// `TypeError` for values that are not integers, including bool; `IndexError` beyond int64; those of
 /// [`arrays::line`].
 pub(crate) fn integers(of: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
     let line = arrays::line(of, what)?;
     let count = numpy::PyUntypedArrayMethods::len(&line);
     if count == 0 {
-        // NumPy gives an empty list the type float64.
+        // NumPy makes an empty list float64.
         return Ok(Vec::new());
     }
     let values = arrays::copied(line.as_any(), what)?;
@@ -40,7 +40,7 @@ pub(crate) fn integers(of: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> 
             };
             collected(count, values.iter().enumerate().map(narrow), what)?
         }
-        ty => return Err(PyTypeError::new_err(format!("{what}: integers are expected, not {}", name_of(ty)))),
+        ty => return Err(PyTypeError::new_err(format!("{what}: expected integers, not {}", name_of(ty)))),
     })
 }
 
@@ -48,9 +48,9 @@ fn vector<T: sparring::algebra::Value>(values: Array) -> Vec<T> {
     values.into_vec().unwrap_or_default()
 }
 
-/// The index that an object is; `None` if it is no integer.
+/// An object as an index; `None` if it is not an integer.
 /// # Errors
-/// `IndexError` for one beyond int64; whatever its `__index__` raises, but for a `TypeError`.
+/// `IndexError` beyond int64; any error of its `__index__` other than `TypeError`.
 pub(crate) fn integer(of: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     let py = of.py();
     if !of.hasattr(intern!(py, "__index__"))? {
@@ -59,9 +59,9 @@ pub(crate) fn integer(of: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     match of.extract::<i64>() {
         Ok(i) => Ok(Some(i)),
         Err(e) if e.is_instance_of::<PyOverflowError>(py) => {
-            Err(PyIndexError::new_err(format!("index {} is beyond every dimension", shown(of))))
+            Err(PyIndexError::new_err(format!("index {} is out of bounds for any dimension", shown(of))))
         }
-        // An array of several numbers has the method, too.
+        // Arrays of several elements have the method, too.
         Err(e) if e.is_instance_of::<PyTypeError>(py) => Ok(None),
         Err(e) => Err(e),
     }

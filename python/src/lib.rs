@@ -26,9 +26,9 @@ mod written;
 use pyo3::prelude::*;
 
 /// Sparse linear algebra and sparse tensors over any semiring.
-// Free-threaded Python keeps its lock off: settings and machines are behind one mutex (`machines`), matrices and
-// vectors behind one each (`held`), every class is frozen and what it holds is `Sync`, functions of other packages are
-// looked up once (`PyOnceLock`), and no lock is held while Python's code runs.
+// Safe without the GIL: settings and machines are behind one mutex (`machines`), each matrix and vector behind its own
+// (`held`), every class is frozen and its contents are `Sync`, functions of other packages are looked up once
+// (`PyOnceLock`), and no lock is held while Python code runs.
 #[pymodule(gil_used = false)]
 fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -1,4 +1,4 @@
-//! Machines by name, threads, and how a computation is run: without the interpreter, to be stopped by Ctrl-C.
+//! Devices by name, threads, and running a computation without the GIL, so that Ctrl-C can stop it.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -13,19 +13,19 @@ use sparring::runtime::Machine;
 
 use crate::errors::Raise;
 
-/// What new machines get.
+/// Settings of new machines.
 #[derive(Default)]
 struct Settings {
     threads: usize,
     memory_budget: Option<u64>,
-    /// The processor, which most calls want.
+    /// The processor, cached for most calls.
     cpu: Option<Machine>,
     others: Option<HashMap<String, Machine>>,
 }
 
 static SETTINGS: Mutex<Settings> = Mutex::new(Settings { threads: 0, memory_budget: None, cpu: None, others: None });
 
-/// A machine for one call, which Ctrl-C stops.
+/// A machine for one call, interruptible by Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct On {
     machine: Machine,
@@ -39,14 +39,14 @@ impl Deref for On {
     }
 }
 
-/// Entries that are worked on so quickly that nobody would stop it.
+/// Number of entries below which an operation is too short to interrupt.
 const FEW: usize = 4096;
-/// How long a signal waits.
+/// Interval between checks for signals.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl On {
-    /// What `f` computes, without the interpreter. Python's handlers of signals run while it does, unless it works on few
-    /// `entries`; an exception of theirs stops it. An operation on a GPU is not stopped: the exception follows it.
+    /// Runs `f` without the GIL. Python's signal handlers run meanwhile, unless there are few `entries`; an exception
+    /// in a handler cancels the operation. An operation on a GPU is not cancelled; the exception is raised after it.
     pub(crate) fn compute<T: Send>(
         &self,
         py: Python<'_>,
@@ -58,7 +58,7 @@ impl On {
         let Some(found) = found else { unreachable!("the work was done, or unwinds") };
         found.raise()
     }
-    /// Not generic, so it is compiled once and not for each caller.
+    /// The non-generic part, compiled once.
     fn watch(&self, py: Python<'_>, entries: usize, work: &mut (dyn FnMut() + Send)) -> PyResult<()> {
         let threads = match self.threads() {
             Some(threads) if entries > FEW => threads,
@@ -79,7 +79,7 @@ impl On {
     }
 }
 
-/// The machine of that name, the processor without one, for one call.
+/// The machine of that name for one call, by default the processor.
 pub(crate) fn machine(device: Option<&str>) -> PyResult<On> {
     let (machine, stop) = (shared(device)?, Arc::default());
     let watched = machine.typed::<Cpu>().map(|cpu| cpu.stopped_by(Arc::clone(&stop)).into());
@@ -102,7 +102,7 @@ fn shared(device: Option<&str>) -> PyResult<Machine> {
         }
         (settings.threads, settings.memory_budget)
     };
-    // Without the lock: Python may switch to a thread that waits for it.
+    // Without the lock: Python may switch to a thread that waits for the lock.
     let gpu = |number| {
         if Machine::gpus() > 0 {
             Python::attach(|py| py.import("sparring._foreign")?.call_method0("find_cuda").map(drop))?;
@@ -114,7 +114,7 @@ fn shared(device: Option<&str>) -> PyResult<Machine> {
         Some(("cuda", number)) => gpu(number.parse().map_err(|_| unknown(name))?),
         _ => Err(unknown(name)),
     }?;
-    // Two threads that made one agree on the first.
+    // If two threads created a machine, the first one is used.
     let mut settings = settings();
     Ok(match name {
         "cpu" => settings.cpu.get_or_insert(made).clone(),
@@ -126,7 +126,7 @@ fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("device: {name:?} is none of 'cpu', 'cuda', 'cuda:0', 'cuda:1', …"))
 }
 
-/// Number of threads of the processor's operations; 0 means all processors that the process may use.
+/// Sets the number of CPU threads; 0 means all processors available to the process.
 #[pyfunction]
 pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,13 +136,13 @@ pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// Number of threads of the processor's operations.
+/// Number of CPU threads.
 #[pyfunction]
 pub(crate) fn get_threads() -> PyResult<usize> {
     Ok(shared(None)?.threads().map_or(1, sparring::par::Threads::count))
 }
 
-/// Bytes that an operation may take beside its operands, on any device; None for no limit.
+/// Limits the memory of an operation in bytes, besides its operands, on any device; None for no limit.
 #[pyfunction]
 #[pyo3(signature = (bytes))]
 pub(crate) fn set_memory_budget(bytes: Option<u64>) {
@@ -151,7 +151,7 @@ pub(crate) fn set_memory_budget(bytes: Option<u64>) {
     (settings.cpu, settings.others) = (None, None);
 }
 
-/// Names of the devices: 'cpu', and 'cuda:0' and so on for each GPU that the driver has.
+/// Names of the devices: 'cpu', and 'cuda:0' and so on for each GPU.
 #[pyfunction]
 pub(crate) fn devices() -> Vec<String> {
     let gpus = (0..Machine::gpus()).map(|number| format!("cuda:{number}"));

@@ -1,4 +1,4 @@
-//! `Matrix`: a sparse matrix of any type of values, on any device.
+//! `Matrix`: a sparse matrix of any value type, on any device.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use sparring::sparse::IndexList;
 
 use crate::arithmetic;
 use crate::arrays::{
-    self, DeviceMemory, array, asked_type, collected, indices_of, name_of, narrow, on_host, values_of,
+    self, DeviceMemory, array, collected, dtype_argument, indices_of, name_of, narrow, on_host, values_of,
 };
 use crate::compare::compare;
 use crate::errors::Raise;
@@ -23,15 +23,15 @@ use crate::operands::{self, Kind, give, give_vector};
 use crate::scalars::{number, scalar};
 use crate::written::MaskOf;
 
-/// A sparse matrix: entries at some places of m rows and n columns, in the memory of the processor or of a GPU.
+/// A sparse matrix of m rows and n columns, in host memory or on a GPU.
 ///
 /// Parameters
 /// ----------
 /// a : Matrix, sparse array or matrix of SciPy, or any object with ``tocsr``
-///     The entries. Arrays of SciPy's are shared where their types are those of the library (columns of int32, values
-///     of any type but bool): they are not to be changed while the matrix is in use.
+///     The entries. SciPy's arrays are shared if their types match (int32 column indices, values of any type except
+///     bool); do not modify them while the matrix is in use.
 /// dtype : optional
-///     Type of the values; that of ``a`` by default.
+///     Type of the values, by default that of ``a``.
 /// device : str, optional
 ///     ``'cpu'``, the default, or ``'cuda:0'`` and so on.
 ///
@@ -55,7 +55,7 @@ impl PyMatrix {
     }
 }
 
-/// Indices of a dimension: a slice, or numbers of an array.
+/// Indices of a dimension: a slice, or an array of integers or bools.
 pub(crate) fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<IndexList> {
     if let Ok(slice) = of.cast::<PySlice>() {
         let found = slice.indices(isize::try_from(dimension)?)?;
@@ -74,21 +74,21 @@ pub(crate) fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<In
         Type::Bool => {
             let flags = line.into_vec::<bool>().unwrap_or_default();
             if flags.len() != dimension {
-                let message = format!("a boolean index of {} for a dimension of {dimension}", flags.len());
+                let message = format!("a boolean index of length {} for a dimension of {dimension}", flags.len());
                 return Err(PyIndexError::new_err(message));
             }
             let count = flags.iter().filter(|&&yes| yes).count();
             collected(count, flags.iter().zip(0..).filter_map(|(&yes, i)| yes.then_some(Ok(i))), "index")?
         }
         Type::F32 | Type::F64 | Type::ComplexF32 | Type::ComplexF64 if !line.is_empty() => {
-            return Err(PyIndexError::new_err(format!("indices are integers, not {}", name_of(line.ty()))));
+            return Err(PyIndexError::new_err(format!("indices must be integers, not {}", name_of(line.ty()))));
         }
         _ => integers(of, "index")?,
     };
     Ok(collected(numbers.len(), numbers.into_iter().map(whole), "index")?.into())
 }
 
-/// Two indices, each of them a number, or a list.
+/// Two indices, each a number or a list.
 enum Part {
     Entry(usize, usize),
     Row(usize, IndexList),
@@ -100,7 +100,7 @@ fn part(index: &Bound<'_, PyAny>, (m, n): (usize, usize)) -> PyResult<Part> {
     let py = index.py();
     let (rows, columns) = match index.cast::<PyTuple>() {
         Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
-        Ok(tuple) => return Err(PyIndexError::new_err(format!("a matrix has two indices, not {}", tuple.len()))),
+        Ok(tuple) => return Err(PyIndexError::new_err(format!("a matrix takes two indices, not {}", tuple.len()))),
         Err(_) => (index.clone(), PySlice::full(py).into_any()),
     };
     let single = |of: &Bound<'_, PyAny>, bound: usize, axis: &str| -> PyResult<Option<usize>> {
@@ -127,7 +127,7 @@ impl PyMatrix {
         let py = a.py();
         let (mut made, _) = operands::matrix(a)?;
         if let Some(dtype) = dtype {
-            let ty = asked_type(py, dtype)?;
+            let ty = dtype_argument(py, dtype)?;
             made = operands::cast(py, &made, ty)?;
         }
         if let Some(device) = device {
@@ -136,8 +136,8 @@ impl PyMatrix {
         }
         Ok(Self::new(made))
     }
-    /// A matrix of entries at these rows and columns, arrays or columns of data frames, in any order; those of one place
-    /// are added up (bool: or), or joined by the operator ``dup`` in the order given.
+    /// A matrix from row indices, column indices and values, arrays or columns of data frames, in any order; duplicates
+    /// are summed (bool: or), or combined by the operator ``dup`` in the given order.
     #[staticmethod]
     #[pyo3(signature = (rows, columns, values, shape, dup=None))]
     fn from_coo(
@@ -168,19 +168,19 @@ impl PyMatrix {
         });
         Ok(Self::new(made.raise()?))
     }
-    /// The matrix with 1 on its diagonal.
+    /// The identity matrix.
     #[staticmethod]
     #[pyo3(signature = (n, dtype=None))]
     fn eye(py: Python<'_>, n: usize, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let ty = dtype.map_or(Ok(Type::F64), |dtype| asked_type(py, dtype))?;
+        let ty = dtype.map_or(Ok(Type::F64), |dtype| dtype_argument(py, dtype))?;
         let made: sparring::Result<Matrix> = py.detach(|| Matrix::from(Csr::<i8>::eye(n)?).cast(ty));
         Ok(Self::new(made.raise()?))
     }
-    /// A matrix without entries.
+    /// An empty matrix.
     #[staticmethod]
     #[pyo3(signature = (shape, dtype=None))]
     fn empty(shape: (usize, usize), dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let ty = dtype.map_or(Ok(Type::F64), |dtype| asked_type(dtype.py(), dtype))?;
+        let ty = dtype.map_or(Ok(Type::F64), |dtype| dtype_argument(dtype.py(), dtype))?;
         Ok(Self::new(Matrix::empty(ty, shape.0, shape.1).raise()?))
     }
     /// Rows and columns.
@@ -188,7 +188,7 @@ impl PyMatrix {
     fn shape(&self, py: Python<'_>) -> (usize, usize) {
         self.held.get(py).shape()
     }
-    /// NumPy leaves its operators on a matrix to ours, and makes no array of objects.
+    /// Makes NumPy defer to the operators of this class, instead of building an object array.
     #[classattr]
     fn __array_ufunc__() -> Option<usize> {
         None
@@ -198,17 +198,17 @@ impl PyMatrix {
     fn ndim() -> usize {
         2
     }
-    /// Entries, stored zeros included.
+    /// Number of entries, including stored zeros.
     #[getter]
     fn nnz(&self, py: Python<'_>) -> usize {
         self.held.get(py).nnz()
     }
-    /// Type of the values, as NumPy has it.
+    /// NumPy dtype of the values.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtype_of(py, self.held.get(py).ty())
     }
-    /// Device in whose memory it is.
+    /// Device of the matrix.
     #[getter]
     fn device(&self, py: Python<'_>) -> String {
         self.held.get(py).machine()
@@ -220,21 +220,22 @@ impl PyMatrix {
         let on = machine(Some(&a.machine()))?;
         Ok(Self::new(on.compute(py, a.nnz(), || on.transpose(&a))?))
     }
-    /// Row pointers, int64: shared and read-only. On a GPU an object with ``__cuda_array_interface__``, uint32 or uint64.
+    /// Row pointers, int64: shared and read-only. On a GPU an object with ``__cuda_array_interface__``, uint32 or
+    /// uint64.
     #[getter]
     fn indptr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let a = self.held.get(py);
-        if let Some([_, _, indptr]) = there(&a)? {
+        if let Some([_, _, indptr]) = device_arrays(&a)? {
             return Ok(Bound::new(py, indptr)?.into_any());
         }
         let [indptr, _] = indices_of(py, on_host(&a)?)?;
         Ok(indptr)
     }
-    /// Columns, int32: shared and read-only. On a GPU an object with ``__cuda_array_interface__``, uint32.
+    /// Column indices, int32: shared and read-only. On a GPU an object with ``__cuda_array_interface__``, uint32.
     #[getter]
     fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let a = self.held.get(py);
-        if let Some([_, indices, _]) = there(&a)? {
+        if let Some([_, indices, _]) = device_arrays(&a)? {
             return Ok(Bound::new(py, indices)?.into_any());
         }
         let [_, indices] = indices_of(py, on_host(&a)?)?;
@@ -244,15 +245,15 @@ impl PyMatrix {
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let a = self.held.get(py);
-        if let Some([data, _, _]) = there(&a)? {
+        if let Some([data, _, _]) = device_arrays(&a)? {
             return Ok(Bound::new(py, data)?.into_any());
         }
         on_host(&a)?;
         let Some(values) = a.values() else { return Err(elsewhere(&a)) };
         values_of(py, &a, values)
     }
-    /// The matrix as a ``scipy.sparse.csr_array``. The arrays are those of the matrix where nobody else holds them, and
-    /// shared and read-only elsewhere.
+    /// The matrix as a ``scipy.sparse.csr_array``. The arrays are moved if the matrix has no other owner, else shared
+    /// and read-only.
     fn to_scipy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let a = slf.get().held.get(py);
@@ -265,27 +266,27 @@ impl PyMatrix {
         let Some(values) = a.values() else { return Err(elsewhere(&a)) };
         csr.call1((a.shape(), values_of(py, &a, values)?, indices, indptr, pattern.is_sorted()))
     }
-    /// The same as :meth:`to_scipy`, under the name that SciPy has for it.
+    /// The same as :meth:`to_scipy`, under SciPy's name.
     fn tocsr<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_scipy(slf)
     }
-    /// A dense array of all places, 0 where there is no entry.
+    /// A dense array, with 0 for absent entries.
     fn toarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_scipy(slf)?.call_method0("toarray")
     }
-    /// The sum of all entries, or of those of each column (``axis=0``) or row (``axis=1``), a dense array.
+    /// The sum of all entries, or of each column (``axis=0``) or row (``axis=1``) as a dense array.
     #[pyo3(signature = (axis=None))]
     fn sum<'py>(slf: &Bound<'py, Self>, axis: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
         arithmetic::sum_along(slf.as_any(), axis)
     }
-    /// Entries that are not 0.
+    /// Number of nonzero entries.
     fn count_nonzero(&self, py: Python<'_>) -> PyResult<usize> {
         let a = self.held.get(py);
         let on = machine(Some(&a.machine()))?;
         let nonzero = UnaryOp::new("a != 0", a.ty()).raise()?;
         Ok(on.compute(py, a.nnz(), || on.select(&nonzero, &a))?.nnz())
     }
-    /// The diagonal ``k``, a dense array.
+    /// Diagonal ``k``, as a dense array.
     #[pyo3(signature = (k=0))]
     fn diagonal<'py>(&self, py: Python<'py>, k: i64) -> PyResult<Bound<'py, PyAny>> {
         let a = self.held.get(py);
@@ -293,14 +294,14 @@ impl PyMatrix {
         let x = on.compute(py, a.nnz(), || on.call(Op::Diagonal(k), &a).eval())?;
         operands::dense(py, &x, None)
     }
-    /// Rows, columns and values of the entries, as arrays.
+    /// Row indices, column indices and values of the entries, as arrays.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let a = self.held.get(py);
         let (rows, columns, values) = py.detach(|| a.download()?.extract_tuples()).raise()?;
         let of = |indices| array(py, sparring::algebra::Array::of::<u32>(indices));
         Ok((of(rows)?, of(columns)?, array(py, values)?))
     }
-    /// The matrix on another device; itself if it is there.
+    /// The matrix on another device; itself if already there.
     fn to<'py>(slf: &Bound<'py, Self>, device: &str) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         let (a, on) = (slf.get().held.get(py), machine(Some(device))?);
@@ -309,14 +310,14 @@ impl PyMatrix {
         }
         Bound::new(py, Self::new(py.detach(|| on.upload(&a)).raise()?))
     }
-    /// The same entries with values of another type: as floats the nearest numbers, as integers the same ones.
+    /// A matrix with values of another type: floats are rounded to nearest, integers are exact.
     #[pyo3(signature = (dtype))]
     fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (py, a) = (dtype.py(), self.held.get(dtype.py()));
-        let ty = asked_type(py, dtype)?;
+        let ty = dtype_argument(py, dtype)?;
         Ok(Self::new(operands::cast(py, &a, ty)?))
     }
-    /// Another matrix with the same entries, which may be changed apart from this one.
+    /// An independent copy.
     fn copy(&self, py: Python<'_>) -> Self {
         Self::new(self.held.get(py))
     }
@@ -340,7 +341,7 @@ impl PyMatrix {
         Err(PyValueError::new_err("the truth value of a matrix is ambiguous: compare a.nnz"))
     }
 
-    /// The entry at (i, j), 0 where there is none; rows, columns and blocks by slices and arrays of indices.
+    /// The entry at (i, j), 0 if absent; rows, columns and blocks by slices and index arrays.
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = index.py();
         let a = self.held.get(py);
@@ -367,16 +368,16 @@ impl PyMatrix {
             }
         }
     }
-    /// Sets the entry at (i, j), or the entries of a block to those of a matrix or to one number.
+    /// Sets the entry at (i, j), or assigns a matrix or a number to a block.
     fn __setitem__(&self, index: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = index.py();
-        // No code of Python's runs while the matrix is locked: it could wait for the lock.
+        // No Python code runs while the matrix is locked: it could wait for the lock.
         let (ty, shape, on) = {
             let a = self.held.get(py);
             (a.ty(), a.shape(), machine(Some(&a.machine()))?)
         };
         let part = part(index, shape)?;
-        // On a GPU an entry is a part of one.
+        // On a GPU, a single entry is assigned as a 1×1 block.
         if let (Part::Entry(i, j), false) = (&part, on.is_gpu()) {
             let x = scalar(x, ty)?;
             return self.held.lock(py).set(*i, *j, x).raise();
@@ -401,13 +402,13 @@ impl PyMatrix {
         let a = &mut *held;
         on.compute(py, a.nnz(), || on.call(Op::AssignScalar(&x, &rows, &columns), ()).into(a))
     }
-    /// Removes the entry at (i, j), if there is one.
+    /// Removes the entry at (i, j), if present.
     fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = index.py();
         let shape = self.held.get(py).shape();
         match part(index, shape)? {
             Part::Entry(i, j) => self.held.lock(py).remove(i, j).raise(),
-            _ => Err(PyTypeError::new_err("single entries are removed: del a[i, j]")),
+            _ => Err(PyTypeError::new_err("only single entries can be removed: del a[i, j]")),
         }
     }
 
@@ -438,18 +439,18 @@ impl PyMatrix {
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         arithmetic::times(slf.as_any(), other, "div")
     }
-    /// Entry by entry, as NumPy has it.
+    /// Elementwise power, as in NumPy.
     fn __pow__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
         modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if modulo.is_some() {
-            return Err(PyTypeError::new_err("a power has no modulus here"));
+            return Err(PyTypeError::new_err("pow with a modulus is not supported"));
         }
         arithmetic::power(slf.as_any(), other)
     }
-    /// Entry by entry, what is absent being 0: the truth values that are true.
+    /// Elementwise comparison, absent entries being 0; the result stores the true values.
     fn __richcmp__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
@@ -463,24 +464,24 @@ impl PyMatrix {
     fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         arithmetic::unary(slf.as_any(), "abs")
     }
-    /// All places but those where the matrix has an entry that is not 0: for ``mask=``.
+    /// The complement of the matrix as a value mask, for ``mask=``.
     fn __invert__(slf: &Bound<'_, Self>) -> MaskOf {
         MaskOf::new(slf.as_any(), false, true)
     }
-    /// The places where the matrix has an entry, whatever its value: for ``mask=``.
+    /// The matrix as a structural mask, for ``mask=``.
     #[getter(S)]
     fn structure(slf: &Bound<'_, Self>) -> MaskOf {
         MaskOf::new(slf.as_any(), true, false)
     }
 }
 
-/// Bytes that are written for pickle.
+/// A byte buffer for pickle.
 #[derive(Default)]
 pub(crate) struct Bytes(Vec<u8>);
 
 impl std::io::Write for Bytes {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // A vector alone would end the process where there is no memory.
+        // Vec's own growth would abort the process if out of memory.
         self.0.try_reserve(bytes.len()).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -499,7 +500,7 @@ impl Bytes {
     }
 }
 
-/// A matrix of the bytes that pickle kept.
+/// A matrix from pickled bytes.
 #[pyfunction]
 pub(crate) fn _matrix_of_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<PyMatrix> {
     Ok(PyMatrix::new(py.detach(|| Matrix::deserialize(&mut &*bytes)).raise()?))
@@ -509,8 +510,8 @@ fn elsewhere(a: &Matrix) -> PyErr {
     PyValueError::new_err(format!("the matrix is on {}: a.to('cpu') has arrays", a.machine()))
 }
 
-/// Data, indices and indptr of a matrix in a GPU's memory.
-fn there(a: &Matrix) -> PyResult<Option<[DeviceMemory; 3]>> {
+/// Data, indices and indptr of a matrix in GPU memory.
+fn device_arrays(a: &Matrix) -> PyResult<Option<[DeviceMemory; 3]>> {
     if a.is_on_host() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Distances and nearest neighbors: what `sparring.neighbors` stands on.
+//! Distances and nearest neighbors, behind `sparring.neighbors`.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::machines::machine;
 use crate::matrix::PyMatrix;
 use crate::operands;
 
-/// How rows are compared.
+/// Metric and options of a comparison.
 #[derive(Clone)]
-struct Asked {
+struct Query {
     measure: Arc<dyn Measure>,
     options: Options,
 }
 
-impl Asked {
+impl Query {
     fn new(metric: &str, p: Option<f64>, normalize: Option<bool>, single: bool, exclude_self: bool) -> PyResult<Self> {
         let measure = Arc::new(AnyMetric::named(metric, p).raise()?);
         let precision = if single { Precision::Entries } else { Precision::Double };
         Ok(Self { measure, options: Options { normalize, precision, exclude_self, ..Options::default() } })
     }
-    /// Rows of both matrices, with values of one type.
+    /// The comparison of the rows of both matrices, converted to a common type.
     fn of(self, x: &Bound<'_, PyAny>, y: Option<&Bound<'_, PyAny>>) -> PyResult<Comparison> {
         let (x, y) = (rows(x)?, y.map(rows).transpose()?);
         let (x, y) = match y {
@@ -40,13 +40,13 @@ impl Asked {
     }
 }
 
-/// A matrix whose rows are compared: of float32 as it is, else of float64.
+/// The matrix of rows: float32 is kept, others are converted to float64.
 fn rows(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
     let (a, _) = operands::matrix(a)?;
     match a.ty() {
         Type::F32 | Type::F64 => Ok(a),
         ty @ (Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_)) => {
-            Err(PyTypeError::new_err(format!("no distances between rows of {}", name_of(ty))))
+            Err(PyTypeError::new_err(format!("distances between rows of {} are not supported", name_of(ty))))
         }
         _ => cast(&a, Type::F64),
     }
@@ -56,7 +56,7 @@ fn cast(a: &Matrix, ty: Type) -> PyResult<Matrix> {
     Python::attach(|py| operands::cast(py, a, ty))
 }
 
-/// Pairs of rows, whatever is compared of them.
+/// Number of pairs of rows.
 fn pairs((n, m): (usize, usize)) -> usize {
     n.saturating_mul(m)
 }
@@ -68,10 +68,10 @@ fn copy_of(values: Slice<'_>) -> PyResult<Array> {
     })
 }
 
-/// Numbers and distances of neighbors, n rows of k, and what ran.
-type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, String);
+/// Indices and distances of neighbors, n rows of k, and the algorithm.
+type KnnResult<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, String);
 
-fn found<'py>(py: Python<'py>, near: &Neighbours, n: usize) -> PyResult<Found<'py>> {
+fn knn_result<'py>(py: Python<'py>, near: &Neighbours, n: usize) -> PyResult<KnnResult<'py>> {
     let k = near.k();
     let indices = near.indices();
     let indices = collected(indices.len(), indices.iter().map(|&i| Ok(i64::from(i))), "indices")?;
@@ -94,15 +94,15 @@ pub(crate) fn nearest<'py>(
     single: bool,
     exclude_self: bool,
     device: Option<&str>,
-) -> PyResult<Found<'py>> {
-    let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
-    let question = asked.of(x, y)?;
-    let n = question.shape().0;
-    let near = on.compute(py, pairs(question.shape()), || on.neighbours(&question, k))?;
-    found(py, &near, n)
+) -> PyResult<KnnResult<'py>> {
+    let (py, on, query) = (x.py(), machine(device)?, Query::new(metric, p, normalize, single, exclude_self)?);
+    let comparison = query.of(x, y)?;
+    let n = comparison.shape().0;
+    let near = on.compute(py, pairs(comparison.shape()), || on.neighbours(&comparison, k))?;
+    knn_result(py, &near, n)
 }
 
-/// The rows of Y at most `radius` away from each row of X: a matrix of distances, zeros stored.
+/// The rows of Y within `radius` of each row of X: a matrix of distances, including zeros.
 #[pyfunction]
 #[pyo3(signature = (x, y, radius, metric, p=None, normalize=None, single=false, exclude_self=false, device=None))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -117,9 +117,9 @@ pub(crate) fn within(
     exclude_self: bool,
     device: Option<&str>,
 ) -> PyResult<PyMatrix> {
-    let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
-    let question = asked.of(x, y)?;
-    Ok(PyMatrix::new(on.compute(py, pairs(question.shape()), || on.within(&question, radius)?.download())?))
+    let (py, on, query) = (x.py(), machine(device)?, Query::new(metric, p, normalize, single, exclude_self)?);
+    let comparison = query.of(x, y)?;
+    Ok(PyMatrix::new(on.compute(py, pairs(comparison.shape()), || on.within(&comparison, radius)?.download())?))
 }
 
 /// All distances, n rows of m.
@@ -134,42 +134,42 @@ pub(crate) fn distances<'py>(
     single: bool,
     device: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, false)?);
-    let question = asked.of(x, y)?;
-    let ty = question.x.ty();
-    let (n, m) = question.shape();
+    let (py, on, query) = (x.py(), machine(device)?, Query::new(metric, p, normalize, single, false)?);
+    let comparison = query.of(x, y)?;
+    let ty = comparison.x.ty();
+    let (n, m) = comparison.shape();
     let Some(places) = n.checked_mul(m) else { return Err(PyValueError::new_err(format!("{n}×{m} distances"))) };
     let all = match ty {
         Type::F32 => {
             let mut all = filled(places, 0f32, "distances").raise()?;
-            on.compute(py, pairs(question.shape()), || on.distances_into(&question, &mut SliceMut::of(&mut all)))?;
+            on.compute(py, pairs(comparison.shape()), || on.distances_into(&comparison, &mut SliceMut::of(&mut all)))?;
             Array::of(all)
         }
         _ => {
             let mut all = filled(places, 0f64, "distances").raise()?;
-            on.compute(py, pairs(question.shape()), || on.distances_into(&question, &mut SliceMut::of(&mut all)))?;
+            on.compute(py, pairs(comparison.shape()), || on.distances_into(&comparison, &mut SliceMut::of(&mut all)))?;
             Array::of(all)
         }
     };
     array(py, all)?.call_method1(intern!(py, "reshape"), (n, m))
 }
 
-/// Rows prepared for a metric and indexed, to be asked for neighbors as often as wanted.
+/// An index of rows, preprocessed for a metric, for repeated neighbor queries.
 ///
 /// Parameters
 /// ----------
 /// y : sparse matrix
-///     The rows that answer.
+///     The indexed rows.
 /// metric : str
-///     A name that :func:`sparring.neighbors.metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
+///     A name from :func:`sparring.neighbors.metrics`, or a formula of ``a`` and ``b`` for the term of a column.
 /// p : float, optional
 ///     Exponent of minkowski.
 /// normalize : bool, optional
-///     Divides rows by their sums first, for metrics of distributions.
+///     Normalizes rows by their sums, for metrics of distributions.
 /// single : bool
-///     Computes in float32 where the rows are of float32.
+///     Computes in float32 if the rows are float32.
 /// device : str, optional
-///     Where the index is.
+///     Device of the index.
 #[pyclass(name = "Index", module = "sparring.neighbors", frozen, weakref)]
 pub(crate) struct PyIndex {
     index: RowIndex,
@@ -190,8 +190,8 @@ impl PyIndex {
         device: Option<String>,
     ) -> PyResult<Self> {
         let (py, on) = (y.py(), machine(device.as_deref())?);
-        let (asked, y) = (Asked::new(metric, p, normalize, single, false)?, rows(y)?);
-        let index = on.compute(py, y.nnz(), || on.index(asked.measure, &y, asked.options))?;
+        let (query, y) = (Query::new(metric, p, normalize, single, false)?, rows(y)?);
+        let index = on.compute(py, y.nnz(), || on.index(query.measure, &y, query.options))?;
         Ok(Self { index, device, metric: metric.into() })
     }
     /// Rows and columns.
@@ -199,16 +199,16 @@ impl PyIndex {
     fn shape(&self) -> (usize, usize) {
         self.index.shape()
     }
-    /// Distances to the k nearest rows for each row of X, and their numbers: n rows of k each.
+    /// Distances to the k nearest rows for each row of X, and their indices: n rows of k each.
     #[pyo3(signature = (x, k))]
     fn kneighbors<'py>(&self, x: &Bound<'py, PyAny>, k: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, on, x) = (x.py(), machine(self.device.as_deref())?, cast(&rows(x)?, self.index.ty())?);
         let near =
             on.compute(py, pairs((x.shape().0, self.index.shape().0)), || on.knn_of_index(&self.index, &x, k))?;
-        let (indices, distances, _) = found(py, &near, x.shape().0)?;
+        let (indices, distances, _) = knn_result(py, &near, x.shape().0)?;
         Ok((distances, indices))
     }
-    /// The rows at most ``radius`` away from each row of X: a matrix of distances, zeros stored.
+    /// The rows within ``radius`` of each row of X: a matrix of distances, including zeros.
     #[pyo3(signature = (x, radius))]
     fn radius_neighbors(&self, x: &Bound<'_, PyAny>, radius: f64) -> PyResult<PyMatrix> {
         let (py, on, x) = (x.py(), machine(self.device.as_deref())?, cast(&rows(x)?, self.index.ty())?);
@@ -216,7 +216,7 @@ impl PyIndex {
             on.radius_of_index(&self.index, &x, radius)?.download()
         })?))
     }
-    /// The index of a file that :meth:`save` wrote, on any device.
+    /// Loads an index from a file written by :meth:`save`, on any device.
     #[staticmethod]
     #[pyo3(signature = (path, *, device=None))]
     fn load(py: Python<'_>, path: std::path::PathBuf, device: Option<String>) -> PyResult<Self> {

@@ -1,4 +1,4 @@
-//! What Python's users have, as matrices and vectors of the library, and results as the same kind.
+//! Conversion of Python objects to matrices and vectors, and of results to the type of the inputs.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -20,13 +20,13 @@ use crate::matrix::PyMatrix;
 use crate::scalars::scalar;
 use crate::vector::PyVector;
 
-/// How a result is handed out.
+/// The Python type of a result.
 pub(crate) enum Kind {
-    /// As an object of this package.
+    /// An object of this package.
     Own,
-    /// As SciPy or PyData have it, or NumPy: like this object.
+    /// An object of SciPy, PyData or NumPy, like this one.
     Like(Py<PyAny>),
-    /// The transpose, in compressed columns of SciPy's like this object.
+    /// The transpose, as a SciPy CSC matrix like this object.
     Columns(Py<PyAny>),
 }
 
@@ -43,7 +43,7 @@ impl Operand {
             Self::Vector(x) => x.ty(),
         }
     }
-    /// The same entries as values of the type.
+    /// Converts the values to a type.
     pub(crate) fn cast(self, py: Python<'_>, ty: sparring::algebra::Type) -> PyResult<Self> {
         if self.ty() == ty {
             return Ok(self);
@@ -53,7 +53,7 @@ impl Operand {
             Self::Vector(x) => Self::Vector(cast_vector(py, &x, ty)?),
         })
     }
-    /// Entries of a matrix, places of a vector: what an operation looks at.
+    /// Entries of a matrix, length of a vector: the size of an operation.
     pub(crate) fn entries(&self) -> usize {
         match self {
             Self::Matrix(a) => a.nnz(),
@@ -62,7 +62,7 @@ impl Operand {
     }
 }
 
-/// The matrix with values of the type, where it is: what is on a GPU is converted on the way there and back.
+/// Converts the values of a matrix, which stays on its device; a matrix on a GPU is converted through the host.
 pub(crate) fn cast(py: Python<'_>, a: &Matrix, ty: Type) -> PyResult<Matrix> {
     if a.is_on_host() || a.ty() == ty {
         return py.detach(|| a.cast(ty)).raise();
@@ -70,7 +70,7 @@ pub(crate) fn cast(py: Python<'_>, a: &Matrix, ty: Type) -> PyResult<Matrix> {
     let on = machine(Some(&a.machine()))?;
     on.compute(py, a.nnz(), || on.upload(&a.download()?.cast(ty)?))
 }
-/// The vector with values of the type, likewise.
+/// The same for a vector.
 pub(crate) fn cast_vector(py: Python<'_>, x: &Vector, ty: Type) -> PyResult<Vector> {
     if x.is_on_host() || x.ty() == ty {
         return py.detach(|| x.cast(ty)).raise();
@@ -79,8 +79,7 @@ pub(crate) fn cast_vector(py: Python<'_>, x: &Vector, ty: Type) -> PyResult<Vect
     on.compute(py, x.len(), || on.upload_vector(&x.download()?.cast(ty)?))
 }
 
-/// The matrix of an object: one of this package, a sparse array or matrix of SciPy, whatever has
-/// `tocsr`, or a dense array.
+/// An object as a matrix: a Matrix, a SciPy sparse array or matrix, any object with `tocsr`, or a dense array.
 /// # Errors
 /// `TypeError` for another object; those of its arrays.
 pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
@@ -101,7 +100,7 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
             a.call_method0(intern!(py, "tocsr"))?
         }
         _ if is_dense(a) => {
-            // Zeros are no entries.
+            // Zeros are not stored.
             arrays::unmasked(a, "a")?;
             note(|| "a dense array converted to compressed rows".into());
             static CSR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -109,14 +108,14 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
             return Ok((of_arrays(&made, shape(&made)?)?, Kind::Own));
         }
         _ => {
-            let message = format!("a sparse matrix was expected, not {}", a.get_type().name()?);
+            let message = format!("expected a sparse matrix, not {}", a.get_type().name()?);
             return Err(PyTypeError::new_err(message));
         }
     };
     Ok((of_arrays(&compressed, shape(&compressed)?)?, kind))
 }
 
-/// A matrix with the fewest calls into Python; None for compressed columns and for vectors.
+/// A matrix, with the fewest calls into Python; None for CSC matrices and for vectors.
 /// # Errors
 /// Those of [`matrix`].
 pub(crate) fn by_rows(a: &Bound<'_, PyAny>) -> PyResult<Option<Matrix>> {
@@ -131,8 +130,7 @@ pub(crate) fn by_rows(a: &Bound<'_, PyAny>) -> PyResult<Option<Matrix>> {
     }
 }
 
-/// The transpose of a matrix that SciPy has in compressed columns, as its compressed rows: nothing is converted. None
-/// for every other object.
+/// The transpose of a SciPy CSC matrix, as CSR without conversion; None for every other object.
 /// # Errors
 /// Those of its arrays.
 pub(crate) fn columns(a: &Bound<'_, PyAny>) -> PyResult<Option<(Matrix, Kind)>> {
@@ -142,7 +140,7 @@ pub(crate) fn columns(a: &Bound<'_, PyAny>) -> PyResult<Option<(Matrix, Kind)>> 
     }
 }
 
-/// The name of a sparse matrix's format, where there is one.
+/// The format name of a sparse matrix, if any.
 fn format<'py>(a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if a.is_instance_of::<PyMatrix>() { Ok(None) } else { a.getattr_opt(intern!(a.py(), "format")) }
 }
@@ -151,7 +149,7 @@ fn is(format: &Bound<'_, PyAny>, name: &str) -> bool {
     format.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(|text| text == name))
 }
 
-/// The arrays of a SciPy matrix in host memory, and whether they are compressed columns; None for any other object.
+/// The arrays of a SciPy matrix in host memory, and whether they are CSC; None for any other object.
 pub(crate) fn stored<'py>(a: &Bound<'py, PyAny>) -> PyResult<Option<(Stored<'py>, bool)>> {
     let by_columns = match &format(a)? {
         Some(format) if is(format, "csr") => false,
@@ -175,13 +173,13 @@ fn shape(a: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
     let shape = part(a, intern!(a.py(), "shape"))?;
     shape
         .extract()
-        .map_err(|_| PyValueError::new_err(format!("a matrix has two dimensions, not the shape {}", shown(&shape))))
+        .map_err(|_| PyValueError::new_err(format!("a matrix needs two dimensions, not the shape {}", shown(&shape))))
 }
 
-/// An attribute that sparse matrices have.
+/// An attribute of sparse matrices.
 fn part<'py>(a: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
     let Some(part) = a.getattr_opt(name)? else {
-        let message = format!("a sparse matrix was expected, not {}, which has no {name}", a.get_type().name()?);
+        let message = format!("expected a sparse matrix, not {}, which has no {name}", a.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     };
     Ok(part)
@@ -203,7 +201,7 @@ fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
         return arrays::matrix_on_device(&*device_of(data)?, shape, [indptr, indices, data]);
     }
     match arrays::matrix(shape, &indptr, &indices, &data)? {
-        // SciPy means their sum, which is computed in a copy: what it computes in place it also keeps.
+        // Duplicates represent their sum, computed in a copy: in place, it would modify the caller's matrix.
         Err(Error::Duplicate { .. }) if a.hasattr(intern!(py, "sum_duplicates"))? => {
             let a = &a.call_method0(intern!(py, "copy"))?;
             a.call_method0(intern!(py, "sum_duplicates"))?;
@@ -214,7 +212,7 @@ fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
     }
 }
 
-/// The GPU that has an array.
+/// The GPU of an array.
 fn device_of(x: &Bound<'_, PyAny>) -> PyResult<On> {
     let py = x.py();
     let number = x.getattr_opt(intern!(py, "device"))?.map(|of| of.getattr_opt(intern!(py, "id"))).transpose()?;
@@ -222,7 +220,7 @@ fn device_of(x: &Bound<'_, PyAny>) -> PyResult<On> {
     machine(Some(&format!("cuda:{number}")))
 }
 
-/// Whether the object is of CuPy, or another array in a GPU's memory.
+/// Whether the object is a CuPy object, or another array in GPU memory.
 fn is_of_device(of: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = of.py();
     if of.cast::<PyUntypedArray>().is_ok() {
@@ -234,7 +232,7 @@ fn is_of_device(of: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// The vector of an object: one of this package, or an array of NumPy's of one dimension, whose entries are all there.
+/// An object as a vector: a Vector, or a one-dimensional NumPy array as a full vector.
 /// # Errors
 /// `TypeError` for another object; those of its array.
 pub(crate) fn vector(x: &Bound<'_, PyAny>) -> PyResult<(Vector, Kind)> {
@@ -248,7 +246,7 @@ pub(crate) fn vector(x: &Bound<'_, PyAny>) -> PyResult<(Vector, Kind)> {
     Ok((Vector::full(values).raise()?, Kind::Like(x.clone().unbind())))
 }
 
-/// Whether the object is a vector: one of this package, or an array of one dimension.
+/// Whether the object is a vector: a Vector, or a one-dimensional array.
 pub(crate) fn is_vector(x: &Bound<'_, PyAny>) -> bool {
     if x.is_instance_of::<PyVector>() {
         return true;
@@ -258,7 +256,7 @@ pub(crate) fn is_vector(x: &Bound<'_, PyAny>) -> bool {
         Err(_) => {
             let is_line =
                 |x: &Bound<'_, PyAny>| x.getattr("ndim").is_ok_and(|n| n.extract::<usize>().is_ok_and(|n| n == 1));
-            // An attribute that is there is found sooner than the want of one.
+            // Looking up an existing attribute is faster than a missing one.
             let is_matrix = || x.is_instance_of::<PyMatrix>() || x.hasattr(intern!(x.py(), "tocsr")).unwrap_or(false);
             !is_matrix() && arrays::is_on_device(x).unwrap_or(false) && is_line(x)
         }
@@ -275,7 +273,7 @@ pub(crate) fn either(x: &Bound<'_, PyAny>) -> PyResult<(Operand, Kind)> {
     Ok((Operand::Matrix(a), kind))
 }
 
-/// The matrix as an object of that kind.
+/// Converts a matrix to an object of that kind.
 pub(crate) fn give<'py>(py: Python<'py>, a: Matrix, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
     match kind {
         Kind::Own => Ok(Bound::new(py, PyMatrix::new(a))?.into_any()),
@@ -298,7 +296,7 @@ pub(crate) fn give<'py>(py: Python<'py>, a: Matrix, kind: &Kind) -> PyResult<Bou
     }
 }
 
-/// The vector as an object of that kind: an array of NumPy's where every entry is there.
+/// Converts a vector to an object of that kind: a NumPy array if it is full.
 pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
     match kind {
         Kind::Own => Ok(Bound::new(py, PyVector::new(x))?.into_any()),
@@ -306,7 +304,7 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
             static THERE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
             let on = device_of(of.bind(py))?;
             let full = on.compute(py, x.len(), || {
-                // What is absent is 0.
+                // Absent entries are 0.
                 let zeros = Array::of(filled_with(x.len(), 0i8, "zeros")?);
                 let plus = BinaryOp::new("plus", x.ty())?;
                 on.ewise_add(&plus, &x, &Vector::full(zeros)?.cast(x.ty())?)
@@ -320,7 +318,7 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
     }
 }
 
-/// The vector as an array of NumPy's, 0 or `fill` where it has no entry.
+/// The vector as a NumPy array, with 0 or `fill` for absent entries.
 pub(crate) fn dense<'py>(py: Python<'py>, x: &Vector, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     let x = if x.is_on_host() { x.clone() } else { py.detach(|| x.download()).raise()? };
     let zero = 0i32.into_pyobject(py)?;

@@ -17,7 +17,7 @@ use crate::scalars::{number, scalar};
 use crate::sums;
 use crate::written::{Written, common};
 
-/// An operand, a matrix of compressed columns as the transpose of what it has in compressed rows.
+/// An operand; a CSC matrix becomes the transpose of a CSR matrix.
 fn oriented(a: &Bound<'_, PyAny>, flip: &mut bool) -> PyResult<(Operand, Kind)> {
     let found = if is_vector(a) { None } else { operands::columns(a)? };
     match found {
@@ -29,7 +29,7 @@ fn oriented(a: &Bound<'_, PyAny>, flip: &mut bool) -> PyResult<(Operand, Kind)> 
     }
 }
 
-/// Two operands entry by entry: the transposes of both, as the result is, where both have compressed columns.
+/// The operands of an elementwise operation; if both are CSC, operands and result are transposes.
 fn both<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
@@ -45,7 +45,7 @@ fn both<'py>(
     Ok((either(a)?, either(b)?))
 }
 
-/// A·B of compressed columns is (Bᵀ·Aᵀ)ᵀ: A is taken as it is, and so is B if it has compressed columns too.
+/// A·B with a CSC matrix A is (Bᵀ·Aᵀ)ᵀ: A is used without conversion, and so is B if it is CSC too.
 fn by_columns<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
@@ -68,7 +68,7 @@ fn by_columns<'py>(
         }
     };
     if right.shape().1 != left.shape().0 {
-        // The error tells the shapes as they were given.
+        // The error reports the shapes as given.
         return Ok(None);
     }
     let (left, right, ty) = common(py, Operand::Matrix(left), Operand::Matrix(right))?;
@@ -77,15 +77,14 @@ fn by_columns<'py>(
     written.run(py, &on, Op::Mxm(&ring, &options), &[&right, &left], &kind).map(Some)
 }
 
-/// A·x with an array of NumPy's over a semiring whose ⊕ is +, so that rows without entries are 0: neither x nor the
-/// result is copied.
+/// A·x with a NumPy array over a semiring whose ⊕ is +, so that empty rows are 0: neither x nor the result is copied.
 fn with_array<'py>(
     a: &Bound<'py, PyAny>,
     x: &Bound<'py, PyAny>,
     semiring: &str,
     written: &Written<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    // Cheapest tests first: small products take no longer than these.
+    // Cheapest tests first: they dominate the time of small products.
     let is_line = x.cast::<PyUntypedArray>().is_ok_and(|x| x.ndim() == 1);
     let adds = || semiring.strip_prefix("plus").is_some_and(|rest| rest.starts_with(['_', ',']));
     if !is_line || !adds() {
@@ -139,7 +138,7 @@ pub(crate) fn product<'py>(
             return Ok(found);
         }
     }
-    // The result with a vector is a vector, whichever way the matrix lies.
+    // The product with a vector is a vector, for either orientation of the matrix.
     let [flip_a, flip_b] = &mut written.transpose;
     let (left, of_a) = if is_vector(b) { oriented(a, flip_a)? } else { either(a)? };
     let (right, of_b) = if is_vector(a) { oriented(b, flip_b)? } else { either(b)? };
@@ -168,24 +167,24 @@ pub(crate) fn product<'py>(
 /// Parameters
 /// ----------
 /// a, b : Matrix, or sparse array or matrix of SciPy or PyData
-///     m×k and k×n; the result is of the kind of ``a``. One of them may be a dense array of two dimensions: so is the
-///     result then, with the identity of ⊕ where nothing is added.
+///     m×k and k×n; the result has the type of ``a``. One of them may be a two-dimensional dense array; then the result
+///     is dense, with the identity of ⊕ for empty sums.
 /// semiring : str
 ///     A name, ``'min_plus'``, or ⊕ and a formula of ⊗, ``'min, a + 2*b'``.
 /// mask : Matrix or Mask, optional
-///     Where the result is written: where the mask's value is not 0; ``M.S`` where it has an entry, ``~M`` elsewhere.
+///     Positions to write: where the mask is nonzero; ``M.S`` where it has an entry, ``~M`` the complement.
 /// complement : bool
-///     All other places of the mask.
+///     Complements the mask.
 /// accum : str, optional
-///     An operator that joins the result to the entries of ``out``.
+///     An operator that accumulates the result into ``out``.
 /// replace : bool
-///     Removes entries of ``out`` that the mask does not allow.
+///     Deletes entries of ``out`` outside the mask.
 /// out : Matrix, optional
 ///     Written in place, and returned.
 /// transpose_a, transpose_b : bool
-///     Takes an operand transposed.
+///     Transposes an operand.
 /// device : str, optional
-///     Where it is computed: by default where the operands are.
+///     Device of the computation, by default that of the operands.
 ///
 /// Examples
 /// --------
@@ -212,7 +211,7 @@ pub(crate) fn mxm<'py>(
     device: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if is_vector(a) || is_vector(b) {
-        return Err(PyTypeError::new_err("mxm multiplies matrices: mxv and vxm take a vector"));
+        return Err(PyTypeError::new_err("mxm multiplies matrices: use mxv or vxm for a vector"));
     }
     let written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, transpose_b]));
     product(a, b, semiring, written)
@@ -220,7 +219,7 @@ pub(crate) fn mxm<'py>(
 
 /// y = A ⊕.⊗ x, y⟨m⟩ ⊙= A ⊕.⊗ x: the product of a matrix and a vector over a semiring.
 ///
-/// Parameters are those of :func:`mxm`, with ``x`` a Vector or an array of one dimension, whose kind the result has.
+/// Parameters are those of :func:`mxm`, with ``x`` a Vector or a one-dimensional array; the result has its type.
 ///
 /// Examples
 /// --------
@@ -309,11 +308,11 @@ macro_rules! elementwise {
 }
 
 elementwise! {
-    /// C = A ⊕ B entry by entry: where both have an entry it is a ⊕ b, elsewhere the one that exists.
+    /// C = A ⊕ B on the union of the patterns: a ⊕ b where both have an entry, else the single entry.
     ///
-    /// Parameters are those of :func:`mxm`, with ``op`` an operator by its name or a formula of ``a`` and ``b``.
+    /// Parameters are those of :func:`mxm`, with ``op`` an operator by name or a formula of ``a`` and ``b``.
     ewise_add Op::EwiseAdd, "plus";
-    /// C = A ⊗ B entry by entry, where both have an entry.
+    /// C = A ⊗ B on the intersection of the patterns.
     ///
     /// Parameters are those of :func:`ewise_add`.
     ewise_mult (|op| Op::Pairs(Pairing::EwiseMult, op)), "times";
@@ -323,7 +322,7 @@ elementwise! {
     kronecker (|op| Op::Pairs(Pairing::Kronecker, op)), "times";
 }
 
-/// A unary operator, its scalar bound if there is one.
+/// A unary operator, with its scalar bound if given.
 fn unary_op(op: &str, ty: Type, thunk: Option<&Bound<'_, PyAny>>) -> PyResult<UnaryOp> {
     let Some(thunk) = thunk else { return UnaryOp::new(op, ty).raise() };
     let made = UnaryOp::new(op, ty).raise()?;
@@ -360,27 +359,27 @@ macro_rules! of_entries {
 }
 
 of_entries! {
-    /// C = f(A) entry by entry.
+    /// C = f(A), elementwise.
     ///
     /// Parameters
     /// ----------
     /// a : Matrix, Vector, or an array of SciPy or NumPy
-    ///     The entries; the result is of its kind.
+    ///     The entries; the result has its type.
     /// op : str
-    ///     An operator by its name, ``'sqrt'``, or a formula of the entry ``a``, its row ``i``, its column ``j`` and the
+    ///     An operator by name, ``'sqrt'``, or a formula of the entry ``a``, its row ``i``, its column ``j`` and the
     ///     scalar ``s``: ``'a / (1 + s)'``.
     /// thunk : number, optional
     ///     The scalar.
     ///
     /// The other parameters are those of :func:`mxm`.
     apply Apply;
-    /// The entries for which an operator gives true: ``'tril'``, ``'valuegt'`` with a scalar, or a formula, ``'i < j'``.
+    /// The entries that satisfy an operator: ``'tril'``, ``'valuegt'`` with a scalar, or a formula, ``'i < j'``.
     ///
     /// Parameters are those of :func:`apply`.
     select Select;
 }
 
-/// ⊕ of all entries, as a number: ``'plus'``, ``'max'``, any monoid by its name or formula.
+/// ⊕ over all entries, as a number: ``'plus'``, ``'max'``, any monoid by name or formula.
 #[pyfunction]
 #[pyo3(signature = (a, monoid="plus", *, device=None))]
 pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<String>) -> PyResult<Bound<'py, PyAny>> {
@@ -390,16 +389,16 @@ pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<St
     {
         return number(a.py(), &sum);
     }
-    // All entries are folded, whichever way they lie.
+    // The orientation does not matter for a full reduction.
     let (of, kind) = oriented(a, &mut false)?;
     let written = Written::on(device);
     let (monoid, on) = (Monoid::new(monoid, of.ty()).raise()?, written.machine(&[&of])?);
     written.run(a.py(), &on, Op::Reduce(&monoid), &[&of], &kind)
 }
 
-/// ⊕ of the entries of each row, a vector; of columns with ``transpose_a``. Rows without entries have none.
+/// ⊕ over the entries of each row, as a vector; of columns with ``transpose_a``. Empty rows have no entry.
 ///
-/// Parameters are those of :func:`apply`, with a monoid in the place of the operator.
+/// Parameters are those of :func:`apply`, with a monoid instead of the operator.
 #[pyfunction]
 #[pyo3(signature = (a, monoid="plus", *, mask=None, complement=false, accum=None, replace=false, out=None,
     transpose_a=false, device=None))]
@@ -427,8 +426,7 @@ pub(crate) fn reduce_rows<'py>(
     written.run(a.py(), &on, Op::ReduceRows(&monoid), &[&of], &Kind::Own)
 }
 
-/// What is known of the entries of each row: ``'count'``, ``'mean'``, ``'argmin'``, ``'argmax'``; of columns with
-/// ``transpose_a``.
+/// Aggregates of each row: ``'count'``, ``'mean'``, ``'argmin'``, ``'argmax'``; of columns with ``transpose_a``.
 ///
 /// Parameters are those of :func:`reduce_rows`.
 #[pyfunction]
@@ -473,7 +471,7 @@ pub(crate) fn transpose<'py>(
     written.run(a.py(), &on, Op::Transpose, &[&of], &kind)
 }
 
-/// A matrix, and where an operation on it runs.
+/// A matrix operand, and the machine of an operation on it.
 fn matrix_of<'py>(a: &Bound<'py, PyAny>, written: &mut Written<'py>) -> PyResult<(Operand, On)> {
     let of = match operands::columns(a)? {
         Some((t, _)) => {

@@ -1,4 +1,4 @@
-//! Whether a text is an operator.
+//! Validation of operators given as text.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use sparring::runtime::{BinaryOp, Monoid, Semiring, UnaryOp};
 
 use crate::errors::Raise;
 
-/// Refuses a text that is no operator of its kind on any type of values, with what is wrong on floats.
+/// Rejects a text that is not an operator of its kind for any value type, with the error for floats.
 #[pyfunction]
 pub(crate) fn _check_operator(kind: &str, text: &str) -> PyResult<()> {
     let on = |ty| match kind {
@@ -17,7 +17,7 @@ pub(crate) fn _check_operator(kind: &str, text: &str) -> PyResult<()> {
         _ => Semiring::new(text, ty).map(drop),
     };
     if text.is_empty() {
-        return Err(PyValueError::new_err(format!("a {kind} operator has a name or a formula, not an empty text")));
+        return Err(PyValueError::new_err(format!("a {kind} operator needs a name or a formula, not an empty text")));
     }
     let others = [Type::I64, Type::Bool, Type::U64, Type::ComplexF64];
     on(Type::F64).or_else(|e| if others.iter().any(|&ty| on(ty).is_ok()) { Ok(()) } else { Err(e) }).raise()

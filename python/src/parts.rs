@@ -1,4 +1,4 @@
-//! Parts of matrices and vectors, and matrices of parts: extract, assign, scatter, blocks, diagonals.
+//! Extract, assign, scatter, blocks, diagonals and resizing.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use crate::operands::{self, Kind, Operand, either, give, is_vector, matrix};
 use crate::scalars::{scalar, type_of_number};
 use crate::written::{Target, Written, common};
 
-/// Indices of a dimension, all of them without any.
+/// Indices of a dimension, by default all.
 fn indices(of: Option<&Bound<'_, PyAny>>, dimension: usize) -> PyResult<IndexList> {
     of.map_or_else(|| Ok(IndexList::all()), |of| index_list(of, dimension))
 }
@@ -24,9 +24,9 @@ fn indices(of: Option<&Bound<'_, PyAny>>, dimension: usize) -> PyResult<IndexLis
 /// Parameters
 /// ----------
 /// a : Matrix, Vector, or an array of SciPy or NumPy
-///     The result is of its kind.
+///     The result has its type.
 /// rows, columns : slice, array of indices or of bools, optional
-///     Indices in any order, which may repeat; all by default. A vector has the first alone.
+///     Indices in any order, possibly repeated; all by default. A vector takes only the first.
 ///
 /// The other parameters are those of :func:`mxm`.
 ///
@@ -68,16 +68,16 @@ pub(crate) fn extract<'py>(
     written.run(a.py(), &on, Op::Extract(&rows, &columns), &[&of], &kind)
 }
 
-/// C(I, J) = A, in place: the entries of A, absent ones too, replace what stands there; of a vector, w(I) = u.
+/// C(I, J) = A, in place: A replaces the submatrix, including absent entries; for a vector, w(I) = u.
 ///
 /// Parameters
 /// ----------
 /// out : Matrix or Vector
 ///     Written, and returned.
 /// a : Matrix, Vector, an array of SciPy or NumPy, or a number
-///     A number stands at every place of (I, J) that the mask allows.
+///     A number is written to every position of (I, J) that the mask allows.
 /// rows, columns : slice, array of indices or of bools, optional
-///     Where it is written: all by default. They do not repeat; :func:`scatter` takes such.
+///     Target indices, all by default. They must not repeat; :func:`scatter` allows duplicates.
 /// mask : Matrix, Vector or Mask, optional
 ///     Of the shape of ``out``.
 ///
@@ -115,7 +115,7 @@ pub(crate) fn assign<'py>(
     let (rows, columns, ty) = (indices(rows, m)?, indices(columns, n)?, target.ty(py));
     let is_list = a.is_instance_of::<PyList>() || a.is_instance_of::<PyTuple>();
     let a = &if is_list { py.import("numpy")?.call_method1("asarray", (a,))? } else { a.clone() };
-    // It is written where it is.
+    // The output stays on its device.
     let device = device.or_else(|| target.device(py));
     let written = Written::new((mask, complement, accum, replace, Some(out.clone()), device, [transpose_a, false]));
     if type_of_number(a).is_ok() && !a.hasattr("tocsr")? && !is_vector(a) {
@@ -132,17 +132,17 @@ pub(crate) fn assign_part(out: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, at: &Bou
     assign(out, a, Some(at), None, None, false, None, false, false, None).map(drop)
 }
 
-/// w(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … whose index is i: an assign whose indices may repeat.
+/// w(i) = u(p) ⊕ u(q) ⊕ … over all p, q, … with index i: an assign with duplicate indices.
 ///
 /// Parameters
 /// ----------
 /// x : Vector or array
 /// indices : slice, array of indices or of bools
-///     A place of the result for each place of ``x``.
+///     The target index of each element of ``x``.
 /// size : int
-///     Places of the result.
+///     Length of the result.
 /// op : str
-///     What joins the entries of one place, in the order of ``x``; on a GPU a monoid's operator.
+///     The operator for duplicates, applied in the order of ``x``; on a GPU a monoid's operator.
 ///
 /// The other parameters are those of :func:`mxm`.
 ///
@@ -178,15 +178,15 @@ pub(crate) fn scatter<'py>(
     written.run(x.py(), &on, Op::Scatter(&list, size, &op), &[&of], &Kind::Own)
 }
 
-/// C = A ⊕ B entry by entry, these numbers standing for an entry that one of them lacks.
+/// C = A ⊕ B on the union of the patterns, with default values for absent entries.
 ///
 /// Parameters
 /// ----------
 /// a, b : Matrix, Vector, or an array of SciPy or NumPy
 /// op : str
-///     An operator by its name or a formula of ``a`` and ``b``.
+///     An operator by name or a formula of ``a`` and ``b``.
 /// left, right : number
-///     What stands for an absent entry of ``a``, and of ``b``.
+///     Values for absent entries of ``a``, and of ``b``.
 ///
 /// The other parameters are those of :func:`mxm`.
 ///
@@ -229,7 +229,7 @@ pub(crate) fn ewise_union<'py>(
     written.run(py, &on, Op::EwiseUnion(&op, &left, &right), &[&x, &y], &kind)
 }
 
-/// The square matrix with a vector on diagonal ``k``, or the diagonal ``k`` of a matrix as a Vector.
+/// The square matrix with a vector on diagonal ``k``, or diagonal ``k`` of a matrix as a Vector.
 ///
 /// Examples
 /// --------
@@ -251,12 +251,12 @@ pub(crate) fn diag<'py>(a: &Bound<'py, PyAny>, k: i64, device: Option<String>) -
     written.run(a.py(), &on, op, &[&of], &Kind::Own)
 }
 
-/// The block matrix of rows of blocks, of the kind of the first one.
+/// A block matrix from rows of blocks, with the type of the first block.
 ///
 /// Parameters
 /// ----------
 /// blocks : sequence of sequences of matrices
-///     Blocks of one row have as many rows, those of one column as many columns.
+///     Blocks of a row have the same number of rows, those of a column the same number of columns.
 /// device : str, optional
 ///
 /// Examples
@@ -281,7 +281,9 @@ pub(crate) fn block<'py>(blocks: &Bound<'py, PyAny>, device: Option<&str>) -> Py
         }
         all.push(of_row);
     }
-    let (Some(kind), Some(ty)) = (first, ty) else { return Err(PyValueError::new_err("blocks: there are none")) };
+    let (Some(kind), Some(ty)) = (first, ty) else {
+        return Err(PyValueError::new_err("blocks: at least one block is needed"));
+    };
     let cast = |row: Vec<Matrix>| row.iter().map(|one| operands::cast(py, one, ty)).collect::<PyResult<Vec<_>>>();
     let all = all.into_iter().map(cast).collect::<PyResult<Vec<_>>>()?;
     let rows: Vec<Vec<&Matrix>> = all.iter().map(|row| row.iter().collect()).collect();
@@ -291,7 +293,7 @@ pub(crate) fn block<'py>(blocks: &Bound<'py, PyAny>, device: Option<&str>) -> Py
     give(py, on.compute(py, entries, || on.concat(&rows))?, &kind)
 }
 
-/// The blocks of so many rows and columns, as a list of rows of Matrix.
+/// The blocks with these numbers of rows and columns, as a list of lists of Matrix.
 ///
 /// Parameters
 /// ----------
@@ -320,7 +322,7 @@ pub(crate) fn split(
     Ok(parts.into_iter().map(|row| row.into_iter().map(PyMatrix::new).collect()).collect())
 }
 
-/// The matrix or vector with another shape: entries outside are gone, new places have none.
+/// The matrix or vector with another shape; entries outside are dropped.
 ///
 /// Parameters
 /// ----------

@@ -1,4 +1,4 @@
-//! Plans of products, and how operations are computed.
+//! Plans of products, and explanations of operations.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,10 +13,10 @@ use crate::machines::machine;
 use crate::matrix::PyMatrix;
 use crate::operands::{self, give};
 
-/// The structure of a product of two matrices, for any values and any semiring: made once by :func:`plan`.
+/// The structure of a product of two matrices, for any values and any semiring, created by :func:`plan`.
 ///
-/// ``plan(a, b, semiring="plus_times", out=None)`` computes the values of matrices with the patterns that it was made
-/// from; others are refused.
+/// ``plan(a, b, semiring="plus_times", out=None)`` computes the values for matrices with the patterns of the plan;
+/// other patterns are an error.
 #[pyclass(name = "Plan", module = "sparring", frozen)]
 pub(crate) struct PyPlan {
     plan: Plan,
@@ -40,11 +40,11 @@ impl PyPlan {
     fn shape(&self) -> (usize, usize) {
         self.plan.shape()
     }
-    /// What was chosen, and why.
+    /// The chosen algorithm, and why.
     fn explain(&self) -> String {
         self.plan.explain()
     }
-    /// The values of the product; into ``out``, which the plan made before, in place.
+    /// The product; written in place to ``out``, an earlier result of the plan, if given.
     #[pyo3(signature = (a, b, semiring="plus_times", *, out=None))]
     fn __call__<'py>(
         &self,
@@ -64,7 +64,7 @@ impl PyPlan {
             return give(py, c, &kind);
         };
         let Ok(c) = out.cast::<PyMatrix>() else {
-            let message = format!("out: a sparring.Matrix was expected, not {}", out.get_type().name()?);
+            let message = format!("out: expected a sparring.Matrix, not {}", out.get_type().name()?);
             return Err(PyTypeError::new_err(message));
         };
         let mut held = c.get().held.lock(py);
@@ -79,13 +79,13 @@ impl PyPlan {
     }
 }
 
-/// The structure of A·B, or of what a mask leaves of it, from the patterns alone.
+/// The structure of A·B, optionally masked, from the patterns alone.
 ///
 /// Parameters
 /// ----------
 /// a, b : Matrix, or sparse array or matrix of SciPy or PyData
 /// mask : Matrix, optional
-///     Only places where it has an entry, whatever its value; others with ``complement``.
+///     A structural mask, or its complement with ``complement``.
 /// device : str, optional
 ///
 /// Examples
@@ -112,7 +112,7 @@ pub(crate) fn plan(
     let ((a, _), (b, _)) = (operands::matrix(a)?, operands::matrix(b)?);
     let mask = mask.map(|mask| operands::matrix(mask)).transpose()?;
     if mask.is_none() && complement {
-        return Err(PyValueError::new_err("mask: there is none, so it has no complement"));
+        return Err(PyValueError::new_err("complement: it needs a mask"));
     }
     let on = machine(device.or((!a.is_on_host()).then(|| a.machine()).as_deref()))?;
     let options = Options::default();
@@ -121,8 +121,7 @@ pub(crate) fn plan(
     Ok(PyPlan { plan, on: on.name() })
 }
 
-/// Calls a function, and tells how the operations in it were computed: the forms of operands, the kernels that ran, and
-/// why.
+/// Calls a function and explains its operations: the storage forms of operands, the kernels, and the reasons.
 ///
 /// Returns
 /// -------

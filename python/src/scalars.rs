@@ -1,4 +1,4 @@
-//! Numbers of Python as values of a type, and back.
+//! Conversion of Python numbers to values, and back.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -12,18 +12,18 @@ use sparring::runtime::Scalar;
 use crate::arrays::{name_of, numbers};
 use crate::errors::shown;
 
-/// The number as a value of the type.
+/// Converts a number to a value of the type.
 /// # Errors
-/// `TypeError` for what is no number; `OverflowError` for one that the type does not have.
+/// `TypeError` for objects that are not numbers; `OverflowError` for numbers outside the type's range.
 pub(crate) fn scalar(x: &Bound<'_, PyAny>, ty: Type) -> PyResult<Scalar> {
     let py = x.py();
     let refused = |e: PyErr| {
         if e.is_instance_of::<PyOverflowError>(py) {
             PyOverflowError::new_err(format!("{} does not fit {}", shown(x), name_of(ty)))
         } else if e.is_instance_of::<PyTypeError>(py) {
-            PyTypeError::new_err(format!("{} is no {}", shown(x), name_of(ty)))
+            PyTypeError::new_err(format!("{} is not a valid {}", shown(x), name_of(ty)))
         } else {
-            // Whatever the object's own conversion raised.
+            // The error of the object's own conversion.
             e
         }
     };
@@ -34,9 +34,9 @@ pub(crate) fn scalar(x: &Bound<'_, PyAny>, ty: Type) -> PyResult<Scalar> {
     }
     let complex = || x.extract::<Complex<f64>>().map_err(refused);
     match ty {
-        // Not the truth of any object: None is no value.
+        // Not the truth value of any object: None is not a number.
         Type::Bool if x.hasattr(intern!(py, "__float__"))? => Ok(Scalar::from(x.is_truthy()?)),
-        Type::Bool => Err(PyTypeError::new_err(format!("{} is no bool", shown(x)))),
+        Type::Bool => Err(PyTypeError::new_err(format!("{} is not a bool", shown(x)))),
         Type::I8 => integer!(i8),
         Type::I16 => integer!(i16),
         Type::I32 => integer!(i32),
@@ -53,10 +53,10 @@ pub(crate) fn scalar(x: &Bound<'_, PyAny>, ty: Type) -> PyResult<Scalar> {
     }
 }
 
-/// The type that a number of Python alone has.
+/// The default type of a Python number.
 pub(crate) fn type_of_number(x: &Bound<'_, PyAny>) -> PyResult<Type> {
     if let Ok(dtype) = x.getattr("dtype") {
-        return crate::arrays::asked_type(x.py(), &dtype);
+        return crate::arrays::dtype_argument(x.py(), &dtype);
     }
     Ok(if x.is_instance_of::<PyBool>() {
         Type::Bool
@@ -67,11 +67,11 @@ pub(crate) fn type_of_number(x: &Bound<'_, PyAny>) -> PyResult<Type> {
     } else if x.is_instance_of::<PyComplex>() {
         Type::ComplexF64
     } else {
-        return Err(PyTypeError::new_err(format!("{} is no number", shown(x))));
+        return Err(PyTypeError::new_err(format!("{} is not a number", shown(x))));
     })
 }
 
-/// The value as a number of Python.
+/// Converts a value to a Python number.
 pub(crate) fn number<'py>(py: Python<'py>, x: &Scalar) -> PyResult<Bound<'py, PyAny>> {
     macro_rules! numbers_of {
         ($($variant:ident $t:ty, $name:literal;)*) => {

@@ -31,9 +31,9 @@ pub(crate) fn of_lines(a: &Bound<'_, PyAny>, transposed: bool) -> PyResult<Optio
     if i32::try_from(of.across).is_err() {
         return Ok(None);
     }
-    let places = of.places()?;
-    let Some(places) = places.get(..nnz) else { return Ok(None) };
-    on.compute(a.py(), nnz, || match on.reduce_values_of_columns(&plus, of.across, places, values) {
+    let cols = of.cols()?;
+    let Some(cols) = cols.get(..nnz) else { return Ok(None) };
+    on.compute(a.py(), nnz, || match on.reduce_values_of_columns(&plus, of.across, cols, values) {
         // The checked path reports it.
         Err(Error::IndexRange { .. }) => Ok(None),
         found => found.map(Some),

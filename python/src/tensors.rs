@@ -1,4 +1,4 @@
-//! Sparse tensors, their products with factors, CP, and contractions of dense arrays.
+//! Sparse tensors, MTTKRP, CP, and contractions of dense arrays.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -17,12 +17,12 @@ use sparring::num_complex::Complex;
 use sparring::runtime::{Semiring, Tensor};
 use sparring::{Cpu, Dense};
 
-use crate::arrays::{self, Values, array, as_array, asked_type, collected, name_of, numbers, promoted};
+use crate::arrays::{self, Values, array, as_array, collected, dtype_argument, name_of, numbers, promoted};
 use crate::errors::Raise;
 use crate::indices::integers;
 use crate::machines::machine;
 
-/// A sparse tensor of any order: values at places, each of them an index for every mode.
+/// A sparse tensor of any order, in coordinates.
 ///
 /// Parameters
 /// ----------
@@ -41,10 +41,10 @@ use crate::machines::machine;
 #[pyclass(name = "Tensor", module = "sparring", frozen, weakref)]
 pub(crate) struct PyTensor(Tensor);
 
-/// Lengths of modes. What a caller's object says of its own length is not believed.
+/// Lengths of modes. The reported length of the caller's sequence is not trusted.
 fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     if shape.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("shape: a length for each mode is expected, not text"));
+        return Err(PyTypeError::new_err("shape: expected a length per mode, not text"));
     }
     let none = |e: PyErr| PyTypeError::new_err(format!("shape: {e}"));
     let mut all = Vec::new();
@@ -60,7 +60,7 @@ fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     Ok(all)
 }
 
-/// Most modes of a tensor.
+/// Maximum number of modes of a tensor.
 const MODES: usize = 255;
 
 #[pymethods]
@@ -96,7 +96,7 @@ impl PyTensor {
             Tensor::new::<u64>(shape, modes, values).raise()?
         }))
     }
-    /// The tensor of a dense array of any number of dimensions, its zeros not stored.
+    /// The tensor of a dense array of any shape, without its zeros.
     #[staticmethod]
     fn from_dense(x: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = x.py();
@@ -105,7 +105,7 @@ impl PyTensor {
         let values = x.get_item(&indices)?;
         Self::make(&indices, &values, &x.getattr("shape")?)
     }
-    /// Indices of the entries, an array for each mode: copies.
+    /// Indices of the entries, an array per mode: copies.
     #[getter]
     fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -131,7 +131,7 @@ impl PyTensor {
         }
         array(py, numbers!(copied))
     }
-    /// The tensor of a FROSTT file (``.tns``, perhaps compressed): lines of indices from 1, or from 0, and a value.
+    /// Reads a FROSTT file (``.tns``, optionally compressed): lines of indices, from 1 or from 0, and a value.
     #[staticmethod]
     #[pyo3(signature = (path, *, zero_based=false, max_bytes=None))]
     fn read(py: Python<'_>, path: std::path::PathBuf, zero_based: bool, max_bytes: Option<u64>) -> PyResult<Self> {
@@ -141,7 +141,7 @@ impl PyTensor {
         })?;
         Ok(Self(found.into()))
     }
-    /// Writes the tensor as FROSTT text, indices from 1; complex numbers are refused.
+    /// Writes the tensor as FROSTT text, with indices from 1; complex values are an error.
     fn write(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
         let (dims, values) = (self.0.dims(), self.0.values());
         macro_rules! written {
@@ -171,16 +171,16 @@ impl PyTensor {
     fn nnz(&self) -> usize {
         self.0.nnz()
     }
-    /// Type of the values, as NumPy has it.
+    /// NumPy dtype of the values.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::matrix::dtype_of(py, self.0.ty())
     }
-    /// The same entries with values of another type.
+    /// A tensor with values of another type.
     fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self(self.0.cast(asked_type(dtype.py(), dtype)?).raise()?))
+        Ok(Self(self.0.cast(dtype_argument(dtype.py(), dtype)?).raise()?))
     }
-    /// The tensor with entries of one place added up.
+    /// The tensor with duplicate entries summed.
     fn sum_duplicates(&self, py: Python<'_>) -> PyResult<Self> {
         let on = machine(None)?;
         let Some(threads) = on.threads() else { return Err(PyValueError::new_err("no threads")) };
@@ -192,11 +192,11 @@ impl PyTensor {
     }
 }
 
-/// Factors, a matrix for each mode: row-major values of one type, and their rank. That of `mode` is not read, unless
-/// there is no other that tells the rank.
+/// Factors, a matrix per mode: row-major values of one type, and their rank. That of `mode` is read only if no other
+/// factor gives the rank.
 fn factors(of: &Bound<'_, PyAny>, x: &Tensor, mode: usize) -> PyResult<(Vec<Values>, usize)> {
     let (name, dims) = (name_of(x.ty()), x.dims());
-    // One more than there should be: who gives more may never end.
+    // At most one more than needed: an iterator may be infinite.
     let given = of.try_iter()?.take(dims.len() + 1).collect::<PyResult<Vec<_>>>()?;
     if given.len() != dims.len() {
         return Err(PyValueError::new_err(format!("factors: {} of a tensor of {} modes", given.len(), dims.len())));
@@ -231,7 +231,7 @@ fn factors(of: &Bound<'_, PyAny>, x: &Tensor, mode: usize) -> PyResult<(Vec<Valu
 /// ----------
 /// x : Tensor
 /// factors : sequence of arrays
-///     A matrix for each mode, of as many rows as the mode is long; that of ``mode`` is not read.
+///     A matrix per mode, with as many rows as the mode is long; that of ``mode`` is not read.
 /// mode : int
 /// semiring : str
 ///
@@ -263,7 +263,7 @@ pub(crate) fn mttkrp<'py>(
     array(py, found)?.call_method1(intern!(py, "reshape"), (x.dims()[mode], rank))
 }
 
-/// Factors as arrays of two dimensions.
+/// Factors as two-dimensional arrays.
 pub(crate) fn dense_factors(py: Python<'_>, factors: Vec<Dense<f64>>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
     for factor in factors {
@@ -273,7 +273,7 @@ pub(crate) fn dense_factors(py: Python<'_>, factors: Vec<Dense<f64>>) -> PyResul
     Ok(list)
 }
 
-/// What a decomposition found: weights, factors, fit, fits after sweeps, whether it converged, and what ran.
+/// A decomposition: weights, factors, fit, fits after each sweep, whether it converged, and the algorithm.
 type Model<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, f64, Vec<f64>, bool, String);
 
 /// CP by alternating least squares.
@@ -299,7 +299,7 @@ pub(crate) fn _cp_als<'py>(
     let failed = Mutex::new(None);
     let limit = time_limit.map(Duration::try_from_secs_f64).transpose();
     let limit = limit.map_err(|e| PyValueError::new_err(format!("time_limit: {e}")))?;
-    // After each sweep signals are looked at, so that Ctrl-C ends the decomposition.
+    // Signals are checked after each sweep, so that Ctrl-C ends the decomposition.
     let watch = |sweep: Sweep| {
         let told = Python::attach(|py| {
             py.check_signals()?;
@@ -318,7 +318,7 @@ pub(crate) fn _cp_als<'py>(
         let als = als.nonnegative(nonnegative).ridge(ridge).on_sweep(watch);
         on.cp_als(&if let Some(limit) = limit { als.time_limit(limit) } else { als }, x)
     };
-    // Who asks for progress is called on its own thread, and stops between sweeps.
+    // A progress callback runs on the caller's thread, and can stop between sweeps.
     let found = if progress.is_some() { py.detach(fit).raise() } else { on.compute(py, x.nnz(), fit) };
     if let Some(e) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(e);
@@ -329,7 +329,7 @@ pub(crate) fn _cp_als<'py>(
     Ok((array(py, Array::of(weights))?, list, found.fit, found.fits, found.converged, found.explain))
 }
 
-/// Operands as contractions take them, row-major.
+/// Operands of a contraction, row-major.
 fn views<'a, V>(
     values: &'a [Values],
     shapes: &[Vec<usize>],
@@ -339,7 +339,7 @@ fn views<'a, V>(
     values.iter().zip(shapes).map(|pair| one(pair).raise()).collect()
 }
 
-/// The contraction of dense arrays over any semiring, as ``numpy.einsum`` has it over + and ×.
+/// The contraction of dense arrays over any semiring, like ``numpy.einsum`` over + and ×.
 ///
 /// Parameters
 /// ----------
@@ -369,7 +369,7 @@ pub(crate) fn einsum<'py>(
     let on = machine(None)?;
     let Some((left, right)) = expression.split_once("->") else {
         return Err(PyValueError::new_err(format!(
-            "expression: {expression:?} does not say what the result has, behind ->"
+            "expression: {expression:?} needs -> and the indices of the result"
         )));
     };
     let given = operands.iter().map(|of| arrays::as_array(&of, None, "operands")).collect::<PyResult<Vec<_>>>()?;
@@ -388,7 +388,7 @@ pub(crate) fn einsum<'py>(
     }
     let ring = Semiring::new(semiring, ty).raise()?;
     let places = shapes.iter().map(|shape| shape.iter().product::<usize>()).sum();
-    // + and × of doubles have loops of their own.
+    // + and × of f64 have compiled loops.
     let found = match on.typed::<Cpu>() {
         Some(cpu) if ty == Type::F64 && ring.formula().name().as_deref() == Some("plus_times") => {
             let views = views(&values, &shapes, |x, layout| View::new(x.get::<f64>().unwrap_or_default(), layout))?;
@@ -402,7 +402,7 @@ pub(crate) fn einsum<'py>(
             on.compute(py, places, || on.einsum(&ring, &einsum))?
         }
     };
-    // Lengths of the letters of the result.
+    // Extents of the result's indices.
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
     let known: Vec<(char, usize)> =
         left.split(',').zip(&shapes).flat_map(|(text, shape)| letters(text).into_iter().zip(shape.clone())).collect();

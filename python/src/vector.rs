@@ -1,4 +1,4 @@
-//! `Vector`: a sparse vector of any type of values, on any device.
+//! `Vector`: a sparse vector of any value type, on any device.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use sparring::runtime::{BinaryOp, Op, Vector};
 use sparring::sparse::IndexList;
 
 use crate::arithmetic;
-use crate::arrays::{self, array, asked_type, collected, name_of};
+use crate::arrays::{self, array, collected, dtype_argument, name_of};
 use crate::compare::compare;
 use crate::errors::{Raise, shown};
 use crate::held::Held;
@@ -21,14 +21,14 @@ use crate::parts;
 use crate::scalars::{number, scalar};
 use crate::written::MaskOf;
 
-/// A sparse vector: entries at some of n places, in the memory of the processor or of a GPU.
+/// A sparse vector of length n, in host memory or on a GPU.
 ///
 /// Parameters
 /// ----------
 /// x : Vector or array of one dimension
-///     The entries, at every place of an array.
+///     The entries; an array gives a full vector.
 /// dtype : optional
-///     Type of the values; that of ``x`` by default.
+///     Type of the values, by default that of ``x``.
 /// device : str, optional
 ///     ``'cpu'``, the default, or ``'cuda:0'`` and so on.
 ///
@@ -37,7 +37,7 @@ use crate::written::MaskOf;
 /// >>> import sparring as sp
 /// >>> x = sp.Vector.from_coo([1, 3], [2.5, 4.0], size=5)
 /// >>> x
-/// <sparring.Vector of float64, 5 places with 2 entries as a bitmap, on cpu>
+/// <sparring.Vector of float64, length 5 with 2 entries as a bitmap, on cpu>
 /// >>> x.to_numpy()
 /// array([0. , 2.5, 0. , 4. , 0. ])
 #[pyclass(name = "Vector", module = "sparring", frozen, weakref)]
@@ -52,14 +52,14 @@ impl PyVector {
 }
 
 fn place(of: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
-    let none = || PyTypeError::new_err(format!("an index is an integer, not {}", shown(of)));
+    let none = || PyTypeError::new_err(format!("an index must be an integer, not {}", shown(of)));
     let i = integer(of)?.ok_or_else(none)?;
     let at = if i < 0 { i + i64::try_from(len)? } else { i };
-    let beyond = || PyIndexError::new_err(format!("index {i} is out of bounds for a vector of {len} places"));
+    let beyond = || PyIndexError::new_err(format!("index {i} is out of bounds for a vector of length {len}"));
     usize::try_from(at).ok().filter(|&at| at < len).ok_or_else(beyond)
 }
 
-/// Whether an index names several places.
+/// Whether an index selects several elements.
 fn is_part(index: &Bound<'_, PyAny>) -> bool {
     index.is_instance_of::<PySlice>() || (!index.is_instance_of::<PyString>() && index.len().is_ok())
 }
@@ -72,7 +72,7 @@ impl PyVector {
         let py = x.py();
         let (mut made, _) = operands::vector(x)?;
         if let Some(dtype) = dtype {
-            let ty = asked_type(py, dtype)?;
+            let ty = dtype_argument(py, dtype)?;
             made = operands::cast_vector(py, &made, ty)?;
         }
         if let Some(device) = device {
@@ -81,8 +81,8 @@ impl PyVector {
         }
         Ok(Self::new(made))
     }
-    /// A vector of entries at these places, in any order; those of one place are joined by the operator ``dup`` in the
-    /// order given, and are an error without it.
+    /// A vector from indices and values, in any order; duplicates are combined by the operator ``dup`` in the given
+    /// order, and are an error without it.
     #[staticmethod]
     #[pyo3(signature = (indices, values, size, dup=None))]
     fn from_coo(
@@ -105,11 +105,11 @@ impl PyVector {
         let made = py.detach(|| Vector::build(threads, size, (places, values), dup.as_ref()));
         Ok(Self::new(made.raise()?))
     }
-    /// A vector without entries.
+    /// An empty vector.
     #[staticmethod]
     #[pyo3(signature = (size, dtype=None))]
     fn empty(size: usize, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let ty = dtype.map_or(Ok(Type::F64), |dtype| asked_type(dtype.py(), dtype))?;
+        let ty = dtype.map_or(Ok(Type::F64), |dtype| dtype_argument(dtype.py(), dtype))?;
         Ok(Self::new(Vector::empty(ty, size).raise()?))
     }
     /// Places.
@@ -117,12 +117,12 @@ impl PyVector {
     fn size(&self, py: Python<'_>) -> usize {
         self.held.get(py).len()
     }
-    /// Places, in a tuple.
+    /// Length, in a tuple.
     #[getter]
     fn shape(&self, py: Python<'_>) -> (usize,) {
         (self.held.get(py).len(),)
     }
-    /// NumPy leaves its operators on a vector to ours, and makes no array of objects.
+    /// Makes NumPy defer to the operators of this class, instead of building an object array.
     #[classattr]
     fn __array_ufunc__() -> Option<usize> {
         None
@@ -135,34 +135,34 @@ impl PyVector {
     fn __len__(&self, py: Python<'_>) -> usize {
         self.held.get(py).len()
     }
-    /// Entries, stored zeros included.
+    /// Number of entries, including stored zeros.
     #[getter]
     fn nnz(&self, py: Python<'_>) -> PyResult<usize> {
         let x = self.held.get(py);
         py.detach(|| x.nvals()).raise()
     }
-    /// Type of the values, as NumPy has it.
+    /// NumPy dtype of the values.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtype_of(py, self.held.get(py).ty())
     }
-    /// Device in whose memory it is.
+    /// Device of the vector.
     #[getter]
     fn device(&self, py: Python<'_>) -> String {
         self.held.get(py).machine()
     }
-    /// An array of all places: ``fill`` where there is no entry, 0 by default.
+    /// A dense array, with ``fill`` for absent entries, 0 by default.
     #[pyo3(signature = (fill=None))]
     fn to_numpy<'py>(&self, py: Python<'py>, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         dense(py, &self.held.get(py), fill)
     }
-    /// Places and values of the entries, as arrays.
+    /// Indices and values of the entries, as arrays.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let x = self.held.get(py);
         let (places, values) = py.detach(|| x.download()?.entries()).raise()?;
         Ok((array(py, Array::of(places))?, array(py, values)?))
     }
-    /// The vector on another device; itself if it is there.
+    /// The vector on another device; itself if already there.
     fn to<'py>(slf: &Bound<'py, Self>, device: &str) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         let (x, on) = (slf.get().held.get(py), machine(Some(device))?);
@@ -171,13 +171,13 @@ impl PyVector {
         }
         Bound::new(py, Self::new(py.detach(|| on.upload_vector(&x)).raise()?))
     }
-    /// The same entries with values of another type.
+    /// A vector with values of another type.
     fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
         let x = self.held.get(dtype.py());
-        let ty = asked_type(dtype.py(), dtype)?;
+        let ty = dtype_argument(dtype.py(), dtype)?;
         Ok(Self::new(operands::cast_vector(dtype.py(), &x, ty)?))
     }
-    /// Another vector with the same entries, which may be changed apart from this one.
+    /// An independent copy.
     fn copy(&self, py: Python<'_>) -> Self {
         Self::new(self.held.get(py))
     }
@@ -196,14 +196,14 @@ impl PyVector {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let x = self.held.get(py);
         let (ty, nvals) = (name_of(x.ty()), x.nvals().raise()?);
-        let there = || format!("{} places with {nvals} entries", x.len());
+        let there = || format!("length {} with {nvals} entries", x.len());
         let described = if x.is_on_host() { x.described() } else { there() };
         Ok(format!("<sparring.Vector of {ty}, {described}, on {}>", x.machine()))
     }
     fn __bool__(&self) -> PyResult<bool> {
         Err(PyValueError::new_err("the truth value of a vector is ambiguous: compare x.nnz"))
     }
-    /// The entry at a place, 0 where there is none; parts by slices and arrays of indices.
+    /// The element at an index, 0 if absent; subvectors by slices and index arrays.
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = index.py();
         let x = self.held.get(py);
@@ -219,12 +219,12 @@ impl PyVector {
             None => number(py, &scalar(0i32.into_pyobject(py)?.as_any(), x.ty())?),
         }
     }
-    /// Sets the entry at a place, or those of a part to those of a vector or to one number.
+    /// Sets the element at an index, or assigns a vector or a number to a subvector.
     fn __setitem__(slf: &Bound<'_, Self>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if is_part(index) {
             return parts::assign_part(slf.as_any(), value, index);
         }
-        // No code of Python's runs while the vector is locked: it could wait for the lock.
+        // No Python code runs while the vector is locked: it could wait for the lock.
         let (py, held) = (index.py(), &slf.get().held);
         let x = held.get(py);
         if !x.is_on_host() {
@@ -235,7 +235,7 @@ impl PyVector {
         drop(x);
         held.lock(py).set(at, value).raise()
     }
-    /// Removes the entry at a place, if there is one.
+    /// Removes the element at an index, if present.
     fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, len) = (index.py(), self.held.get(index.py()).len());
         let at = place(index, len)?;
@@ -268,18 +268,18 @@ impl PyVector {
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         arithmetic::times(slf.as_any(), other, "div")
     }
-    /// Entry by entry, as NumPy has it.
+    /// Elementwise power, as in NumPy.
     fn __pow__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
         modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if modulo.is_some() {
-            return Err(PyTypeError::new_err("a power has no modulus here"));
+            return Err(PyTypeError::new_err("pow with a modulus is not supported"));
         }
         arithmetic::power(slf.as_any(), other)
     }
-    /// Entry by entry, what is absent being 0: the truth values that are true.
+    /// Elementwise comparison, absent entries being 0; the result stores the true values.
     fn __richcmp__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
@@ -293,18 +293,18 @@ impl PyVector {
     fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         arithmetic::unary(slf.as_any(), "abs")
     }
-    /// All places but those where the vector has an entry that is not 0: for ``mask=``.
+    /// The complement of the vector as a value mask, for ``mask=``.
     fn __invert__(slf: &Bound<'_, Self>) -> MaskOf {
         MaskOf::new(slf.as_any(), false, true)
     }
-    /// The places where the vector has an entry, whatever its value: for ``mask=``.
+    /// The vector as a structural mask, for ``mask=``.
     #[getter(S)]
     fn structure(slf: &Bound<'_, Self>) -> MaskOf {
         MaskOf::new(slf.as_any(), true, false)
     }
 }
 
-/// A vector of the bytes that pickle kept.
+/// A vector from pickled bytes.
 #[pyfunction]
 pub(crate) fn _vector_of_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<PyVector> {
     Ok(PyVector::new(py.detach(|| Vector::deserialize(&mut &*bytes)).raise()?))

@@ -1,4 +1,4 @@
-//! How a result is written: masks, accumulators, `out=`, where it is computed; and the operands that it is computed of.
+//! Output options of operations: masks, accumulators, `out=`, the device; and conversion of their operands.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::operands::{Kind, Operand, either, give, give_vector};
 use crate::scalars::number;
 use crate::vector::PyVector;
 
-/// Places where a result is written: those of a matrix or vector, by its values or by its structure, or all others.
+/// A mask: the positions of a matrix or vector, by value or structure, or their complement.
 #[pyclass(name = "Mask", module = "sparring", frozen)]
 pub(crate) struct MaskOf {
     of: Py<PyAny>,
@@ -29,11 +29,11 @@ impl MaskOf {
 
 #[pymethods]
 impl MaskOf {
-    /// All other places.
+    /// The complement.
     fn __invert__(&self, py: Python<'_>) -> Self {
         Self { of: self.of.clone_ref(py), complement: !self.complement, ..*self }
     }
-    /// The places of entries, whatever their values.
+    /// The structural mask.
     #[getter(S)]
     fn by_structure(&self, py: Python<'_>) -> Self {
         Self { of: self.of.clone_ref(py), structure: true, ..*self }
@@ -44,7 +44,7 @@ impl MaskOf {
     }
 }
 
-/// How a result is written: what every operation takes.
+/// The output options of every operation.
 pub(crate) struct Written<'py> {
     mask: Option<Bound<'py, PyAny>>,
     complement: bool,
@@ -63,27 +63,27 @@ impl<'py> Written<'py> {
     pub(crate) fn new((mask, complement, accum, replace, out, device, transpose): Arguments<'py>) -> Self {
         Self { mask, complement, accum, replace, out, device, transpose }
     }
-    /// Nothing but the result.
+    /// A plain result.
     pub(crate) fn plain() -> Self {
         Self::on(None)
     }
-    /// Nothing but the result, on that device.
+    /// A plain result, on that device.
     pub(crate) fn on(device: Option<String>) -> Self {
         Self::new((None, false, None, false, None, device, [false; 2]))
     }
-    /// Whether there is more to it than the result.
+    /// Whether there is a mask, an accumulator or an output.
     pub(crate) fn writes(&self) -> bool {
         self.mask.is_some() || self.complement || self.accum.is_some() || self.replace || self.out.is_some()
     }
-    /// Whether the plain result is wanted, on any device.
+    /// Whether the result is plain, on any device.
     pub(crate) fn goes_anywhere(&self) -> bool {
         !self.writes() && self.device.is_none()
     }
-    /// Whether the operands are taken transposed.
+    /// Whether the operands are transposed.
     pub(crate) fn transposed(&self) -> [bool; 2] {
         self.transpose
     }
-    /// Whether the result is handed out as it is, from operands as they are.
+    /// Whether the result is plain and operands are not transposed.
     pub(crate) fn is_plain(&self) -> bool {
         self.mask.is_none()
             && !self.complement
@@ -91,7 +91,7 @@ impl<'py> Written<'py> {
             && self.out.is_none()
             && self.transpose == [false; 2]
     }
-    /// The machine that was asked for, else that of the first operand which is not in the processor's memory.
+    /// The requested machine, else that of the first operand that is not in host memory.
     pub(crate) fn machine(&self, operands: &[&Operand]) -> PyResult<On> {
         if let Some(device) = &self.device {
             return machine(Some(device));
@@ -102,7 +102,7 @@ impl<'py> Written<'py> {
         });
         machine(names.flatten().next().as_deref())
     }
-    /// Computes the operation and hands out its result, or writes it into `out`.
+    /// Computes the operation and returns its result, or writes it to `out`.
     pub(crate) fn run(
         &self,
         py: Python<'py>,
@@ -122,15 +122,15 @@ impl<'py> Written<'py> {
             }
         };
         if mask.is_none() && self.complement {
-            return Err(PyValueError::new_err("mask: there is none, so it has no complement"));
+            return Err(PyValueError::new_err("complement: it needs a mask"));
         }
-        // What is written is `out`, which is then of a type that the accumulator takes.
+        // `out` has a type that the accumulator takes.
         let target = self.out.as_ref().map(Target::new).transpose()?;
         let accum = match (&self.accum, &target) {
             (None, _) => None,
             (Some(name), Some(target)) => Some(BinaryOp::new(name, target.ty(py)).raise()?),
             (Some(_), None) => {
-                return Err(PyValueError::new_err("accum: it joins the result to `out`, which was not given"));
+                return Err(PyValueError::new_err("accum: it needs `out`"));
             }
         };
         let entries = operands.iter().map(|of| of.entries()).sum();
@@ -173,7 +173,7 @@ impl<'py> Written<'py> {
     }
 }
 
-/// What `out` is.
+/// The output object.
 pub(crate) enum Target<'py> {
     Matrix(Bound<'py, PyMatrix>),
     Vector(Bound<'py, PyVector>),
@@ -186,18 +186,18 @@ impl<'py> Target<'py> {
         } else if let Ok(y) = out.cast::<PyVector>() {
             Ok(Self::Vector(y.clone()))
         } else {
-            let message = format!("out: a sparring.Matrix or Vector was expected, not {}", out.get_type().name()?);
+            let message = format!("out: expected a sparring.Matrix or Vector, not {}", out.get_type().name()?);
             Err(PyTypeError::new_err(message))
         }
     }
-    /// The device in whose memory it is, if that is no processor.
+    /// Its device, if that is a GPU.
     pub(crate) fn device(&self, py: Python<'py>) -> Option<String> {
         match self {
             Self::Matrix(c) => Some(c.get().held.get(py)).filter(|c| !c.is_on_host()).map(|c| c.machine()),
             Self::Vector(y) => Some(y.get().held.get(py)).filter(|y| !y.is_on_host()).map(|y| y.machine()),
         }
     }
-    /// Rows and columns; a vector has one.
+    /// Rows and columns; a vector has one column.
     pub(crate) fn shape(&self, py: Python<'py>) -> (usize, usize) {
         match self {
             Self::Matrix(c) => c.get().held.get(py).shape(),
@@ -212,7 +212,7 @@ impl<'py> Target<'py> {
     }
 }
 
-/// Both operands with values of one type, to which NumPy would promote them.
+/// Both operands converted to their common type by NumPy's promotion rules.
 pub(crate) fn common(py: Python<'_>, a: Operand, b: Operand) -> PyResult<(Operand, Operand, Type)> {
     let ty = promoted(py, a.ty(), b.ty())?;
     Ok((a.cast(py, ty)?, b.cast(py, ty)?, ty))

@@ -178,7 +178,7 @@ def test_conversions_are_told():
     wide = a.copy()
     wide.indices = wide.indices.astype("int64")
     for of, words in [
-        (a, ["indptr"]), (wide, ["indptr", "indices"]), (a.astype(bool), ["truth values"]), (a.tocsc(), ["transpose"]),
+        (a, ["indptr"]), (wide, ["indptr", "indices"]), (a.astype(bool), ["bools"]), (a.tocsc(), ["transpose"]),
         (a.tocoo(), ["coo_array"]), (a.toarray(), ["dense"]),
     ]:
         told = sp.explain(sp.Matrix, of)[1]

@@ -1,8 +1,8 @@
-//! A semiring on one type as plain functions: what fused loops call.
+//! A semiring on one type as plain functions, for fused loops.
 
-use super::{BinaryOp, Host, Machine, Monoid, Ring, Semiring, V, Value};
+use super::{Arith, BinaryOp, Host, Monoid, Ring, Semiring, V, Value};
 
-/// A semiring whose ⊕ and ⊗ are operators on one type: every [`Ring`] of two such operators is one.
+/// A semiring whose ⊕ and ⊗ are operators on one type; implemented for every [`Ring`] of two such operators.
 pub trait Arithmetic<T: Value>: Semiring {
     /// Identity of ⊕.
     const ZERO: T;
@@ -10,9 +10,9 @@ pub trait Arithmetic<T: Value>: Semiring {
     fn plus(self, a: T, b: T) -> T;
     /// a ⊗ b.
     fn times(self, a: T, b: T) -> T;
-    /// `sum` ⊕ (a ⊗ b) on any machine, as [`Monoid::fold`].
-    fn fold_on<M: Machine>(self, sum: V<M, T>, a: V<M, T>, b: V<M, T>) -> V<M, T>;
-    /// `sum` ⊕ (a ⊗ b): rounded once where ⊕ is + and ⊗ is × of floats.
+    /// `sum` ⊕ (a ⊗ b) in any interpreter, as [`Monoid::fold`].
+    fn fold_on<M: Arith>(self, sum: V<M, T>, a: V<M, T>, b: V<M, T>) -> V<M, T>;
+    /// `sum` ⊕ (a ⊗ b); rounded once if ⊕ is + and ⊗ is × of floats.
     #[inline(always)]
     fn fold(self, sum: T, a: T, b: T) -> T {
         self.fold_on::<Host>(V(sum), V(a), V(b)).0
@@ -30,7 +30,7 @@ impl<T: Value, P: Monoid<Out = T>, X: BinaryOp<A = T, B = T, Out = T>> Arithmeti
         self.1.apply::<Host>(V(a), V(b)).0
     }
     #[inline(always)]
-    fn fold_on<M: Machine>(self, sum: V<M, T>, a: V<M, T>, b: V<M, T>) -> V<M, T> {
+    fn fold_on<M: Arith>(self, sum: V<M, T>, a: V<M, T>, b: V<M, T>) -> V<M, T> {
         self.0.fold(self.1, a, b, sum)
     }
 }

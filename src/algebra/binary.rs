@@ -1,10 +1,10 @@
-//! Built-in binary operators: the GraphBLAS C API 2.1 table, and what unions and logarithms need.
+//! Built-in binary operators: the GraphBLAS C API 2.1 table, and those for NAMMs and logarithms.
 //!
-//! Operators that are monoids stand in [`monoid`](super::Monoid)'s file.
+//! Operators that are monoids are defined beside [`Monoid`](super::Monoid).
 
 use std::marker::PhantomData;
 
-use super::{BinaryOp, Bits, Machine, Num, Number, Parameterless, Real, V, Value};
+use super::{Arith, BinaryOp, Bits, Num, Number, Parameterless, Real, V, Value};
 use crate::op;
 
 op! { /// a − b, wrapping (GraphBLAS `MINUS`).
@@ -41,8 +41,8 @@ pub LessEqual<T: Num> (a, b) -> bool { a.le(b) } }
 op! { /// a ∧ ¬b, bit by bit: the difference of two sets.
 pub AndNot<T: Bits> (a, b) -> T { a & !b } }
 
-/// Operators that keep one operand, or neither. By default both operands have the type of the result; the
-/// other parameters let a value stand beside a matrix of another type, read or not.
+/// Operators that return one operand, or ignore both. By default both operands have the type of the result; the other
+/// parameters allow an unread operand of another type.
 macro_rules! keeps {
     ($($(#[$m:meta])* $name:ident<$t:ident: $bound:ident, $($p:ident),+> ($a:ident: $ta:ident, $b:ident: $tb:ident) [$($own:ident)+] { $body:expr })*) => {$(
         $(#[$m])*
@@ -77,7 +77,7 @@ macro_rules! keeps {
             type Out = $t;
             #[inline(always)]
             #[allow(unused_variables)]
-            fn apply<M: Machine>(self, $a: V<M, $ta>, $b: V<M, $tb>) -> V<M, $t> {
+            fn apply<M: Arith>(self, $a: V<M, $ta>, $b: V<M, $tb>) -> V<M, $t> {
                 $body
             }
         }
@@ -86,7 +86,7 @@ macro_rules! keeps {
 keeps! {
     /// a (GraphBLAS `FIRST`).
     First<T: Value, B> (a: T, b: B) [T T] { a }
-    /// b (GraphBLAS `SECOND`). `Second<f64, bool>` weighs a pattern by the entries of B.
+    /// b (GraphBLAS `SECOND`). `Second<f64, bool>` weights a pattern by the entries of B.
     Second<T: Value, A> (a: A, b: T) [T T] { b }
     /// 1 wherever both have an entry (GraphBLAS `ONEB`, also called pair).
     Pair<T: Number, A, B> (a: A, b: B) [T T T] { V::lit(T::ONE) }

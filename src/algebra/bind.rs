@@ -1,6 +1,6 @@
-//! A binary operator with one operand given, which is a unary one, or with its operands exchanged.
+//! Binary operators with a bound operand, or with exchanged operands.
 
-use super::{At, BinaryOp, Machine, MulOp, Ring, Semiring, UnaryOp, V};
+use super::{Arith, At, BinaryOp, MulOp, Ring, Semiring, UnaryOp, V};
 
 /// f(b) = x ∘ b.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,7 @@ impl<O: BinaryOp> UnaryOp for BindFirst<O> {
     type A = O::B;
     type Out = O::Out;
     #[inline(always)]
-    fn apply<M: Machine>(self, b: V<M, O::B>) -> V<M, O::Out> {
+    fn apply<M: Arith>(self, b: V<M, O::B>) -> V<M, O::Out> {
         self.0.apply(V::lit(self.1), b)
     }
 }
@@ -25,7 +25,7 @@ impl<O: BinaryOp> UnaryOp for BindSecond<O> {
     type A = O::A;
     type Out = O::Out;
     #[inline(always)]
-    fn apply<M: Machine>(self, a: V<M, O::A>) -> V<M, O::Out> {
+    fn apply<M: Arith>(self, a: V<M, O::A>) -> V<M, O::Out> {
         self.0.apply(a, V::lit(self.1))
     }
 }
@@ -39,14 +39,14 @@ impl<O: BinaryOp> BinaryOp for Flipped<O> {
     type B = O::A;
     type Out = O::Out;
     #[inline(always)]
-    fn apply<M: Machine>(self, a: V<M, O::B>, b: V<M, O::A>) -> V<M, O::Out> {
+    fn apply<M: Arith>(self, a: V<M, O::B>, b: V<M, O::A>) -> V<M, O::Out> {
         self.0.apply(b, a)
     }
 }
 
 /// ⊗ of the transposed product: b ⊗ a at (j, k, i).
 ///
-/// (A ⊕.⊗ B)ᵀ = Bᵀ ⊕.⊗′ Aᵀ, if ⊗′ is ⊗ with its operands and its row and column exchanged.
+/// (A ⊕.⊗ B)ᵀ = Bᵀ ⊕.⊗′ Aᵀ, where ⊗′ is ⊗ with exchanged operands and exchanged row and column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransposedMul<X>(pub X);
 
@@ -55,7 +55,7 @@ impl<X: MulOp> MulOp for TransposedMul<X> {
     type B = X::A;
     type Out = X::Out;
     #[inline(always)]
-    fn mul<M: Machine>(self, a: V<M, X::B>, b: V<M, X::A>, at: At<M>) -> V<M, X::Out> {
+    fn mul<M: Arith>(self, a: V<M, X::B>, b: V<M, X::A>, at: At<M>) -> V<M, X::Out> {
         self.0.mul(b, a, At { i: at.j, k: at.k, j: at.i })
     }
 }

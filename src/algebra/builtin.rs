@@ -1,7 +1,7 @@
-//! The one list of built-in monoids, semirings and NAMMs, with the laws each is held to.
+//! The list of built-in monoids, semirings and NAMMs, with the laws that each must satisfy.
 //!
-//! Tests and [`dynamic`](super::dynamic) read it; whatever is defined beside it and missing here fails
-//! `tests/laws.rs`. A list calls the macro `$then` with classes of rows:
+//! Tests and [`dynamic`](super::dynamic) read this list; a built-in that is missing from it fails
+//! `tests/laws.rs`. Each list calls the macro `$then` with classes of rows:
 //!
 //! | class | types |
 //! | --- | --- |
@@ -9,10 +9,10 @@
 //! | `numbers` | all but bool |
 //! | `reals`, `integers`, `logic` | floats; integers; bool |
 //!
-//! A row of monoids: name, operator, domain on which the laws hold. A row of semirings: name, alias, use,
+//! A row of monoids: name, operator, domain on which the laws hold. A row of semirings: name, alias, purpose,
 //! domain, sides on which ⊗ distributes over ⊕, and whether the identity of ⊕ annihilates ⊗.
 //!
-//! | domain | holds |
+//! | domain | values |
 //! | --- | --- |
 //! | `every` | every value but NaN |
 //! | `finite` | floats of moderate size, equal up to rounding; every integer, exactly |

@@ -1,6 +1,6 @@
-//! Built-ins by name, for callers that learn at run time what to compute: the command line and C.
+//! Built-ins by name, for callers that choose operators at run time, such as the command line and C.
 //!
-//! A name and a value type select a semiring; a *visitor*, generic code that is written once, is run with it.
+//! A name and a value type select a semiring; a *visitor*, a piece of generic code, is run with it.
 //! ```
 //! use sparring::algebra::dynamic::{Named, SemiringVisitor};
 //! use sparring::algebra::{Contract, MulOp, Num, Out, Semiring, laws};
@@ -25,8 +25,8 @@
 //! ```
 //!
 //! # What is compiled
-//! A visitor is compiled once for each name that its value type has, and for no value type that it is not
-//! run with: `f64::semiring` costs the 25 semirings of f64, and nothing on i64.
+//! A visitor is compiled once for each name of the value types that it is run with: `f64::semiring` instantiates the 25
+//! semirings of f64, and none of i64.
 //!
 //! | class | names | value types | result |
 //! | --- | --- | --- | --- |
@@ -38,20 +38,20 @@
 //! | integers | `bor_band band_bor bxor_band bxnor_bor` | integers | same |
 //! | logic | `land_lor lxor_land lxnor_lor` | bool | bool |
 //!
-//! `min_times`, `max_times` and `plus_min` are semirings on values from 0 up ([`Row::is_from_zero`]).
+//! `min_times`, `max_times` and `plus_min` are semirings on non-negative values only ([`Row::is_from_zero`]).
 //!
-//! The positions counted from 1 have types, not names: they would be compiled for every caller and differ
-//! from the others by one addition.
+//! Positional operators counted from 1 exist as types, without names: names would be compiled for every caller, for a
+//! difference of one addition.
 
 use super::*;
 use crate::error::{Error, Result};
 
 /// Generic code to run with a semiring over matrices of `T`.
 pub trait SemiringVisitor<T: Num>: Sized {
-    /// What it gives.
+    /// Result of the visit.
     type Output;
-    /// Runs with the chosen semiring. The result's type may differ from `T`: `lor_land` gives bool, positions
-    /// are i64.
+    /// Runs with the chosen semiring. Its result type may differ from `T`: `lor_land` yields bool, positional semirings
+    /// yield i64.
     fn visit<R>(self, ring: R) -> Self::Output
     where
         R: Semiring,
@@ -61,7 +61,7 @@ pub trait SemiringVisitor<T: Num>: Sized {
 
 /// Generic code to run with a monoid over `T`.
 pub trait MonoidVisitor<T: Num>: Sized {
-    /// What it gives.
+    /// Result of the visit.
     type Output;
     /// Runs with the chosen monoid.
     fn visit<P: Monoid + BinaryOp<Out = T>>(self, monoid: P) -> Self::Output;
@@ -69,13 +69,13 @@ pub trait MonoidVisitor<T: Num>: Sized {
 
 /// A number type whose built-ins can be chosen by name.
 pub trait Named: Num {
-    /// Runs `visitor` with the semiring called `name`, or an alias that [`canonical`] knows.
+    /// Runs `visitor` with the semiring called `name`, or an alias known to [`canonical`].
     /// # Errors
-    /// [`Error::Unsupported`] if the type has no such semiring; it lists those that it has.
+    /// [`Error::Unsupported`] if the type has no such semiring; the message lists the available ones.
     fn semiring<V: SemiringVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output>;
     /// Runs `visitor` with the monoid called `name`.
     /// # Errors
-    /// [`Error::Unsupported`] if the type has no such monoid; it lists those that it has.
+    /// [`Error::Unsupported`] if the type has no such monoid; the message lists the available ones.
     fn monoid<V: MonoidVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output>;
     /// Names of the semirings, in the order of the table.
     fn semirings() -> Vec<&'static str> {
@@ -87,18 +87,18 @@ pub trait Named: Num {
     }
 }
 
-/// A line of the table of names.
+/// A row of the table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Name: ⊕ and ⊗ joined by `_`, or the monoid's.
     pub name: &'static str,
-    /// What it is used for; empty for a monoid.
+    /// Its typical use; empty for a monoid.
     pub purpose: &'static str,
     class: Class,
     domain: Domain,
 }
 
-/// The values on which laws hold, as `builtin.rs` has them.
+/// The domain on which the laws hold, as in `builtin.rs`.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Domain {
@@ -122,9 +122,9 @@ enum Class {
 }
 
 impl Row {
-    /// Whether its laws hold on values from 0 up alone. On others ⊗ does not distribute over ⊕, as −1 times the larger
-    /// of two numbers is the smaller of the products: what is rearranged by that law, the path of a contraction or the
-    /// variant of an MTTKRP, may then show in the result.
+    /// Whether its laws hold on non-negative values only. On others ⊗ does not distribute over ⊕: −1 times the maximum
+    /// of two numbers is the minimum of the products. Results may then depend on rearrangements by that law, such as
+    /// the path of a contraction or the variant of an MTTKRP.
     #[must_use]
     pub fn is_from_zero(&self) -> bool {
         self.domain == Domain::natural
@@ -144,7 +144,7 @@ impl Row {
     }
 }
 
-/// The name as the table has it: lower case, `-` as `_`, and the other names that are in use.
+/// The canonical name: lower case, `-` replaced by `_`, and aliases resolved.
 ///
 /// | alias | is |
 /// | --- | --- |
@@ -186,8 +186,8 @@ fn unknown<T: Named>(kind: &str, name: &str, known: &[&str]) -> Error {
     }
 }
 
-/// One function per class of semirings, generic over its value types: it gives the visitor back if the name
-/// is not its own.
+/// One function per class of semirings, generic over its value types; it returns the visitor if the name is not in the
+/// class.
 macro_rules! semirings {
     ($($class:ident($bound:ident) { $($name:ident $ring:ident $purpose:literal $domain:ident $($law:ident)*;)* })*) => {
         /// All semirings by name.
@@ -210,7 +210,7 @@ macro_rules! semirings {
 }
 builtin_semirings!(semirings);
 
-/// The same for monoids; those of class `logic` exist on bool alone.
+/// One function per class of monoids; those of class `logic` exist on bool only.
 macro_rules! monoids {
     ($($class:ident($bound:ident) { $($name:ident $op:ident $domain:ident;)* })*) => {
         /// All monoids by name.
@@ -242,7 +242,7 @@ macro_rules! monoids {
 }
 builtin_monoids!(monoids);
 
-/// The table of what is compiled: for each value type the classes of semirings and of monoids.
+/// The classes of semirings and monoids that are instantiated for each value type.
 macro_rules! named {
     ($($t:ident: $($ring:ident)* | $($monoid:ident)*;)*) => {$(
         impl Named for $t {

@@ -1,5 +1,5 @@
-//! Operators as CUDA C++: what [`formula::print`](super::formula) makes of a formula, in the structs that kernels are
-//! compiled with.
+//! Operators as CUDA C++: formulas printed by [`formula::print`](super::formula), wrapped in the structs that kernel
+//! templates take as parameters.
 
 use super::formula::print::{definitions, function, literal};
 use super::{
@@ -21,13 +21,13 @@ pub fn emit_index_unary<O: IndexUnaryOp>(name: &str, op: O) -> String {
     function(name, &Formula::of_index_unary(op))
 }
 
-/// CUDA text of a multiplicative operator, which may look at the indices i, k, j.
+/// CUDA text of a multiplicative operator, which may depend on the indices i, k, j.
 pub fn emit_mul<O: MulOp>(name: &str, op: O) -> String {
     function(name, &Formula::of_mul(op))
 }
 
-/// CUDA text of a semiring or NAMM: the `struct Ring` that kernel templates are instantiated with, after the
-/// definitions of the structs that it computes with.
+/// CUDA text of a semiring or NAMM: `struct Ring`, a parameter of kernel templates, after the definitions of its value
+/// structs.
 ///
 /// ```
 /// use sparring::algebra::{MinPlus, emit_contract};
@@ -39,7 +39,7 @@ pub fn emit_contract<R: Contract>(ring: R) -> String {
     emit_contract_as("Ring", ring)
 }
 
-/// As [`emit_contract`], under another name than `Ring`.
+/// As [`emit_contract`], with a name other than `Ring`.
 pub(crate) fn emit_contract_as<R: Contract>(name: &str, ring: R) -> String {
     let (add, mul) = (Formula::of_binary(ring.add()), Formula::of_mul(ring.mul()));
     contract(name, &add, &Constant::of(<R::Add as Monoid>::IDENTITY), &mul)
@@ -48,7 +48,7 @@ pub(crate) fn emit_contract_as<R: Contract>(name: &str, ring: R) -> String {
 /// `struct name` of ⊕, its identity, and ⊗.
 pub(crate) fn contract(name: &str, add: &Formula, identity: &Constant, mul: &Formula) -> String {
     let (a, b, out) = (mul.parameters()[0].1, mul.parameters()[1].1, add.ty());
-    // What ⊗ does not look at need not be loaded.
+    // Operands that ⊗ does not read need not be loaded.
     let (reads_a, reads_b) = (mul.reads("a"), mul.reads("b"));
     let place = mul.reads("i") || mul.reads("k") || mul.reads("j");
     let reads = format!("  static constexpr bool reads_a = {reads_a}, reads_b = {reads_b}, reads_place = {place};\n");
@@ -56,7 +56,7 @@ pub(crate) fn contract(name: &str, add: &Formula, identity: &Constant, mul: &For
     structure(name, &[("A", a), ("B", b), ("Out", out)], &functions, &[add, mul])
 }
 
-/// `struct Split` and `SPLIT`, if ⊗ has a part that takes long and reads `a` alone: `part(a)` is that part,
+/// `struct Split` and `SPLIT`, if ⊗ has an expensive part that depends on `a` alone: `part(a)` is that part,
 /// `mul(a, b, i, k, j, part)` is a ⊗ b.
 pub(crate) fn emit_split<O: MulOp>(op: O) -> String {
     Formula::of_mul(op).split("a").map_or_else(String::new, |(part, rest)| {
@@ -82,7 +82,7 @@ pub(crate) fn monoid(add: &Formula, identity: &Constant) -> String {
     structure("Monoid", &[("Out", add.ty())], &format!("{}{}", zero(identity), function("add", add)), &[add])
 }
 
-/// `struct Op` of an operator: its function `apply`, and its types, the first two parameters' called `names`.
+/// `struct Op` of an operator: its function `apply`, and its types; `names` are those of the first parameters' types.
 pub(crate) fn operator(names: &[&'static str], f: &Formula) -> String {
     let mut types: Vec<_> = names.iter().zip(f.parameters()).map(|(&name, p)| (name, p.1)).collect();
     types.push(("Out", f.ty()));
@@ -96,7 +96,7 @@ fn structure(name: &str, types: &[(&str, Type)], functions: &str, formulas: &[&F
 }
 
 /// CUDA text of a unary operator for a kernel: `struct Op` with its types `A` and `Out` and the function `apply(a)`,
-/// after the definitions of the structs that it computes with.
+/// after the definitions of its value structs.
 ///
 /// ```
 /// use sparring::algebra::{Abs, emit_unary_op};
@@ -108,42 +108,42 @@ pub fn emit_unary_op<O: UnaryOp>(op: O) -> String {
 }
 
 /// CUDA text of a binary operator for a kernel: `struct Op` with its types `A`, `B`, `Out` and the function
-/// `apply(a, b)`, after the definitions of the structs that it computes with.
+/// `apply(a, b)`, after the definitions of its value structs.
 pub fn emit_binary_op<O: BinaryOp>(op: O) -> String {
     operator(&["A", "B"], &Formula::of_binary(op))
 }
 
 /// CUDA text of an index-unary operator for a kernel: `struct Op` with its types `A`, `S`, `Out` and the function
-/// `apply(a, s, i, j)`, after the definitions of the structs that it computes with.
+/// `apply(a, s, i, j)`, after the definitions of its value structs.
 pub fn emit_index_unary_op<O: IndexUnaryOp>(op: O) -> String {
     operator(&["A", "S"], &Formula::of_index_unary(op))
 }
 
 /// CUDA text of a monoid for a kernel: `struct Monoid` with its type `Out` and the functions `zero()`, the identity,
-/// and `add(a, b)`, after the definitions of the structs that it computes with.
+/// and `add(a, b)`, after the definitions of its value structs.
 pub fn emit_monoid<M: Monoid>(op: M) -> String {
     monoid(&Formula::of_binary(op), &Constant::of(M::IDENTITY))
 }
 
-/// CUDA text of the structs that these types are made of; nothing for numbers.
+/// CUDA text of the structs among these types and their fields; empty for numbers.
 #[doc(hidden)]
 #[must_use]
 pub fn define_types(types: &[Type]) -> String {
     definitions(types, &[])
 }
 
-/// Functions of one struct, printed one by one, whose parameters have one type each time.
+/// Printer for the functions of a struct; all parameters of a function have one type.
 pub(crate) struct Functions {
     text: String,
 }
 
-/// No function yet.
+/// An empty printer.
 pub(crate) fn emit_functions() -> Functions {
     Functions { text: String::new() }
 }
 
 impl Functions {
-    /// `static __device__ U name(U p, U q, …)`, with the statements of `body`; its parameters are of type `P`.
+    /// Adds `static __device__ U name(P p, P q, …)` with the statements of `body`.
     pub(crate) fn add<P: Value, U: Value>(
         &mut self,
         name: &str,

@@ -1,14 +1,14 @@
 //! Built-in index-unary operators: the GraphBLAS C API 2.1 table.
 //!
-//! Those that select keep an entry where they are true. Positions are compared as differences, j − i ≤ s
+//! Selection operators keep the entries for which they are true. Indices are compared as differences, j − i ≤ s
 //! instead of j ≤ i + s, so that no `s` overflows; rows and columns are below 2⁶³.
 
-use super::{Machine, Num, V, Value};
+use super::{Arith, Num, V, Value};
 use crate::op;
 
 /// An index as a signed number.
 #[inline(always)]
-fn signed<M: Machine>(index: V<M, u64>) -> V<M, i64> {
+fn signed<M: Arith>(index: V<M, u64>) -> V<M, i64> {
     index.index_as()
 }
 

@@ -1,7 +1,7 @@
-//! The laws as functions: check your own operator's with the same lines that check the built-in ones.
+//! The algebraic laws as functions, for checks of built-in and custom operators.
 //!
-//! Each says whether a law holds for the given values on the [`Host`]. What "the same" means is the caller's:
-//! [`exact`] where an operator only compares or wraps, [`within`] where floats are rounded.
+//! Each returns whether a law holds for the given values on the [`Host`]. The caller supplies the equality: [`exact`]
+//! for operators that compare or wrap, [`within`] for rounded floats.
 //! ```
 //! use sparring::algebra::{Plus, laws};
 //! sparring::op! { /// The mean, which is no monoid.
@@ -20,8 +20,8 @@ pub fn exact<T: Value>(x: T, y: T) -> bool {
     x == y || (x != x && y != y)
 }
 
-/// Equality up to `tolerance · max(|x|, |y|, scale)`; `scale` is the size of what was added up, for sums that
-/// cancel.
+/// Equality up to `tolerance · max(|x|, |y|, scale)`; `scale` is the magnitude of the summands, for sums with
+/// cancellation.
 pub fn within<T: Num>(tolerance: f64, scale: f64) -> impl Fn(T, T) -> bool + Copy {
     move |x, y| {
         let (a, b) = (x.as_f64(), y.as_f64());
@@ -35,13 +35,13 @@ pub fn apply<O: BinaryOp>(op: O, x: O::A, y: O::B) -> O::Out {
     op.apply::<Host>(V(x), V(y)).0
 }
 
-/// a ⊗ b on the host, at place (0, 0, 0).
+/// a ⊗ b on the host, at indices (0, 0, 0).
 #[inline]
 pub fn multiply<O: MulOp>(op: O, a: O::A, b: O::B) -> O::Out {
     op.mul::<Host>(V(a), V(b), At { i: V(0), k: V(0), j: V(0) }).0
 }
 
-/// e ⊕ x = x: what a fold that starts at the identity relies on.
+/// e ⊕ x = x; folds that start at the identity rely on it.
 pub fn left_identity<P: Monoid>(op: P, x: P::Out, same: impl Fn(P::Out, P::Out) -> bool) -> bool {
     same(apply(op, P::IDENTITY, x), x)
 }
@@ -66,7 +66,7 @@ pub fn terminal<P: Monoid>(op: P, x: P::Out) -> bool {
     P::TERMINAL.is_none_or(|t| exact(apply(op, t, x), t) && exact(apply(op, x, t), t))
 }
 
-/// x ⊕ y = y, if the monoid says so of itself.
+/// x ⊕ y = y, if the monoid declares it (`IS_LAST`).
 pub fn last<P: Monoid>(op: P, [x, y]: [P::Out; 2]) -> bool {
     !P::IS_LAST || exact(apply(op, x, y), y)
 }
@@ -117,7 +117,7 @@ where
     exact(multiply(ring.mul(), x, e), e)
 }
 
-/// 0 ⊗ 0 = e, with e the identity of ⊕: places where neither operand has an entry add nothing.
+/// 0 ⊗ 0 = e, with e the identity of ⊕: indices at which neither operand has an entry contribute nothing.
 pub fn union<N: Namm>(namm: N) -> bool
 where
     Lhs<N>: Number,

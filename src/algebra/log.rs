@@ -1,4 +1,4 @@
-//! x ln x without branches, so that loops over it become vector instructions.
+//! Branch-free x ln x, so that loops over it vectorize.
 //!
 //! With x = 2ᵉ m and m in [√½, √2), ln x = e ln 2 + 2 artanh(s), s = (m − 1)/(m + 1), and |s| ≤ 0.172 makes the series
 //! artanh s = s + s³/3 + s⁵/5 + … short. Source: the series of the inverse hyperbolic tangent.
@@ -9,15 +9,15 @@ macro_rules! x_ln_x {
         /// x ln x; 0 for 0, NaN below 0.
         #[inline(always)]
         pub(super) fn $name(x: $t) -> $t {
-            // Subnormal numbers are lifted among the normal ones.
+            // Subnormal numbers are scaled into the normal range.
             let tiny = x < $tiny;
             let lifted = if tiny { x * $lift } else { x };
             let bits = lifted.to_bits() as $signed;
-            // $half is √½: what its bits are short of is e, above the digits.
-            // Wrapping, for −0 and numbers just below it.
+            // $half is √½: the difference of the bits, shifted by the mantissa, is e.
+            // Wrapping, for −0 and negative numbers close to it.
             let exponent = bits.wrapping_sub(($half as $t).to_bits() as $signed) >> $digits;
             let m = $t::from_bits(bits.wrapping_sub(exponent << $digits) as $bits);
-            // An integer below 2^22 put into the low digits of a large float is that float plus the integer.
+            // Adding an integer below 2^22 to the mantissa bits of a large float adds the integer to its value.
             let e = $t::from_bits((($magic as $t).to_bits() as $signed + exponent) as $bits) - $magic;
             let e = if tiny { e - ($lift as $t).log2() } else { e };
             let s = (m - 1.0) / (m + 1.0);

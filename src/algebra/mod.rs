@@ -1,20 +1,20 @@
-//! Scalars, operators, monoids, semirings and NAMMs, each written once for every machine.
+//! Scalars, operators, monoids, semirings and NAMMs, each defined once for CPU and GPU.
 //!
-//! An operator is a generic Rust function over a [`Machine`]: [`Host`] computes it, [`Trace`] records it as a
-//! [`Formula`], which is printed as CUDA C++ for a GPU. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the
+//! An operator is a generic Rust function over an interpreter, [`Arith`]: [`Host`] computes it, [`Trace`] records it as
+//! a [`Formula`], which is printed as CUDA C++ for a GPU. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the
 //! intersection of two patterns; a *NAMM* is [`Union`]`(⊕, ⊗)`, where it is visited on the union.
 //!
 //! **Folds start at the identity of ⊕.** An entry of a product is `e ⊕ x₁ ⊕ x₂ …` in the order of the
-//! contraction index, `e` the identity. So plus never returns −0 for a single −0 product, and min and
-//! max pass over NaN whatever the order.
+//! contraction index, with identity `e`. So plus never returns −0 for a single −0 product, and min and
+//! max skip NaN in any order.
 //!
-//! | to have your own | write |
+//! | custom | definition |
 //! | --- | --- |
 //! | operator or monoid | [`op!`](crate::op!) |
 //! | semiring | `type MySemiring<T> = Ring<Min<T>, MyOperator<T>>;` |
 //! | struct as a value | [`value!`](crate::value!) |
 //!
-//! Names chosen at run time are turned into types by [`dynamic`]; [`laws`] checks an operator.
+//! [`dynamic`] maps names known at run time to types; [`laws`] checks the laws of an operator.
 
 mod arithmetic;
 mod binary;
@@ -59,7 +59,7 @@ pub use formula::{
     RingFormula, Scratch,
 };
 pub use index_unary::*;
-pub use machine::{Builtin, Host, Machine, V};
+pub use machine::{Arith, Builtin, Host, V};
 pub use monoid::*;
 pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, UnaryOp};
 pub use positional::*;

@@ -1,14 +1,14 @@
-//! Monoids: what ⊕ may be. Each built-in's laws are listed in `builtin.rs` and tested.
+//! Monoids, the operators ⊕. The laws of each built-in are listed in `builtin.rs` and tested.
 
 use std::f64::consts::LN_2;
 
 use super::words::zero;
-use super::{BinaryOp, Int, Machine, Num, Number, Real, V, Value};
+use super::{Arith, BinaryOp, Int, Num, Number, Real, V, Value};
 use crate::op;
 
 /// An associative, commutative operator with an identity.
 ///
-/// [`Any`] alone is not commutative, and its identity is one on the left only.
+/// The exception is [`Any`], which is not commutative and has a left identity only.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a monoid",
     label = "expected ⊕: an associative operator with an identity",
@@ -19,11 +19,11 @@ pub trait Monoid: BinaryOp<A = <Self as BinaryOp>::Out, B = <Self as BinaryOp>::
     const IDENTITY: Self::Out;
     /// t with t ⊕ x = t for every x: a fold may stop there.
     const TERMINAL: Option<Self::Out> = None;
-    /// Whether x ⊕ y = y for all x and y: a fold is its last value, and needs no other.
+    /// Whether x ⊕ y = y for all x and y: a fold is its last value.
     const IS_LAST: bool = false;
-    /// `sum` ⊕ (a ⊗ b): a step of a fold of products. + of × of floats rounds it once, on every machine.
+    /// `sum` ⊕ (a ⊗ b), a step of a fold of products; rounded once for + of × of floats, in every interpreter.
     #[inline(always)]
-    fn fold<X: BinaryOp<Out = Self::Out>, M: Machine>(
+    fn fold<X: BinaryOp<Out = Self::Out>, M: Arith>(
         self,
         times: X,
         a: V<M, X::A>,
@@ -40,7 +40,7 @@ op! { @binary Plus [T: {Number}] [] (a: T, b: T) -> T { a + b } }
 impl<T: Number> Monoid for Plus<T> {
     const IDENTITY: T = T::ZERO;
     #[inline(always)]
-    fn fold<X: BinaryOp<Out = T>, M: Machine>(self, times: X, a: V<M, X::A>, b: V<M, X::B>, sum: V<M, T>) -> V<M, T> {
+    fn fold<X: BinaryOp<Out = T>, M: Arith>(self, times: X, a: V<M, X::A>, b: V<M, X::B>, sum: V<M, T>) -> V<M, T> {
         times.add_to(a, b, sum)
     }
 }
@@ -52,23 +52,23 @@ impl<T: Number> BinaryOp for Times<T> {
     type B = T;
     type Out = T;
     #[inline(always)]
-    fn apply<M: Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
+    fn apply<M: Arith>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
         a * b
     }
     #[inline(always)]
-    fn add_to<M: Machine>(self, a: V<M, T>, b: V<M, T>, sum: V<M, T>) -> V<M, T> {
+    fn add_to<M: Arith>(self, a: V<M, T>, b: V<M, T>, sum: V<M, T>) -> V<M, T> {
         a.multiply_add(b, sum)
     }
 }
-op! { /// The smaller. As a fold from its identity it passes over NaN.
+op! { /// The minimum. A fold from the identity skips NaN.
 pub Min<T: Num> (a, b) -> T { a.min(b) } identity T::TOP, terminal T::BOTTOM }
-op! { /// The larger. As a fold from its identity it passes over NaN.
+op! { /// The maximum. A fold from the identity skips NaN.
 pub Max<T: Num> (a, b) -> T { a.max(b) } identity T::BOTTOM, terminal T::TOP }
-op! { /// The larger of numbers that are not negative: on that domain 0 is the identity.
+op! { /// The maximum of non-negative numbers, with identity 0.
 pub MaxFromZero<T: Num> (a, b) -> T { a.max(b) } identity T::ZERO, terminal T::TOP }
-op! { @struct [/// Any of the values: here the last one met.
+op! { @struct [/// Any of the values; the implementation returns the last one.
 ///
-/// The identity, 0, is one on the left only: whoever folds in parts must leave empty parts out.
+/// The identity, 0, is a left identity only: folds in parts must skip empty parts.
 ] [pub] Any [T: {Value}] [] }
 op! { @binary Any [T: {Value}] [] (a: T, b: T) -> T { b } }
 impl<T: Value> Monoid for Any<T> {

@@ -1,8 +1,8 @@
-//! What an operator is, and `op!`, which writes one.
+//! Operator traits, and the macro `op!`, which defines operators.
 
-use super::{Machine, Number, V, Value};
+use super::{Arith, Number, V, Value};
 
-/// z = f(a), written once for every machine.
+/// A unary operator z = f(a), defined once for CPU and GPU.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a unary operator",
     label = "expected an operator z = f(a)",
@@ -15,10 +15,10 @@ pub trait UnaryOp: Copy + Send + Sync + 'static {
     /// Result.
     type Out: Value;
     /// The formula.
-    fn apply<M: Machine>(self, a: V<M, Self::A>) -> V<M, Self::Out>;
+    fn apply<M: Arith>(self, a: V<M, Self::A>) -> V<M, Self::Out>;
 }
 
-/// z = a ∘ b, written once for every machine.
+/// A binary operator z = a ∘ b, defined once for CPU and GPU.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a binary operator",
     label = "expected an operator z = a ∘ b",
@@ -33,10 +33,10 @@ pub trait BinaryOp: Copy + Send + Sync + 'static {
     /// Result.
     type Out: Value;
     /// The formula.
-    fn apply<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>) -> V<M, Self::Out>;
-    /// (a ∘ b) + `sum`, a step of a sum of products: × of floats rounds it once, every other operator twice.
+    fn apply<M: Arith>(self, a: V<M, Self::A>, b: V<M, Self::B>) -> V<M, Self::Out>;
+    /// (a ∘ b) + `sum`, a step of a sum of products; rounded once for × of floats, twice for other operators.
     #[inline(always)]
-    fn add_to<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>, sum: V<M, Self::Out>) -> V<M, Self::Out>
+    fn add_to<M: Arith>(self, a: V<M, Self::A>, b: V<M, Self::B>, sum: V<M, Self::Out>) -> V<M, Self::Out>
     where
         Self::Out: Number,
     {
@@ -44,17 +44,17 @@ pub trait BinaryOp: Copy + Send + Sync + 'static {
     }
 }
 
-/// Where an entry stands: row i, column j.
-pub struct Place<M: Machine> {
+/// The indices of an entry: row i, column j.
+pub struct Place<M: Arith> {
     /// Row.
     pub i: V<M, u64>,
     /// Column; 0 for an entry of a vector.
     pub j: V<M, u64>,
 }
 
-/// z = f(a, i, j, s): looks at an entry, its place, and a scalar `s` given by the caller.
+/// An index-unary operator z = f(a, i, j, s) of an entry, its indices, and a scalar `s` given by the caller.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operator of an entry and its place",
+    message = "`{Self}` is not an index-unary operator",
     label = "expected an operator z = f(a, s, i, j)",
     note = "an operator runs on a CPU and is printed for a GPU, which a closure cannot be: write \
             `sparring::op! {{ Name<T: Num> (a, s) at (i, j) -> bool {{ a.gt(s) & i.lt(j) }} }}` and pass `Name::new()`"
@@ -67,11 +67,11 @@ pub trait IndexUnaryOp: Copy + Send + Sync + 'static {
     /// Result; `bool` for an operator that selects.
     type Out: Value;
     /// The formula.
-    fn apply<M: Machine>(self, a: V<M, Self::A>, s: V<M, Self::S>, at: Place<M>) -> V<M, Self::Out>;
+    fn apply<M: Arith>(self, a: V<M, Self::A>, s: V<M, Self::S>, at: Place<M>) -> V<M, Self::Out>;
 }
 
-/// Where a product happens: C(i, j) gets A(i, k) ⊗ B(k, j).
-pub struct At<M: Machine> {
+/// The indices of a product A(i, k) ⊗ B(k, j), a term of C(i, j).
+pub struct At<M: Arith> {
     /// Row of C.
     pub i: V<M, u64>,
     /// Contraction index.
@@ -80,7 +80,8 @@ pub struct At<M: Machine> {
     pub j: V<M, u64>,
 }
 
-/// ⊗: may take two types and give a third, and may look at where the product happens.
+/// A multiplicative operator ⊗: its operands and result may have three types, and it may depend on the indices of the
+/// product.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be ⊗ of a semiring",
     label = "expected an operator a ⊗ b",
@@ -96,10 +97,10 @@ pub trait MulOp: Copy + Send + Sync + 'static {
     /// Type of the product.
     type Out: Value;
     /// The formula.
-    fn mul<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>, at: At<M>) -> V<M, Self::Out>;
+    fn mul<M: Arith>(self, a: V<M, Self::A>, b: V<M, Self::B>, at: At<M>) -> V<M, Self::Out>;
 }
 
-/// An operator that is known by its type alone: `op!` without parameters in braces makes one.
+/// An operator determined by its type; `op!` without parameters in braces defines one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has parameters, which `new()` does not know",
     label = "no operator without parameters",
@@ -115,26 +116,27 @@ impl<O: BinaryOp> MulOp for O {
     type B = O::B;
     type Out = O::Out;
     #[inline(always)]
-    fn mul<M: Machine>(self, a: V<M, O::A>, b: V<M, O::B>, _: At<M>) -> V<M, O::Out> {
+    fn mul<M: Arith>(self, a: V<M, O::A>, b: V<M, O::B>, _: At<M>) -> V<M, O::Out> {
         self.apply(a, b)
     }
 }
 
 /// Defines an operator, and a monoid if an identity is given.
 ///
-/// The body is ordinary Rust over [`V`]; the CPU runs it and the GPU gets the CUDA text traced from it. There is no
-/// `if` on values: use [`V::select`]. Parameters become literals of the kernel. Numbers may stand on either side:
-/// `0.5 * a` with floats, `a + 1` with any number; [`V::lit`] makes a scalar of any other value. `let` is as ever.
+/// The body is ordinary Rust over [`V`]; the CPU runs it, and the GPU runs CUDA code traced from it. Values do not
+/// support `if`: use [`V::select`]. Parameters become literals in the kernel. Number literals are allowed on either
+/// side: `0.5 * a` for floats, `a + 1` for any number; [`V::lit`] makes a scalar of any other value. `let` is
+/// supported.
 ///
-/// | head | makes |
+/// | head | defines |
 /// | --- | --- |
 /// | `Name<T: Num> (a) -> T` | [`UnaryOp`] |
 /// | `Name<T: Num> (a, b) -> T` | [`BinaryOp`]; with `identity e` (and `, terminal t`) also [`Monoid`](crate::algebra::Monoid) |
-/// | `Name<T: Num> (a, b) at (i, k, j) -> T` | [`MulOp`] that sees where the product happens |
+/// | `Name<T: Num> (a, b) at (i, k, j) -> T` | [`MulOp`] that depends on the indices of the product |
 /// | `Name<T: Num> (a, s) at (i, j) -> bool` | [`IndexUnaryOp`] |
 ///
-/// An operand without a type has the type of the first parameter; `(a: A, b: f64)` names others, and then
-/// the list `<…>` may hold several parameters, or be left out. `{ p: T }` after the name adds parameters of
+/// An operand without a type has the type of the first type parameter; `(a: A, b: f64)` gives other types, and then
+/// the list `<…>` may have several type parameters, or be omitted. `{ p: T }` after the name adds parameters of
 /// the operator itself.
 /// ```
 /// use sparring::algebra::{BinaryOp, Host, Num, Plus, Real, Ring, UnaryOp, V};
@@ -191,7 +193,7 @@ macro_rules! op {
         $crate::op! { @binary $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) -> $out $body }
         $crate::op! { @monoids $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] $out, $([$id $(, $term)?])? }
     };
-    // Two operands and the place of the product.
+    // Two operands and the indices of the product.
     ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) at ($i:ident, $k:ident, $j:ident) -> $out:ty $body:block) => {
         $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] }
         $crate::op! { @mul $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] ($a: $t, $b: $t) ($i, $k, $j) -> $out $body }
@@ -200,7 +202,7 @@ macro_rules! op {
         $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] }
         $crate::op! { @mul $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) ($i, $k, $j) -> $out $body }
     };
-    // An entry, a scalar and the place of the entry.
+    // An entry, a scalar and the indices of the entry.
     ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $s:ident) at ($i:ident, $j:ident) -> $out:ty $body:block) => {
         $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] }
         $crate::op! { @index $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] ($a: $t, $s: $t) ($i, $j) -> $out $body }
@@ -233,7 +235,7 @@ macro_rules! op {
             type Out = $out;
             #[inline(always)]
             #[allow(unused_variables)]
-            fn apply<M: $crate::algebra::Machine>(self, $a: $crate::algebra::V<M, $ta>) -> $crate::algebra::V<M, $out> {
+            fn apply<M: $crate::algebra::Arith>(self, $a: $crate::algebra::V<M, $ta>) -> $crate::algebra::V<M, $out> {
                 $(let $p = $crate::algebra::V::<M, $pt>::lit(self.$p);)*
                 $body
             }
@@ -246,7 +248,7 @@ macro_rules! op {
             type Out = $out;
             #[inline(always)]
             #[allow(unused_variables)]
-            fn apply<M: $crate::algebra::Machine>(self, $a: $crate::algebra::V<M, $ta>, $b: $crate::algebra::V<M, $tb>) -> $crate::algebra::V<M, $out> {
+            fn apply<M: $crate::algebra::Arith>(self, $a: $crate::algebra::V<M, $ta>, $b: $crate::algebra::V<M, $tb>) -> $crate::algebra::V<M, $out> {
                 $(let $p = $crate::algebra::V::<M, $pt>::lit(self.$p);)*
                 $body
             }
@@ -259,7 +261,7 @@ macro_rules! op {
             type Out = $out;
             #[inline(always)]
             #[allow(unused_variables)]
-            fn mul<M: $crate::algebra::Machine>(
+            fn mul<M: $crate::algebra::Arith>(
                 self,
                 $a: $crate::algebra::V<M, $ta>,
                 $b: $crate::algebra::V<M, $tb>,
@@ -278,7 +280,7 @@ macro_rules! op {
             type Out = $out;
             #[inline(always)]
             #[allow(unused_variables)]
-            fn apply<M: $crate::algebra::Machine>(
+            fn apply<M: $crate::algebra::Arith>(
                 self,
                 $a: $crate::algebra::V<M, $ta>,
                 $s: $crate::algebra::V<M, $ts>,

@@ -1,5 +1,5 @@
-//! ⊗ that gives a position instead of a product: where the first operand's entry A(i, k) stands, or the
-//! second's, B(k, j). Counted from 0; the names that end in 1 count from 1.
+//! Positional operators ⊗: they return an index of the first operand's entry A(i, k) or of the second's, B(k, j).
+//! Indices count from 0; for the names that end in 1, from 1.
 
 use super::{Num, V, Value};
 use crate::op;

@@ -1,7 +1,7 @@
-//! Operators as device code: printed once, not for each call.
+//! Operators as device code, printed once and cached.
 //!
-//! What launches kernels needs of an operator its text and the types that it computes with, and nothing else, so the
-//! host side of a kernel takes a [`Printed`] and is not generic.
+//! A kernel launch needs only the text of an operator and its types, so the host side of a kernel takes a [`Printed`]
+//! and is not generic.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -10,42 +10,41 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Arithmetic, BinaryOp, Constant, Contract, Formula, IndexUnaryOp, Monoid, Type, UnaryOp, Value, emit};
 
-/// An operator as text in front of a kernel.
+/// The text of an operator, which precedes the kernel source.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Printed {
-    /// CUDA C++: `struct Ring`, `struct Op` or `struct Monoid`, and what it needs.
+    /// CUDA C++: `struct Ring`, `struct Op` or `struct Monoid`, after the definitions that it uses.
     pub(crate) text: String,
     /// Type of the left or only operand.
     pub(crate) a: Type,
-    /// Type of the right operand, or of the scalar beside the only one.
+    /// Type of the right operand, or of the scalar of an index-unary operator.
     pub(crate) b: Type,
     /// Type of the result.
     pub(crate) out: Type,
 }
 
-/// What a kernel is compiled with.
+/// An operator parameter of a kernel; the key of the cache.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Printable {
     /// ⊕, its identity, ⊗: `struct Ring`.
     Ring(Formula, Constant, Formula),
-    /// The same with a step of a fold of products: `struct Ring` with `fold`.
+    /// ⊕, its identity, ⊗, and a step of a fold of products: `struct Ring` with `fold`.
     Arithmetic(Formula, Constant, Formula, Formula),
     /// ⊕ and its identity: `struct Monoid`.
     Monoid(Formula, Constant),
     /// An operator of one, or of two operands: `struct Op`.
     Op(Formula),
-    /// An operator of an entry, a scalar and a place: `struct Op`.
+    /// An index-unary operator: `struct Op`.
     IndexOp(Formula),
 }
 
-type Kept<K> = RwLock<Option<HashMap<K, Arc<Printed>>>>;
-/// Texts by what they are the text of, and by type for operators without parameters, which need not be traced to be
-/// known.
-static PRINTED: Kept<Printable> = RwLock::new(None);
-static TYPES: Kept<(TypeId, &'static str)> = RwLock::new(None);
+type Cache<K> = RwLock<Option<HashMap<K, Arc<Printed>>>>;
+/// Texts by operator, and by type for operators without parameters, which then need not be traced.
+static PRINTED: Cache<Printable> = RwLock::new(None);
+static TYPES: Cache<(TypeId, &'static str)> = RwLock::new(None);
 
-/// The value kept for the key, or else what `make` makes.
-fn kept<K: Eq + Hash>(map: &Kept<K>, key: K, make: impl FnOnce(&K) -> Arc<Printed>) -> Arc<Printed> {
+/// The cached value of the key; computed by `make` and inserted if absent.
+fn cached<K: Eq + Hash>(map: &Cache<K>, key: K, make: impl FnOnce(&K) -> Arc<Printed>) -> Arc<Printed> {
     let known = map.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|map| map.get(&key).cloned());
     known.unwrap_or_else(|| {
         let made = make(&key);
@@ -56,7 +55,7 @@ fn kept<K: Eq + Hash>(map: &Kept<K>, key: K, make: impl FnOnce(&K) -> Arc<Printe
 
 /// The text of formulas; printed once.
 pub(crate) fn print_once(what: Printable) -> Arc<Printed> {
-    kept(&PRINTED, what, |what| {
+    cached(&PRINTED, what, |what| {
         let (text, f) = match what {
             Printable::Ring(add, identity, mul) => (emit::contract("Ring", add, identity, mul), mul),
             Printable::Arithmetic(add, identity, mul, fold) => {
@@ -76,7 +75,7 @@ fn once<O: 'static>(kind: &'static str, trace: impl FnOnce() -> Printable) -> Ar
     if size_of::<O>() > 0 {
         return print_once(trace());
     }
-    kept(&TYPES, (TypeId::of::<O>(), kind), |_| print_once(trace()))
+    cached(&TYPES, (TypeId::of::<O>(), kind), |_| print_once(trace()))
 }
 
 /// `struct Ring` of a semiring or NAMM.
@@ -125,14 +124,14 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &printed_ring(MinPlus::<f64>::default())));
         assert_eq!((first.a, first.b, first.out), (Type::F32, Type::F32, Type::F32));
         assert_eq!(first.text, emit::emit_contract(MinPlus::<f32>::default()));
-        // Operators with parameters are told apart by the parameters.
+        // Operators with different parameters have different entries.
         let half = printed_binary(Scaled::new(0.5));
         assert!(Arc::ptr_eq(&half, &printed_binary(Scaled::new(0.5))));
         assert!(!Arc::ptr_eq(&half, &printed_binary(Scaled::new(0.25))));
         assert_eq!(half.text, emit::emit_binary_op(Scaled::new(0.5)));
         let op = Scaled::new(2.0);
         assert_eq!(BinaryOp::apply::<Host>(op, V(3.0), V(1.0)).0, 7.0);
-        // A monoid and an operator of one formula are two texts.
+        // A monoid and an operator of the same formula have different texts.
         assert_ne!(printed_monoid(Plus::<f32>::new()).text, printed_binary(Plus::<f32>::new()).text);
     }
 }

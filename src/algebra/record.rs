@@ -1,22 +1,21 @@
-//! `value!`: a struct of scalars as the type of a matrix's entries.
+//! `value!`: a struct of scalars as a value type.
 
-/// Defines a struct of one to three scalars that a matrix may hold and operators may take apart.
+/// Defines a struct of one to three scalars, for use as a value type of matrices and operators.
 ///
-/// For each field there is a function that reads it, `Name::field(a)`, and `Name::of(x, y)` puts a value together; both
-/// work on every machine. `Name::definition()` is the CUDA C++ text that the device needs, which
-/// [`emit_contract`](crate::algebra::emit_contract) puts in front of the ring by itself. Fields may be structs made by
-/// this macro. The names `of` and `definition` are taken.
+/// In operator bodies, `Name::field(a)` reads a field and `Name::of(x, y)` constructs a value, in every interpreter.
+/// `Name::definition()` is the CUDA C++ text of the struct; [`emit_contract`](crate::algebra::emit_contract) prepends
+/// it to the ring. Fields may be structs defined by this macro. The names `of` and `definition` are reserved.
 ///
 /// # Example: argmin, as a monoid
-/// The least value, and where it was met; of equal values the one met at the least place.
+/// The minimum and its index; of equal values, the smallest index.
 /// ```
 /// use sparring::algebra::{Host, BinaryOp, V};
 /// sparring::value! {
-///     /// A value and where it was met.
+///     /// A value and its index.
 ///     pub struct Best {
 ///         /// The value.
 ///         pub value: f64,
-///         /// Where it was met.
+///         /// Its index.
 ///         pub index: u32,
 ///     }
 /// }
@@ -38,7 +37,7 @@ macro_rules! value {
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
         $vis struct $name { $($(#[$fm])* $fvis $field: $ft),+ }
-        // SAFETY: the struct is `repr(C)`, and all is said by the compiler's own figures of it.
+        // SAFETY: the struct is `repr(C)`, and size, alignment and offsets are those computed by the compiler.
         unsafe impl $crate::algebra::Value for $name {
             const TYPE: $crate::algebra::Type = $crate::algebra::Type::Struct(&$crate::algebra::StructType {
                 name: stringify!($name),
@@ -57,7 +56,7 @@ macro_rules! value {
         }
         #[allow(dead_code)]
         impl $name {
-            /// CUDA C++ text of the struct and of the functions that read its fields and put it together.
+            /// CUDA C++ text of the struct, and of the functions that access its fields and construct it.
             #[must_use]
             $vis fn definition() -> String {
                 $crate::algebra::define_types(&[<Self as $crate::algebra::Value>::TYPE])
@@ -72,7 +71,7 @@ macro_rules! value {
         impl $name {
             #[doc = concat!("Field `", stringify!($field), "`.")]
             #[inline(always)]
-            $vis fn $field<M: $crate::algebra::Machine>(a: $crate::algebra::V<M, Self>) -> $crate::algebra::V<M, $ft> {
+            $vis fn $field<M: $crate::algebra::Arith>(a: $crate::algebra::V<M, Self>) -> $crate::algebra::V<M, $ft> {
                 a.field::<$index, $ft>(|a: Self| a.$field)
             }
         }
@@ -82,14 +81,14 @@ macro_rules! value {
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty) => {
         /// The value with this field.
         #[inline(always)]
-        $vis fn of<M: $crate::algebra::Machine>($x: $crate::algebra::V<M, $tx>) -> $crate::algebra::V<M, Self> {
+        $vis fn of<M: $crate::algebra::Arith>($x: $crate::algebra::V<M, $tx>) -> $crate::algebra::V<M, Self> {
             $crate::algebra::V::of1(|$x: $tx| Self { $x }, $x)
         }
     };
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty, $y:ident: $ty:ty) => {
         /// The value with these fields.
         #[inline(always)]
-        $vis fn of<M: $crate::algebra::Machine>(
+        $vis fn of<M: $crate::algebra::Arith>(
             $x: $crate::algebra::V<M, $tx>,
             $y: $crate::algebra::V<M, $ty>,
         ) -> $crate::algebra::V<M, Self> {
@@ -99,7 +98,7 @@ macro_rules! value {
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty, $y:ident: $ty:ty, $z:ident: $tz:ty) => {
         /// The value with these fields.
         #[inline(always)]
-        $vis fn of<M: $crate::algebra::Machine>(
+        $vis fn of<M: $crate::algebra::Arith>(
             $x: $crate::algebra::V<M, $tx>,
             $y: $crate::algebra::V<M, $ty>,
             $z: $crate::algebra::V<M, $tz>,

@@ -1,4 +1,4 @@
-//! Semirings and NAMMs: pairs (⊕, ⊗) as types. A new one is one alias here and one line in `builtin.rs`.
+//! Semirings and NAMMs: pairs (⊕, ⊗) as types. A new one takes an alias here and a line in `builtin.rs`.
 
 use super::{
     AbsDiff, Any, Band, BinaryOp, Bor, Bxnor, Bxor, First, FirstI, FirstI1, Land, LogAddExp, Lor, Lxnor, Lxor, Max,
@@ -8,7 +8,7 @@ use super::{
 
 /// A pair (⊕, ⊗).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no pair of ⊕ and ⊗",
+    message = "`{Self}` is not a pair of ⊕ and ⊗",
     label = "expected a semiring or a NAMM",
     note = "a semiring is `Ring(⊕, ⊗)`, a NAMM `Union(⊕, ⊗)`: ⊕ is a monoid of the type that ⊗ gives; both are operators, not closures: \
             `sparring::op!` writes one"
@@ -31,7 +31,7 @@ pub type Rhs<R> = <<R as Contract>::Mul as MulOp>::B;
 /// Type of the entries of the result.
 pub type Out<R> = <<R as Contract>::Mul as MulOp>::Out;
 
-/// A contract whose ⊗ is visited where both operands have entries.
+/// A pair whose ⊗ is evaluated on the intersection of the operands' patterns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a semiring",
     label = "expected a semiring, `Ring(⊕, ⊗)`",
@@ -39,9 +39,9 @@ pub type Out<R> = <<R as Contract>::Mul as MulOp>::Out;
             operators, not closures: `sparring::op!` writes one. A NAMM, `Union(⊕, ⊗)`, is for operations on the union of two patterns"
 )]
 pub trait Semiring: Contract {}
-/// A contract with a non-annihilating ⊗ (a NAMM), visited where either operand has an entry.
+/// A pair with a non-annihilating ⊗ (a NAMM), evaluated on the union of the operands' patterns.
 ///
-/// A NAMM is no semiring, and a semiring kernel refuses it at compile time:
+/// A NAMM is not a semiring, and a semiring kernel rejects it at compile time:
 /// ```compile_fail
 /// use sparring::algebra::{AbsDiff, Plus, Semiring, Union};
 /// fn product<R: Semiring>(_: R) {}
@@ -106,23 +106,23 @@ pub type PlusTimes<T> = Ring<Plus<T>, Times<T>>;
 pub type MinPlus<T> = Ring<Min<T>, Plus<T>>;
 /// Max-plus: longest paths, schedules.
 pub type MaxPlus<T> = Ring<Max<T>, Plus<T>>;
-/// Min-times: least probable path.
+/// Min-times: the least probable path.
 pub type MinTimes<T> = Ring<Min<T>, Times<T>>;
-/// Max-times: most probable path.
+/// Max-times: the most probable path.
 pub type MaxTimes<T> = Ring<Max<T>, Times<T>>;
 /// Min-max: the path whose largest step is least.
 pub type MinMax<T> = Ring<Min<T>, Max<T>>;
 /// Max-min: the widest path.
 pub type MaxMin<T> = Ring<Max<T>, Min<T>>;
-/// Plus-min: size of the common part of two multisets.
+/// Plus-min: size of the intersection of two multisets.
 pub type PlusMin<T> = Ring<Plus<T>, Min<T>>;
-/// Min-first: the least value among A's entries that meet one of B.
+/// Min-first: the minimum of A's values over common indices.
 pub type MinFirst<T> = Ring<Min<T>, First<T>>;
-/// Min-second: the least value among B's entries that meet one of A.
+/// Min-second: the minimum of B's values over common indices.
 pub type MinSecond<T> = Ring<Min<T>, Second<T>>;
-/// Max-first.
+/// Max-first: the maximum of A's values over common indices.
 pub type MaxFirst<T> = Ring<Max<T>, First<T>>;
-/// Max-second.
+/// Max-second: the maximum of B's values over common indices.
 pub type MaxSecond<T> = Ring<Max<T>, Second<T>>;
 
 /// Or-and: reachability. Entries of any number type count as true where they are not 0.
@@ -134,11 +134,11 @@ pub type LxorLand<T = bool> = Ring<Lxor<bool>, Land<T>>;
 /// Equality-or, the dual of [`LxorLand`].
 pub type LxnorLor<T = bool> = Ring<Lxnor<bool>, Lor<T>>;
 
-/// Plus-first: A's values summed over common entries.
+/// Plus-first: the sum of A's values over common indices.
 pub type PlusFirst<T> = Ring<Plus<T>, First<T>>;
-/// Plus-second: B's values summed over common entries.
+/// Plus-second: the sum of B's values over common indices.
 pub type PlusSecond<T> = Ring<Plus<T>, Second<T>>;
-/// Plus-pair: counts of common entries.
+/// Plus-pair: the number of common indices.
 pub type PlusPair<T> = Ring<Plus<T>, Pair<T>>;
 /// Any-pair: the pattern of the product.
 pub type AnyPair<T> = Ring<Any<T>, Pair<T>>;
@@ -150,20 +150,20 @@ pub type AnySecond<T> = Ring<Any<T>, Second<T>>;
 /// The log semiring: plus-times on logarithms, (ln(eᵃ + eᵇ), a + b, −∞).
 pub type LogPlus<T> = Ring<LogAddExp<T>, Plus<T>>;
 
-/// Or-and, bit by bit: as many boolean problems at once as the integer has bits.
+/// Bitwise or-and: one boolean problem per bit of the integer.
 pub type BorBand<T> = Ring<Bor<T>, Band<T>>;
-/// And-or, bit by bit.
+/// Bitwise and-or.
 pub type BandBor<T> = Ring<Band<T>, Bor<T>>;
-/// Exclusive or-and, bit by bit.
+/// Bitwise exclusive or-and.
 pub type BxorBand<T> = Ring<Bxor<T>, Band<T>>;
-/// Equality-or, bit by bit.
+/// Bitwise equality-or.
 pub type BxnorBor<T> = Ring<Bxnor<T>, Bor<T>>;
 
-/// Row of some entry of A that takes part.
+/// Row of some participating entry of A.
 pub type AnyFirstI<T, X = i64> = Ring<Any<X>, FirstI<T, T, X>>;
-/// Contraction index of some common entry: BFS parents.
+/// Some common contraction index: BFS parents.
 pub type AnySecondI<T, X = i64> = Ring<Any<X>, SecondI<T, T, X>>;
-/// Column of some entry of B that takes part.
+/// Column of some participating entry of B.
 pub type AnySecondJ<T, X = i64> = Ring<Any<X>, SecondJ<T, T, X>>;
 /// [`AnyFirstI`] counted from 1.
 pub type AnyFirstI1<T, X = i64> = Ring<Any<X>, FirstI1<T, T, X>>;
@@ -171,7 +171,7 @@ pub type AnyFirstI1<T, X = i64> = Ring<Any<X>, FirstI1<T, T, X>>;
 pub type AnySecondI1<T, X = i64> = Ring<Any<X>, SecondI1<T, T, X>>;
 /// [`AnySecondJ`] counted from 1.
 pub type AnySecondJ1<T, X = i64> = Ring<Any<X>, SecondJ1<T, T, X>>;
-/// Least contraction index: BFS parents that do not depend on the order of work.
+/// Smallest contraction index: deterministic BFS parents.
 pub type MinSecondI<T, X = i64> = Ring<Min<X>, SecondI<T, T, X>>;
 /// Largest contraction index.
 pub type MaxSecondI<T, X = i64> = Ring<Max<X>, SecondI<T, T, X>>;
@@ -184,7 +184,7 @@ pub type MaxSecondI1<T, X = i64> = Ring<Max<X>, SecondI1<T, T, X>>;
 pub type Manhattan<T> = Union<Plus<T>, AbsDiff<T>>;
 /// Σ (a − b)².
 pub type SquaredEuclidean<T> = Union<Plus<T>, SquaredDiff<T>>;
-/// max |a − b|, over [0, ∞) with identity 0, so that two empty rows are at distance 0.
+/// max |a − b| over [0, ∞) with identity 0, so that two empty rows have distance 0.
 pub type Chebyshev<T> = Union<MaxFromZero<T>, AbsDiff<T>>;
-/// Number of places where a ≠ b.
+/// Number of indices with a ≠ b.
 pub type Hamming<T> = Union<Plus<T>, Mismatch<T>>;

@@ -1,6 +1,6 @@
-//! The machine that records: an operator's body becomes a [`Formula`].
+//! The tracing interpreter: it records an operator's body as a [`Formula`].
 //!
-//! Every operation of a body adds a node to the formula being recorded, unless it is there already: formulas are pure.
+//! Every operation of a body adds a node to the formula, unless an equal node exists: formulas are pure.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 use super::formula::{Builder, Parameter};
 use super::machine::Builtin;
 use super::{
-    Arithmetic, At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, Machine, MulOp, Num, Place,
+    Arith, Arithmetic, At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, MulOp, Num, Place,
     Type, UnaryOp, V, Value,
 };
 
 thread_local!(static BUILDER: RefCell<Builder> = RefCell::new(Builder::default()));
 
-/// Records a formula as data.
+/// The tracing interpreter, which records a formula.
 #[derive(Clone, Copy, Debug)]
 pub struct Trace;
 
@@ -34,7 +34,7 @@ impl<T> Clone for Recorded<T> {
 }
 impl<T> Copy for Recorded<T> {}
 
-// What records is compiled once, not for every operator and type: only its arguments are.
+// The recording functions are not generic, so they are compiled once.
 
 #[inline(never)]
 fn call_node(function: Function, operands: &[usize], ty: Type) -> usize {
@@ -59,7 +59,7 @@ fn call<U: Value>(function: Function, operands: &[usize]) -> Recorded<U> {
     Recorded(call_node(function, operands, U::TYPE), PhantomData)
 }
 
-impl Machine for Trace {
+impl Arith for Trace {
     type Repr<T: Value> = Recorded<T>;
     fn lit<T: Value>(x: T) -> Recorded<T> {
         Recorded(constant_node(Constant::of(x)), PhantomData)
@@ -93,16 +93,16 @@ impl Machine for Trace {
 }
 
 impl Trace {
-    /// The parameter of that name of the formula being recorded.
+    /// The parameter of this name of the formula being recorded.
     ///
     /// # Panics
-    /// If it has none of this name and type.
+    /// If the formula has no parameter of this name and type.
     pub(crate) fn parameter<T: Value>(name: &str) -> V<Self, T> {
         V(Recorded(parameter_node(name, T::TYPE), PhantomData))
     }
 }
 
-/// Puts the formula in the making back when the one recorded within it is done, or panics.
+/// Restores the outer formula when a nested recording ends or panics.
 struct Outer(Option<Builder>);
 impl Drop for Outer {
     fn drop(&mut self) {
@@ -117,10 +117,10 @@ pub(crate) fn record<U: Value>(parameters: Vec<Parameter>, body: impl Fn() -> V<
     record_node(parameters, &|| body().0.0)
 }
 
-/// The same with a body that gives the number of its result.
+/// [`record`] with a body that returns the node of its result.
 #[inline(never)]
 pub(crate) fn record_node(parameters: Vec<Parameter>, body: &dyn Fn() -> usize) -> Formula {
-    // A body may itself record another one.
+    // A body may record another formula.
     let _outer = Outer(Some(BUILDER.replace(Builder::new(parameters))));
     let result = body();
     BUILDER.take().finish(result)
@@ -142,7 +142,7 @@ impl Formula {
         let parameters = named(&[("a", O::A::TYPE), ("b", O::B::TYPE)]);
         record(parameters, || op.apply::<Trace>(Trace::parameter("a"), Trace::parameter("b")))
     }
-    /// ⊗: parameters `a`, `b`, and the positions `i`, `k`, `j`, which are u64.
+    /// ⊗: parameters `a`, `b`, and the indices `i`, `k`, `j`, which are u64.
     #[must_use]
     pub fn of_mul<O: MulOp>(op: O) -> Self {
         let parameters =
@@ -160,7 +160,7 @@ impl Formula {
             ring.fold_on::<Trace>(Trace::parameter("sum"), Trace::parameter("a"), Trace::parameter("b"))
         })
     }
-    /// z = f(a, s, i, j): the entry `a`, the scalar `s`, and the positions `i` and `j`, which are u64.
+    /// z = f(a, s, i, j): the entry `a`, the scalar `s`, and the indices `i` and `j`, which are u64.
     #[must_use]
     pub fn of_index_unary<O: IndexUnaryOp>(op: O) -> Self {
         let parameters = named(&[("a", O::A::TYPE), ("s", O::S::TYPE), ("i", u64::TYPE), ("j", u64::TYPE)]);
@@ -171,7 +171,7 @@ impl Formula {
     }
 }
 
-/// What calls a function of the user's own.
+/// A call of a custom device function.
 impl<const N: usize> From<DeviceFunction<N>> for Builtin {
     fn from(f: DeviceFunction<N>) -> Self {
         Builtin(Function::Device(f.call()))

@@ -1,10 +1,10 @@
-//! Types of values as data, and the memory of a value whose type is forgotten.
+//! Value types as data, and words: values whose type is erased.
 
 use std::mem::MaybeUninit;
 
 use crate::{Error, Result};
 
-/// Calls a macro with each value type of a class, as `Variant type`, behind what is given:
+/// Calls a macro with the given tokens, followed by each value type of a class as `Variant type`:
 /// `for_each_type!(integers, table!(x,))`. The classes are `integers`, `floats`, `complex`; `bits`, integers and bool;
 /// `reals`, integers and floats; `ordered`, these and bool; `numbers`, all of them.
 macro_rules! for_each_type {
@@ -46,7 +46,7 @@ macro_rules! for_each_type {
 }
 pub(crate) use for_each_type;
 
-/// The type of a value: one of the eleven of GraphBLAS, a complex number, or a struct made by
+/// The type of a value: one of the eleven GraphBLAS types, a complex number, or a struct defined by
 /// [`value!`](crate::value!).
 ///
 /// ```
@@ -80,21 +80,21 @@ pub enum Type {
 pub struct StructType {
     /// Its name, in Rust and on the device.
     pub name: &'static str,
-    /// Name, type and place of each field, in order.
+    /// Name, type and byte offset of each field, in order.
     pub fields: &'static [(&'static str, Type, usize)],
-    /// Bytes.
+    /// Size in bytes.
     pub size: usize,
     /// Alignment.
     pub align: usize,
 }
 
 impl Type {
-    /// The types that are no structs: bool, the signed and the unsigned integers, the floats, the complex numbers.
+    /// All types except structs: bool, signed and unsigned integers, floats, complex numbers.
     pub const ALL: &'static [Type] = {
         use Type::{Bool, ComplexF32, ComplexF64, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
         &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, ComplexF32, ComplexF64]
     };
-    /// Those of them that are ordered, the types of the GraphBLAS specification.
+    /// The ordered types, which are those of the GraphBLAS specification.
     pub const ORDERED: &'static [Type] = Self::ALL.split_at(11).0;
     /// Its name in Rust.
     #[must_use]
@@ -142,12 +142,12 @@ impl Type {
         self.is_signed() && !matches!(self, Self::F32 | Self::F64)
             || matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::U64)
     }
-    /// Whether it has numbers below 0: a signed integer or a float.
+    /// Whether it has negative numbers: a signed integer or a float.
     #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::F32 | Self::F64)
     }
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -159,7 +159,7 @@ impl Type {
             Self::Struct(s) => s.size,
         }
     }
-    /// Whether it is a struct whose field `index` is of type `of`, as far as a constant can tell: by size and name.
+    /// Whether it is a struct whose field `index` has type `of`; a constant expression can compare size and name only.
     pub(crate) const fn has_field(self, index: usize, of: Type) -> bool {
         let Self::Struct(s) = self else { return false };
         if index >= s.fields.len() {
@@ -172,7 +172,7 @@ impl Type {
         }
         i == a.len() && i == b.len() && ty.size() == of.size()
     }
-    /// Whether it is a struct of exactly these fields, as far as a constant can tell.
+    /// Whether it is a struct of exactly these fields; compared as by [`has_field`](Self::has_field).
     pub(crate) const fn has_fields(self, of: &[Type]) -> bool {
         let Self::Struct(s) = self else { return false };
         let mut i = 0;
@@ -215,11 +215,11 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The memory of a value whose type is forgotten: as many units, each as large as the value's alignment. It may be
-/// copied and nothing else. What moves values and does not compute with them is compiled for words, once for a size.
+/// A type-erased value: an array of units of the value's alignment. Words can only be copied. Code that moves values
+/// without computing on them is compiled for words, once per size.
 pub trait Word: sealed::Sealed + Copy + Send + Sync + 'static {}
 
-/// Unsigned integers that are as large as their alignment.
+/// An unsigned integer whose size equals its alignment.
 pub trait Unit: sealed::Sealed + Copy + Send + Sync + 'static {}
 impl<U: Unit, const N: usize> sealed::Sealed for [MaybeUninit<U>; N] {}
 impl<U: Unit, const N: usize> Word for [MaybeUninit<U>; N] {}
@@ -244,5 +244,5 @@ macro_rules! units {
 }
 units! { 1 u8; 2 u16; 4 u32; 8 u64; }
 
-/// The word of a type of this size and alignment.
+/// The word type for this size and alignment.
 pub type WordOf<const ALIGN: usize, const UNITS: usize> = [MaybeUninit<<Aligned<ALIGN> as HasUnit>::Unit>; UNITS];

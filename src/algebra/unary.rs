@@ -9,7 +9,7 @@ op! { /// |a|, wrapping.
 pub Abs<T: Num> (a) -> T { a.abs() } }
 op! { /// −a, wrapping: the additive inverse.
 pub Ainv<T: Number> (a) -> T { -a } }
-op! { /// 1 / a, total for integers as division is: the multiplicative inverse.
+op! { /// 1 / a, total for integers as division: the multiplicative inverse.
 pub Minv<T: Number> (a) -> T { V::lit(T::ONE) / a } }
 op! { /// ¬(a ≠ 0): logical inverse.
 pub Lnot<T: Number> (a) -> bool { a.eq(V::lit(T::ZERO)) } }
@@ -33,7 +33,7 @@ pub Floor<T: Real> (a) -> T { a.floor() } }
 op! { /// Smallest integer not below a.
 pub Ceil<T: Real> (a) -> T { a.ceil() } }
 
-op! { /// a as another number: wrapping between integers, saturating from floats, NaN becomes 0; to bool, a ≠ 0.
+op! { /// Conversion of numbers: wrapping between integers, saturating from floats, NaN becomes 0; to bool, a ≠ 0.
 ///
 /// ```
 /// use sparring::algebra::{Cast, Host, UnaryOp, V};

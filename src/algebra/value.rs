@@ -1,9 +1,9 @@
-//! Scalar types: what a sparse matrix may hold, and the arithmetic each kind has.
+//! Value types of sparse matrices, and their arithmetic.
 //!
-//! Integers wrap. [`minimum`](Num::minimum) and [`maximum`](Num::maximum) are the comparison `b < a`, not IEEE's fmin,
-//! so that every machine gives the same bits. Division of integers is total: x/0 is 0 for x = 0, otherwise the largest
-//! or smallest value by sign. Conversion between numbers is Rust's `as`: integers wrap, a float becomes the nearest
-//! integer towards zero that the type holds and NaN becomes 0; anything but 0 is `true`.
+//! Integers wrap. [`minimum`](Num::minimum) and [`maximum`](Num::maximum) are defined by the comparison `b < a`, not by
+//! IEEE's fmin, so that CPU and GPU agree bitwise. Division of integers is total: x/0 is 0 for x = 0, otherwise the
+//! largest or smallest value by the sign of x. Conversion between numbers is Rust's `as`: integers wrap, floats are
+//! truncated towards zero and saturate, NaN becomes 0; any number but 0 is `true`.
 
 use std::fmt::Debug;
 
@@ -12,12 +12,12 @@ use num_traits::Float;
 
 use super::types::{Type, Word, WordOf};
 
-/// A scalar type. [`value!`](crate::value!) makes one of a struct of your own.
+/// A value type. [`value!`](crate::value!) defines custom structs.
 ///
 /// # Safety
-/// `TYPE` has the size, the alignment and, of a struct, the fields of this type (`#[repr(C)]`), and `Word` its size and
-/// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says. `CUDA` is left as
-/// it is, or says the same.
+/// `TYPE` must have the size, the alignment and, for a struct, the fields of this type (`#[repr(C)]`), and `Word` its
+/// size and alignment: arrays of words are reinterpreted as arrays of values, and device code relies on `TYPE`. `CUDA`
+/// must keep its default or an equivalent name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of a sparse matrix",
     label = "not a scalar type",
@@ -26,15 +26,15 @@ use super::types::{Type, Word, WordOf};
 pub unsafe trait Value: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// The type as data.
     const TYPE: Type;
-    /// The memory of a value.
+    /// The type-erased value.
     type Word: Word;
     /// Name of the type in CUDA C++.
     const CUDA: &'static str = Self::TYPE.cuda();
 }
 
-/// A number on its way from one type to another.
+/// The intermediate of a conversion between number types.
 ///
-/// Widening into it loses nothing, so that `a as wide as b` is `a as b`, rounded once.
+/// Widening is exact, so `a as wide as b` equals `a as b`, rounded once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wide {
     /// From a signed integer.
@@ -45,12 +45,13 @@ pub enum Wide {
     Float(f64),
 }
 
-/// What can be added and multiplied: numbers, bool as the two-element lattice, complex numbers. Arithmetic wraps.
+/// A type with addition and multiplication: numbers, bool as the two-element lattice, complex numbers. Arithmetic
+/// wraps.
 ///
-/// Their operators `+ − · /` in a formula mean these functions; Rust's own would stop at an overflow and do not know
-/// bool.
+/// The operators `+ − · /` in operator bodies mean these functions. Rust's own operators panic at an overflow and are
+/// not defined for bool.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no arithmetic that formulas know",
+    message = "`{Self}` does not support arithmetic",
     label = "neither a number, nor bool, nor complex",
     note = "bool, the integers i8 to u64, f32, f64, Complex<f32> and Complex<f64> have it; of a struct made by `value!`, compute with \
             the fields"
@@ -62,7 +63,7 @@ pub trait Number: Value + Default {
     const ONE: Self;
     /// a + b, wrapping (bool: or).
     fn wrapping_add(self, b: Self) -> Self;
-    /// a + b, `None` where an integer type does not hold it (bool: or).
+    /// a + b, `None` on integer overflow (bool: or).
     #[inline(always)]
     fn checked_add(self, b: Self) -> Option<Self> {
         Some(self.wrapping_add(b))
@@ -75,20 +76,20 @@ pub trait Number: Value + Default {
     fn total_div(self, b: Self) -> Self;
     /// −a, wrapping (bool: a).
     fn wrapping_neg(self) -> Self;
-    /// A real number as one of this type: saturating for integers, NaN becomes 0; for bool, x ≠ 0.
+    /// Converts a real number: saturating for integers, NaN becomes 0; for bool, x ≠ 0.
     fn from_f64(x: f64) -> Self;
-    /// An integer as a number of this type, wrapping; for bool, x ≠ 0.
+    /// Converts an integer, wrapping; for bool, x ≠ 0.
     fn from_i32(x: i32) -> Self;
-    /// [`multiply_add`](Self::multiply_add) is a function of its own, rounded once: f32 and f64.
+    /// Whether [`multiply_add`](Self::multiply_add) is fused, rounded once: for f32 and f64.
     const FUSED: bool = false;
-    /// a · b + c: f32 and f64 round it once.
+    /// a · b + c; rounded once for f32 and f64.
     #[inline(always)]
     fn multiply_add(self, b: Self, c: Self) -> Self {
         self.wrapping_mul(b).wrapping_add(c)
     }
 }
 
-/// A number that is ordered: any but the complex ones.
+/// An ordered number type: all except complex numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an ordered number",
     label = "this needs a type of numbers with an order",
@@ -114,22 +115,22 @@ pub trait Num: Number + PartialOrd {
     fn maximum(self, b: Self) -> Self {
         if self < b { b } else { self }
     }
-    /// From a position or a count, wrapping.
+    /// Converts an index or a count, wrapping.
     fn from_index(i: u64) -> Self;
     /// As f64, for checks and printing.
     fn as_f64(self) -> f64;
-    /// The first half of a conversion.
+    /// The first step of a conversion.
     fn widen(self) -> Wide;
-    /// The second half of a conversion.
+    /// The second step of a conversion.
     fn narrow(x: Wide) -> Self;
-    /// As a number of another type, by the rules of `as`; to bool, x ≠ 0 (so NaN is true).
+    /// Converts to another number type, as by `as`; to bool, x ≠ 0 (so NaN is true).
     #[inline(always)]
     fn cast<U: Num>(self) -> U {
         U::narrow(self.widen())
     }
 }
 
-/// Types with `&`, `|`, `^`, `!`: integers bit by bit, bool as logic.
+/// Types with `&`, `|`, `^`, `!`: bitwise for integers, logical for bool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no bits to combine",
     label = "this needs an integer or bool",
@@ -190,7 +191,7 @@ macro_rules! bits {
         }
     };
 }
-/// The second half of a conversion, for every number but bool.
+/// The second step of a conversion, for every number type but bool.
 macro_rules! narrow {
     ($x:expr, $t:ty) => {
         match $x {
@@ -316,13 +317,13 @@ macro_rules! real {
         impl Real for $t {
             #[inline(always)] fn x_ln_x(self) -> Self { super::log::$t(self) }
         }
-        // SAFETY: a complex number is `repr(C)`, its two parts one after the other.
+        // SAFETY: a complex number is `repr(C)`, with its two parts in order.
         unsafe impl Value for Complex<$t> {
             const TYPE: Type = Type::$complex;
             type Word = WordOf<{ align_of::<$t>() }, 2>;
         }
-        // num-complex computes by the formulas of the textbook, each operation rounded: so does `sr::complex` of
-        // `prelude.cuh`.
+        // num-complex uses the textbook formulas, with each operation rounded; `sr::complex` in `prelude.cuh` does the
+        // same.
         arithmetic!(Complex<$t>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), |x| Complex::new(x as $t, 0.0));
     )*};
 }

@@ -1,7 +1,7 @@
-//! Arrays of values as arrays of words, and arrays whose type is known at run time.
+//! Type erasure: arrays of values as arrays of words, and arrays with a run-time type.
 //!
-//! Whoever moves values and does not compute with them is compiled for words, once for a size. Here is the only way
-//! from values to words and back; a [`Slice`] remembers the type and gives the values back to those who name it.
+//! Code that moves values without computing on them is compiled for words, once per size. This module has the only
+//! conversions between values and words. A [`Slice`] records the type, and returns the values for that type.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use super::{Type, Value, Word, for_each_type};
 use crate::{Error, Result};
 
-/// Values that a copy of a short part moves at once: a size that the compiler knows.
+/// Short parts are copied as this number of values: a size known to the compiler.
 const WINDOW: usize = 8;
 
-/// A loop over values of so many bytes, written once: a size that the compiler knows makes each copy a move.
+/// Instantiates a loop for common value sizes: with a size known to the compiler, each copy is a single move.
 macro_rules! by_size {
     ($size:expr, $n:ident => $loop:expr) => {
         match $size {
@@ -39,16 +39,16 @@ macro_rules! by_size {
     };
 }
 
-/// The memory of a value.
+/// The word of a value.
 #[inline(always)]
 pub(crate) fn word<T: Value>(x: T) -> T::Word {
     const { same_layout::<T>() };
     // SAFETY: same size (checked); a word may hold any bytes, padding included.
     unsafe { std::mem::transmute_copy(&x) }
 }
-/// The value that a word is the memory of.
+/// The value of a word.
 /// # Safety
-/// `w` came from a value of type `T`.
+/// `w` is the word of a value of type `T`.
 #[inline(always)]
 pub(crate) unsafe fn value<T: Value>(w: T::Word) -> T {
     const { same_layout::<T>() };
@@ -67,13 +67,13 @@ pub(crate) fn words<T: Value>(x: &[T]) -> &[T::Word] {
     // SAFETY: same size and alignment (checked); a word may hold any bytes; nothing is written through the result.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
 }
-/// Values as words that may be replaced.
+/// Values as mutable words.
 /// # Safety
 /// Every word written is that of a value of type `T`.
 #[inline(always)]
 pub(crate) unsafe fn words_mut<T: Value>(x: &mut [T]) -> &mut [T::Word] {
     const { same_layout::<T>() };
-    // SAFETY: same size and alignment (checked); what is written is a `T` by the caller's promise.
+    // SAFETY: same size and alignment (checked); written words are of a `T` by the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
 }
 /// Words as values.
@@ -85,13 +85,13 @@ pub(crate) unsafe fn values<T: Value>(x: &[T::Word]) -> &[T] {
     // SAFETY: same size and alignment (checked); the words are values by the caller's promise.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
 }
-/// Words as values that may be replaced.
+/// Words as mutable values.
 /// # Safety
 /// Every word is that of a value of type `T`.
 #[inline(always)]
 pub(crate) unsafe fn values_mut<T: Value>(x: &mut [T::Word]) -> &mut [T] {
     const { same_layout::<T>() };
-    // SAFETY: as for `values`; what is written is a value, and a word may hold any.
+    // SAFETY: as for `values`; values are written, and a word may hold any of them.
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
 }
 /// A vector of values as one of words; nothing is copied.
@@ -114,20 +114,20 @@ pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
     unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
 }
 
-/// The value whose bytes are all 0: 0, `false`, or a struct of these.
+/// The all-zero value: 0, `false`, or a struct of these.
 #[inline(always)]
 pub(crate) const fn zero<T: Value>() -> T {
     // SAFETY: zeros are a value of every type of numbers and of bool, and a struct is its fields (`Value`'s promise).
     unsafe { std::mem::zeroed() }
 }
 
-/// A vector of values whose type is forgotten, to be changed in place and to grow.
+/// A growable vector of values with an erased type.
 pub(crate) trait ValueVec {
-    /// The values, to be replaced.
+    /// The values, mutable.
     fn slice_mut(&mut self) -> SliceMut<'_>;
-    /// Makes room for `additional` values; whether there was memory.
+    /// Reserves memory for `additional` values; false if the allocation fails.
     fn try_reserve(&mut self, additional: usize) -> bool;
-    /// Appends zeros or drops the last values.
+    /// Appends zeros or truncates.
     fn resize_zeroed(&mut self, len: usize);
 }
 impl<T: Value> ValueVec for Vec<T> {
@@ -142,30 +142,30 @@ impl<T: Value> ValueVec for Vec<T> {
     }
 }
 
-/// What makes one value of two.
+/// A fold of two values into one.
 pub(crate) type Fold<'a, W> = &'a (dyn Fn(W, W) -> W + Sync);
 
-/// Work that moves values about, compiled once for each size of a value.
+/// A data movement: code that copies and folds values, compiled once per value size.
 ///
-/// It has no words but copies of those that it is given and of those that the fold makes of such: it is written for
-/// every type of word, and a [`Word`] cannot be made. (No one asks `Any` for the type of a word.)
+/// An implementation can return only copies of the given words and results of the fold on them: it is generic over the
+/// word type, and a [`Word`] cannot be constructed. (Implementations must not query the type of a word by `Any`.)
 pub(crate) trait Moves {
-    /// What is found beside the values.
-    type Found;
-    /// The values moved, some perhaps folded.
-    fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Self::Found, Vec<W>)>;
+    /// The structure computed beside the values.
+    type Structure;
+    /// The moved values, some of them folded.
+    fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Self::Structure, Vec<W>)>;
 }
 
-/// Moves values of type `T`; `fold` makes one of two.
+/// Runs a data movement on values of type `T`, with an optional fold.
 pub(crate) fn moved<T: Value, M: Moves>(
     moves: M,
     values: &[T],
     fold: Option<impl Fn(T, T) -> T + Sync>,
-) -> Result<(M::Found, Vec<T>)> {
+) -> Result<(M::Structure, Vec<T>)> {
     let on_words = fold.map(|fold| {
         move |x: T::Word, y: T::Word| {
-            // SAFETY: words that the work has are copies of those of `values` and of what this gives (`Moves`): all are
-            // of a `T`.
+            // SAFETY: the words of the movement are copies of those of `values` and results of this fold (`Moves`): all
+            // are of a `T`.
             word(fold(unsafe { value::<T>(x) }, unsafe { value::<T>(y) }))
         }
     });
@@ -174,22 +174,22 @@ pub(crate) fn moved<T: Value, M: Moves>(
     Ok((found, unsafe { from_words(moved) }))
 }
 
-/// The same of the values of two operands, which are of one type.
+/// A data movement of the values of two operands of one type; otherwise as [`Moves`].
 pub(crate) trait MovesTwo {
-    /// What is found beside the values.
-    type Found;
-    /// Values of either, moved.
-    fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Self::Found, Vec<W>)>;
+    /// The structure computed beside the values.
+    type Structure;
+    /// The moved values of both operands.
+    fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Self::Structure, Vec<W>)>;
 }
 
-/// Moves values of type `T`.
-pub(crate) fn moved_two<T: Value, M: MovesTwo>(moves: M, a: &[T], b: &[T]) -> Result<(M::Found, Vec<T>)> {
+/// Runs a data movement of two operands on values of type `T`.
+pub(crate) fn moved_two<T: Value, M: MovesTwo>(moves: M, a: &[T], b: &[T]) -> Result<(M::Structure, Vec<T>)> {
     let (found, moved) = moves.run(words(a), words(b))?;
-    // SAFETY: words that the work has are copies of those of `a` and of `b` (`MovesTwo`): all are of a `T`.
+    // SAFETY: the words of the movement are copies of those of `a` and `b` (`MovesTwo`): all are of a `T`.
     Ok((found, unsafe { from_words(moved) }))
 }
 
-/// Values of a type known at run time, borrowed.
+/// A borrowed slice of values of a run-time type.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
     ty: Type,
@@ -203,7 +203,7 @@ unsafe impl Send for Slice<'_> {}
 unsafe impl Sync for Slice<'_> {}
 
 impl<'a> Slice<'a> {
-    /// These values.
+    /// Erases the type of a slice.
     /// ```
     /// use sparring::algebra::{Slice, Type};
     /// let s = Slice::of(&[1.0, 2.0]);
@@ -214,22 +214,22 @@ impl<'a> Slice<'a> {
     pub fn of<T: Value>(x: &'a [T]) -> Self {
         Self { ty: T::TYPE, at: x.as_ptr().cast(), len: x.len(), of: PhantomData }
     }
-    /// Their type.
+    /// Type of the values.
     #[must_use]
     pub fn ty(&self) -> Type {
         self.ty
     }
-    /// Their number.
+    /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// Whether some value is a number below 0.
+    /// Whether some value is a negative number.
     #[must_use]
     pub fn has_negative(&self) -> bool {
         macro_rules! some {
@@ -243,11 +243,11 @@ impl<'a> Slice<'a> {
     #[inline]
     #[must_use]
     pub fn get<T: Value>(&self) -> Option<&'a [T]> {
-        // SAFETY: 1. types that are equal as data have one layout and one meaning: a number is itself, a struct its
-        // fields at their places (`Value`'s promise); 2. the values are borrowed for 'a.
+        // SAFETY: 1. types that are equal as data have the same layout and meaning: a number is itself, a struct its
+        // fields at their offsets (`Value`'s promise); 2. the values are borrowed for 'a.
         (T::TYPE == self.ty).then(|| unsafe { std::slice::from_raw_parts(self.at.cast(), self.len) })
     }
-    /// Some of them.
+    /// The values of a range.
     /// # Panics
     /// If the range is not within `0..len()`.
     #[inline]
@@ -258,49 +258,49 @@ impl<'a> Slice<'a> {
         let at = unsafe { self.at.add(range.start * self.ty.size()) };
         Self { at, len: range.len(), ..*self }
     }
-    /// Where the first value lies. Bytes between the fields of a struct are undefined, so they may only be copied.
+    /// Pointer to the first value. Padding bytes of structs are uninitialized, so they may only be copied.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> *const u8 {
         self.at
     }
-    /// The bytes of values that are numbers, in the order of this machine; `None` for structs, which may have gaps.
+    /// The bytes of numbers, in native byte order; `None` for structs, which may have padding.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
         if matches!(self.ty, Type::Struct(_)) {
             return None;
         }
-        // SAFETY: 1. so many values lie side by side, and numbers have no bytes between or within them that are not set;
+        // SAFETY: 1. the values are contiguous, and numbers have no padding;
         // 2. they are borrowed as long, and any byte is a u8; 3. a slice of values has at most isize::MAX bytes.
         Some(unsafe { std::slice::from_raw_parts(self.at, self.len * self.ty.size()) })
     }
-    /// Copies the bytes of values, which are numbers, from number `start` on, as many as fill `to`: little-endian.
+    /// Copies numbers from position `start` on into `to`, in little-endian byte order.
     /// # Panics
-    /// If they are structs, or `to` is no whole number of values that are there.
+    /// For structs, or if the size of `to` is not that of a range of values from `start` on.
     pub(crate) fn copy_le_bytes(&self, start: usize, to: &mut [u8]) {
         let size = self.ty.size();
         assert!(!matches!(self.ty, Type::Struct(_)) && to.len().is_multiple_of(size));
         let part = self.part(start..start + to.len() / size);
-        // SAFETY: 1. the part has as many bytes, all of them set, because numbers have none between; 2. `to` is borrowed
-        // to be replaced, so the two do not overlap.
+        // SAFETY: 1. the part has the same number of bytes, all initialized, because numbers have no padding; 2. `to`
+        // is mutably borrowed, so the two do not overlap.
         unsafe { to.as_mut_ptr().copy_from_nonoverlapping(part.at, to.len()) };
         little_endian(self.ty, to);
     }
-    /// Field `index` of the structs, as an array with gaps.
+    /// Field `index` of the structs, as a strided array.
     /// # Panics
-    /// If they are no structs, or have no such field.
+    /// If the values are not structs, or have no such field.
     pub(crate) fn field(&self, index: usize) -> Strided<'a> {
         let Type::Struct(s) = self.ty else { panic!("{} is no struct", self.ty) };
         let (_, ty, offset) = s.fields[index];
         Strided { ty, at: self.at.wrapping_add(offset), step: s.size, len: self.len, of: PhantomData }
     }
-    /// The values as an array without gaps, of which a single one may stand for all.
+    /// The values as a contiguous strided array; a single value may stand for all.
     pub(crate) fn strided(&self) -> Strided<'a> {
         Strided { ty: self.ty, at: self.at, step: self.ty.size(), len: self.len, of: PhantomData }
     }
 }
 
-/// Turns the bytes of numbers in the order of this machine into those in little-endian order, or back.
+/// Converts the bytes of numbers between native and little-endian byte order.
 fn little_endian(ty: Type, bytes: &mut [u8]) {
     let parts = if matches!(ty, Type::ComplexF32 | Type::ComplexF64) { 2 } else { 1 };
     if cfg!(target_endian = "big") {
@@ -308,7 +308,7 @@ fn little_endian(ty: Type, bytes: &mut [u8]) {
     }
 }
 
-/// Values that lie a step apart.
+/// Values at a constant stride.
 #[derive(Clone, Copy)]
 pub(crate) struct Strided<'a> {
     ty: Type,
@@ -318,7 +318,7 @@ pub(crate) struct Strided<'a> {
     of: PhantomData<&'a [u8]>,
 }
 
-/// Values of a type known at run time, borrowed to be replaced.
+/// A mutably borrowed slice of values of a run-time type.
 #[derive(Debug)]
 pub struct SliceMut<'a> {
     ty: Type,
@@ -328,26 +328,26 @@ pub struct SliceMut<'a> {
 }
 // SAFETY: it is a unique borrow of values, which are `Send`.
 unsafe impl Send for SliceMut<'_> {}
-// SAFETY: a shared `SliceMut` gives nothing but its type and length.
+// SAFETY: a shared `SliceMut` gives access to its type and length only.
 unsafe impl Sync for SliceMut<'_> {}
 
 impl<'a> SliceMut<'a> {
-    /// These values.
+    /// Erases the type of a slice.
     #[must_use]
     pub fn of<T: Value>(x: &'a mut [T]) -> Self {
         Self { ty: T::TYPE, at: x.as_mut_ptr().cast(), len: x.len(), of: PhantomData }
     }
-    /// Their type.
+    /// Type of the values.
     #[must_use]
     pub fn ty(&self) -> Type {
         self.ty
     }
-    /// Their number.
+    /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -359,13 +359,13 @@ impl<'a> SliceMut<'a> {
         // SAFETY: as for `Slice::get`; the borrow is unique as long as `self` is borrowed.
         (T::TYPE == self.ty).then(|| unsafe { std::slice::from_raw_parts_mut(self.at.cast(), self.len) })
     }
-    /// The same values, for a while.
+    /// Reborrows the values.
     #[inline]
     #[must_use]
     pub fn reborrow(&mut self) -> SliceMut<'_> {
         SliceMut { ty: self.ty, at: self.at, len: self.len, of: PhantomData }
     }
-    /// Some of them.
+    /// The values of a range.
     /// # Panics
     /// If the range is not within `0..len()`.
     #[inline]
@@ -376,55 +376,53 @@ impl<'a> SliceMut<'a> {
         let at = unsafe { self.at.add(range.start * self.ty.size()) };
         SliceMut { ty: self.ty, at, len: range.len(), of: PhantomData }
     }
-    /// Where the first value lies.
+    /// Pointer to the first value.
     #[inline]
     #[must_use]
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.at
     }
-    /// The values, to be read.
+    /// The values, immutable.
     #[must_use]
     pub fn as_slice(&self) -> Slice<'_> {
         Slice { ty: self.ty, at: self.at, len: self.len, of: PhantomData }
     }
     /// The values before `mid`, and those from `mid` on.
     /// # Panics
-    /// If `mid` is beyond the last value.
+    /// If `mid` exceeds the length.
     pub(crate) fn split_at(self, mid: usize) -> (SliceMut<'a>, SliceMut<'a>) {
         assert!(mid <= self.len);
         // SAFETY: within the values, or one past their end.
         let at = unsafe { self.at.add(mid * self.ty.size()) };
         (Self { len: mid, ..self }, SliceMut { ty: self.ty, at, len: self.len - mid, of: PhantomData })
     }
-    /// Replaces the values by these, or all by a single one.
+    /// Overwrites the values by `values`, or all of them by a single value.
     /// # Panics
-    /// If the types differ, or the lengths do and there is not one value.
+    /// If the types differ, or the lengths differ and `values` is not a single value.
     pub fn copy_from(&mut self, values: &Slice<'_>) {
         if self.len != values.len {
             return self.strided().copy_from(values.strided());
         }
         assert!(self.ty == values.ty, "{} from {}", self.ty, values.ty);
-        // SAFETY: 1. both are so many values of the type, side by side; 2. these are borrowed to be replaced, so they
-        // do not overlap;
-        // 3. what is copied are values, so what stands there after are values.
+        // SAFETY: 1. both are contiguous arrays of this number of values of the type; 2. `self` is mutably borrowed, so
+        // they do not overlap; 3. values are copied, so the array holds values afterwards.
         unsafe { self.at.copy_from_nonoverlapping(values.at, self.len * self.ty.size()) };
     }
-    /// The bytes of values of which any bits are one, to be replaced, in the order of this machine; `None` for truth values
-    /// and structs.
+    /// The mutable bytes of numbers, for which any bits are valid, in native byte order; `None` for bools and structs.
     #[must_use]
     pub fn into_bytes(self) -> Option<&'a mut [u8]> {
         if matches!(self.ty, Type::Struct(_) | Type::Bool) {
             return None;
         }
-        // SAFETY: 1. so many values lie side by side, numbers without bytes that are not set; 2. they are borrowed as long, to
-        // be replaced, and this borrow is used up; 3. whatever bytes are written, they are integers or floats.
+        // SAFETY: 1. the values are contiguous numbers without padding; 2. they are mutably borrowed for 'a, and `self`
+        // is consumed; 3. any bytes are valid integers or floats.
         Some(unsafe { std::slice::from_raw_parts_mut(self.at, self.len * self.ty.size()) })
     }
-    /// Replaces the values, which are numbers, by those of these bytes, little-endian; the bytes are scratch afterwards.
+    /// Overwrites numbers by those of these bytes, which are little-endian; the bytes are scratch afterwards.
     /// # Errors
-    /// The place of a byte that is no bool; the values are as they were.
+    /// The position of a byte that is not a bool; the values are then unchanged.
     /// # Panics
-    /// If they are structs, or there are not as many bytes.
+    /// For structs, or if the number of bytes differs.
     pub(crate) fn set_le_bytes(&mut self, bytes: &mut [u8]) -> Result<(), usize> {
         assert!(!matches!(self.ty, Type::Struct(_)) && bytes.len() == self.len * self.ty.size());
         if self.ty == Type::Bool
@@ -433,41 +431,40 @@ impl<'a> SliceMut<'a> {
             return Err(at);
         }
         little_endian(self.ty, bytes);
-        // SAFETY: 1. as many bytes; 2. the values are borrowed to be replaced, so the two do not overlap; 3. any bytes are
-        // a number, and those of bools were looked at.
+        // SAFETY: 1. the sizes are equal; 2. the values are mutably borrowed, so the two do not overlap; 3. any bytes
+        // are a valid number, and those of bools were checked.
         unsafe { self.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(())
     }
-    /// Copies the values of a range to those from `to` on; the two may overlap.
+    /// Copies the values of a range to the positions from `to` on; the two may overlap.
     /// # Panics
-    /// If either leads beyond the values.
+    /// If either range is out of bounds.
     pub(crate) fn copy_within(&mut self, from: Range<usize>, to: usize) {
         assert!(from.start <= from.end && from.end <= self.len && to <= self.len - from.len());
         let size = self.ty.size();
-        // SAFETY: both ranges are values of this array (checked), which is borrowed to be replaced; what is copied are
-        // values.
+        // SAFETY: both ranges are values of this array (checked), which is mutably borrowed; values are copied.
         unsafe { self.at.add(to * size).copy_from(self.at.add(from.start * size), from.len() * size) };
     }
-    /// Replaces value p by `from[at(p)]`, for each p for which there is such a value.
+    /// Overwrites value p by `from[at(p)]`, for each p for which that value exists.
     /// # Panics
     /// If the types differ.
     pub(crate) fn gather(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
         let places = (0..self.len).zip(at).filter(|&(_, q)| q < from.len);
         by_size!(self.ty.size(), size => for (p, q) in places {
-            // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not
-            // overlap; 3. both are of one type, so what stands there after is a value.
+            // SAFETY: 1. p and q are within bounds; 2. `self` is mutably borrowed, so the two do not overlap; 3. both
+            // have the same type, so a value is written.
             unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
         });
     }
-    /// Replaces all by one value.
+    /// Overwrites all values by one.
     /// # Panics
-    /// If the types differ, or `value` is not one.
+    /// If the types differ, or `value` is not a single value.
     pub(crate) fn fill(&mut self, value: &Slice<'_>) {
         assert!(value.len == 1);
         self.gather(value, std::iter::repeat(0));
     }
-    /// Replaces `at(p)` by value p of `from`, for each p for which there is such a place.
+    /// Overwrites value `at(p)` by value p of `from`, for each p for which that position exists.
     /// # Panics
     /// If the types differ.
     pub(crate) fn scatter(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
@@ -478,10 +475,10 @@ impl<'a> SliceMut<'a> {
             unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
         });
     }
-    /// Replaces the first values by those of some parts of other arrays, one part behind the other; what stands behind
-    /// them may be replaced too, by some of those arrays' values.
+    /// Overwrites the first values by the concatenation of parts of other arrays. Values behind them may be overwritten
+    /// too, by other values of those arrays.
     /// # Panics
-    /// If the types differ, a part is not there, or there is no room.
+    /// If the types differ, a part is out of bounds, or the parts exceed this array.
     #[inline]
     pub(crate) fn copy_parts<'s>(&mut self, parts: impl Iterator<Item = (Slice<'s>, Range<usize>)>) {
         let mut at = 0;
@@ -490,8 +487,7 @@ impl<'a> SliceMut<'a> {
             let is_there = part.start <= part.end && part.end <= from.len;
             assert!(self.ty == from.ty && is_there && n <= room, "values {part:?} of {}", from.len);
             let is_short = n <= WINDOW && WINDOW <= room.min(from.len - part.start);
-            // SAFETY: as for `gather`; the part, and a window where one is copied, were compared with the array, and
-            // with the room.
+            // SAFETY: as for `gather`; the part, or the window copied for it, was checked against both arrays.
             unsafe {
                 let (from, to) = (from.at.add(part.start * size), self.at.add(at * size));
                 if is_short { copy_value(from, to, WINDOW * size) } else { copy_value(from, to, n * size) }
@@ -499,10 +495,10 @@ impl<'a> SliceMut<'a> {
             at += n;
         }));
     }
-    /// Replaces the first values by some of another array, each so many times, one behind the other; what stands behind
-    /// them may be replaced too, likewise.
+    /// Overwrites the first values by values of another array, each repeated a number of times. Values behind them may
+    /// be overwritten too, by other values of that array.
     /// # Panics
-    /// If the types differ, a value is not there, or there is no room.
+    /// If the types differ, a value is out of bounds, or the repeats exceed this array.
     #[inline]
     pub(crate) fn repeat_each(&mut self, from: &Slice<'_>, times: impl Iterator<Item = (usize, usize)>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
@@ -512,14 +508,14 @@ impl<'a> SliceMut<'a> {
             assert!(q < from.len && n <= room, "value {q} of {}, {n} times", from.len);
             let copies = if n <= WINDOW && WINDOW <= room { WINDOW } else { n };
             for p in at..at + copies {
-                // SAFETY: as for `gather`; q was compared with the array, the copies with the room.
+                // SAFETY: as for `gather`; q was checked against `from`, the copies against `self`.
                 unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
             }
             at += n;
         }));
     }
-    /// Replaces `at(p)` by value p of `from`, or, where the flag beside it is set, by the value of `other` at that
-    /// place, for each p for which there is such a place.
+    /// Overwrites value `at(p)` by value p of `from`, or, if its flag is set, by the value of `other` at that position,
+    /// for each p for which that position exists.
     /// # Panics
     /// If the types differ.
     pub(crate) fn scatter_or(&mut self, from: &Slice<'_>, other: &Slice<'_>, at: impl Iterator<Item = (usize, bool)>) {
@@ -527,17 +523,17 @@ impl<'a> SliceMut<'a> {
         let most = self.len.min(other.len);
         let places = (0..from.len).zip(at).filter(|(_, (q, _))| *q < most);
         by_size!(self.ty.size(), size => for (p, (q, of_other)) in places {
-            // SAFETY: as for `gather`; q is below the number of values of either.
+            // SAFETY: as for `gather`; q is within bounds of both.
             unsafe {
                 let value = if of_other { other.at.add(q * size) } else { from.at.add(p * size) };
                 copy_value(value, self.at.add(q * size), size);
             }
         });
     }
-    /// Writes the values of rows of A ⊗ B. `from` has the products of a block of A by each entry of B,
-    /// [`Tile::STRIDE`] apart; `of_b` are the rows of B. Each part of a row of A goes to its places in all rows of C.
+    /// Writes the values of rows of A ⊗ B. `from` has the products of a block of A by each entry of B, at a stride of
+    /// [`Tile::STRIDE`]; `of_b` are the rows of B. Each part of a row of A is scattered to all of its rows of C.
     /// # Panics
-    /// If the types differ, or there are no such values.
+    /// If the types differ, or a position is out of bounds.
     #[inline]
     pub(crate) fn spread(&mut self, from: &Slice<'_>, of_b: &[Range<usize>], parts: impl Iterator<Item = Tile>) {
         let (n, stride) = (of_b.last().map_or(0, |row| row.end), Tile::STRIDE);
@@ -552,30 +548,30 @@ impl<'a> SliceMut<'a> {
                 for m in 0..count {
                     for l in 0..row.len() {
                         let (p, q) = (first + m * row.len() + l, (row.start + l) * stride + at + m);
-                        // SAFETY: as for `gather`: 1. p < to + len · (row.start + row.len()) ≤ to + len · n, which is at
-                        // most the length, since start + m < len and l < row.len(); 2. q < (row.start + l + 1) · stride
-                        // ≤ n · stride, since at + m < stride.
+                        // SAFETY: as for `gather`: 1. p < to + len · (row.start + row.len()) ≤ to + len · n, which is
+                        // at most the length, since start + m < len and l < row.len(); 2. q < (row.start + l + 1) ·
+                        // stride ≤ n · stride, since at + m < stride.
                         unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
                     }
                 }
             }
         });
     }
-    /// Replaces value `to` by `from[at]`, for each pair (to, at).
+    /// Overwrites value `to` by `from[at]`, for each pair (to, at).
     /// # Panics
-    /// If the types differ, or there is no such value.
+    /// If the types differ, or a position is out of bounds.
     pub(crate) fn copy_pairs(&mut self, from: &Slice<'_>, pairs: &[(usize, usize)]) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
         let size = self.ty.size();
         for &(to, at) in pairs {
             assert!(to < self.len && at < from.len, "value {to} of {}, {at} of {}", self.len, from.len);
-            // SAFETY: as for `gather`; the numbers were compared.
+            // SAFETY: as for `gather`; both positions were checked.
             unsafe { copy_value(from.at.add(at * size), self.at.add(to * size), size) };
         }
     }
     /// Field `index` of the structs.
     /// # Panics
-    /// If they are no structs, or have no such field.
+    /// If the values are not structs, or have no such field.
     pub(crate) fn field(&mut self, index: usize) -> StridedMut<'_> {
         let f = self.as_slice().field(index);
         StridedMut {
@@ -591,8 +587,8 @@ impl<'a> SliceMut<'a> {
     }
 }
 
-/// Values `start..start + n` of a row of A of `len`, which are number `at` and so on of a block, and the place of the
-/// first product of the row.
+/// Values `start..start + n` of a row of A with `len` entries, stored from position `at` of a block on, and the
+/// position of the first product of the row.
 pub(crate) struct Tile {
     pub(crate) to: usize,
     pub(crate) len: usize,
@@ -605,7 +601,7 @@ impl Tile {
     pub(crate) const STRIDE: usize = 128;
 }
 
-/// Values that lie a step apart, to be replaced.
+/// Mutable values at a constant stride.
 pub(crate) struct StridedMut<'a> {
     ty: Type,
     at: *mut u8,
@@ -615,20 +611,20 @@ pub(crate) struct StridedMut<'a> {
 }
 
 impl StridedMut<'_> {
-    /// Replaces the values by these, or all by a single one.
+    /// Overwrites the values by `values`, or all of them by a single value.
     /// # Panics
-    /// If the types differ, or the lengths do and there is not one value.
+    /// If the types differ, or the lengths differ and `values` is not a single value.
     pub(crate) fn copy_from(self, from: Strided<'_>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
         assert!(self.len == from.len || from.len == 1, "{} values from {}", self.len, from.len);
         let step = if from.len == 1 { 0 } else { from.step };
         for i in 0..self.len {
-            // SAFETY: 1. both are values of the type, i below their numbers, or the only one; 2. one is borrowed to be
-            // replaced, so they do not overlap; 3. what is copied is a value, so what stands there after is one.
+            // SAFETY: 1. both are values of the type, with i within bounds, or the single value; 2. one is mutably
+            // borrowed, so they do not overlap; 3. a value is copied, so a value is stored afterwards.
             unsafe { copy_value(from.at.add(i * step), self.at.add(i * self.step), self.ty.size()) };
         }
     }
-    /// Replaces each value by that of `a` where `c` holds, else by that of `b`; a single one stands for all.
+    /// Overwrites each value by that of `a` where `c` holds, otherwise by that of `b`; a single value stands for all.
     /// # Panics
     /// If types or lengths differ.
     pub(crate) fn select(self, c: &[bool], a: Strided<'_>, b: Strided<'_>) {
@@ -645,14 +641,14 @@ impl StridedMut<'_> {
 
 /// Copies the bytes of a value.
 /// # Safety
-/// Both are memory of so many bytes that do not overlap.
+/// Both point to `size` bytes, which do not overlap.
 #[inline(always)]
 unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
     // SAFETY: the caller's promise.
     unsafe { to.copy_from_nonoverlapping(from, size) };
 }
 
-/// One value of a type known at run time. Equal are values with the same bits: −0 is not 0, and a NaN is itself.
+/// A value of a run-time type. Constants are compared by their bits: −0 differs from 0, and a NaN equals itself.
 ///
 /// ```
 /// use sparring::algebra::{Constant, Type};
@@ -662,17 +658,17 @@ unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Constant {
     ty: Type,
-    /// The bytes of the value; those between the fields of a struct are 0.
+    /// The bytes of the value; padding of structs is 0.
     words: Arc<[u64]>,
 }
 
 impl Constant {
-    /// This value.
+    /// Erases the type of a value.
     #[must_use]
     pub fn of<T: Value>(x: T) -> Self {
         const { same_layout::<T>() };
         let mut words = vec![0u64; size_of::<T>().div_ceil(8)];
-        // SAFETY: both have the size of a `T`; the fields lie where its type says (`Value`'s promise).
+        // SAFETY: both have the size of a `T`; its fields are at the offsets of its type (`Value`'s promise).
         unsafe { copy_fields(T::TYPE, (&raw const x).cast(), words.as_mut_ptr().cast()) };
         Self { ty: T::TYPE, words: words.into() }
     }
@@ -689,7 +685,7 @@ impl Constant {
     /// An array of this one value.
     #[must_use]
     pub fn slice(&self) -> Slice<'_> {
-        // No value is aligned more than the words.
+        // The alignment of the words is at least that of any value.
         Slice { ty: self.ty, at: self.words.as_ptr().cast(), len: 1, of: PhantomData }
     }
     /// Field `index` of a struct, or part of a complex number.
@@ -702,13 +698,13 @@ impl Constant {
         };
         let mut words = vec![0u64; ty.size().div_ceil(8)];
         let from = self.words.as_ptr().cast::<u8>();
-        // SAFETY: the field lies within the struct, whose bytes the words are.
+        // SAFETY: the field lies within the struct, which is stored in the words.
         unsafe { copy_fields(ty, from.add(offset), words.as_mut_ptr().cast()) };
         Some(Self { ty, words: words.into() })
     }
 }
 
-/// Copies the value without what lies between its fields.
+/// Copies a value without its padding.
 /// # Safety
 /// `from` is a value of the type, `to` has its size, and they do not overlap.
 unsafe fn copy_fields(ty: Type, from: *const u8, to: *mut u8) {
@@ -724,7 +720,7 @@ unsafe fn copy_fields(ty: Type, from: *const u8, to: *mut u8) {
     }
 }
 
-/// Memory of a number of values, every byte 0: of any type that is a value, if a struct of fields that are 0.
+/// Zeroed memory for a number of values of any type.
 #[derive(Debug)]
 pub(crate) struct Zeroed {
     ty: Type,
@@ -741,8 +737,8 @@ impl Zeroed {
         let mut words: Vec<u64> = Vec::new();
         words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| refused(bytes as u128))?;
         words.resize(bytes.div_ceil(8), 0);
-        // Every field of numbers may be 0, and a struct is its fields: the zeros are values. No value is aligned more
-        // than a word.
+        // Zero bytes are valid values: numbers may be 0, and a struct consists of its fields. The alignment of a word
+        // is at least that of any value.
         Ok(Self { ty, words, len })
     }
     #[inline]
@@ -764,14 +760,14 @@ impl Elements for Zeroed {
     }
 }
 
-/// A vector of values whose type is known at run time.
+/// A vector of values of a run-time type.
 #[derive(Debug)]
 pub struct Array {
     ty: Type,
     values: Box<dyn Elements>,
 }
 
-/// A vector of values, of whatever type. The vector itself cannot be told from its slice but by [`Array`].
+/// A vector of values of any type, owned by an [`Array`].
 trait Elements: Send + Sync + std::fmt::Debug + std::any::Any {
     fn slice(&self) -> Slice<'_>;
     fn slice_mut(&mut self) -> SliceMut<'_>;
@@ -786,7 +782,7 @@ impl<T: Value> Elements for Vec<T> {
 }
 
 impl Array {
-    /// These values; nothing is copied.
+    /// Erases the type of a vector, without a copy.
     /// ```
     /// use sparring::algebra::Array;
     /// let a = Array::of(vec![1u8, 2]);
@@ -797,8 +793,7 @@ impl Array {
     pub fn of<T: Value>(values: Vec<T>) -> Self {
         Self { ty: T::TYPE, values: Box::new(values) }
     }
-    /// `len` zeros, or structs whose fields are 0, to be replaced: [`into_vec`](Self::into_vec) does not give them as a
-    /// vector.
+    /// `len` zeros, or structs of zeros, as an output buffer; [`into_vec`](Self::into_vec) fails for this storage.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn zeros(ty: Type, len: usize) -> Result<Self> {
@@ -809,12 +804,12 @@ impl Array {
     pub fn ty(&self) -> Type {
         self.ty
     }
-    /// Their number.
+    /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slice().len()
     }
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -824,14 +819,14 @@ impl Array {
     pub fn slice(&self) -> Slice<'_> {
         self.values.slice()
     }
-    /// The values, to be replaced.
+    /// The values, mutable.
     #[must_use]
     pub fn slice_mut(&mut self) -> SliceMut<'_> {
         self.values.slice_mut()
     }
-    /// The vector, if its values are of type `T`; nothing is copied.
+    /// The vector, if its values are of type `T`, without a copy.
     /// # Errors
-    /// The array itself, if they are not.
+    /// The array itself otherwise.
     pub fn into_vec<T: Value>(self) -> Result<Vec<T>, Self> {
         let Self { ty, values } = self;
         if !(&*values as &dyn std::any::Any).is::<Vec<T>>() {
@@ -863,11 +858,11 @@ mod tests {
         let values = vec![Padded { x: 1.5, y: 2 }, Padded { x: f64::NAN, y: 3 }];
         let words = into_words(values.clone());
         assert_eq!(words.len(), 2);
-        // SAFETY: they came from such values.
+        // SAFETY: the words came from values of this type.
         let back = unsafe { from_words::<Padded>(words) };
         assert_eq!((back[0], back[1].y), (values[0], 3));
         let w = word(7u16);
-        // SAFETY: it came from such a value.
+        // SAFETY: the word came from a value of this type.
         assert_eq!(unsafe { value::<u16>(w) }, 7);
     }
 

@@ -1,4 +1,4 @@
-//! Numbers that tell of the entries of each row: how many, their mean, where the least and the greatest stand.
+//! Row aggregates that are not folds: count, mean, argmin and argmax.
 
 use std::marker::PhantomData;
 
@@ -12,9 +12,9 @@ use crate::{Index, Result};
 op! { /// a / b, the mean of b numbers whose sum is a.
 pub(super) MeanOf (a: f64, b: i64) -> f64 { a / b.cast() } }
 
-/// What is told of each row: [`Count`], [`Mean`], [`ArgMin`] or [`ArgMax`].
+/// An aggregate of each row: [`Count`], [`Mean`], [`ArgMin`] or [`ArgMax`].
 pub trait RowAggregate<T: Value> {
-    /// Type of the number.
+    /// Type of the result.
     type Out: Value;
     #[doc(hidden)]
     const NAME: &'static str;
@@ -25,16 +25,16 @@ pub trait RowAggregate<T: Value> {
         Self::of_rows(m, &m.transposed(a)?)
     }
 }
-/// How many entries a row has.
+/// The number of entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Count;
-/// Their sum over their number.
+/// The mean of the entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Mean;
-/// The column of the least one.
+/// The column of the minimum.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgMin;
-/// The column of the greatest one.
+/// The column of the maximum.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgMax;
 
@@ -71,7 +71,7 @@ impl<T: Num> RowAggregate<T> for ArgMax {
     }
 }
 
-/// A number for each row that has entries.
+/// An aggregate of each non-empty row.
 pub struct AggregateRows<G, T: Value, M: Backend<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) flip: bool,
@@ -81,7 +81,7 @@ impl<G: RowAggregate<T>, T: Value, M: Backend<I>, I: Index> Operation<M, I> for 
     type Kind = Vectors;
     type Out = G::Out;
     const NAME: &'static str = G::NAME;
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<G::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<G::Out>> {
         let of = if self.flip { G::of_columns(m, &self.a)? } else { G::of_rows(m, &self.a)? };
         masked::<M, I, Vectors, _>(m, of, mask)
     }

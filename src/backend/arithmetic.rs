@@ -1,6 +1,6 @@
-//! Matrices of numbers in the notation of arithmetic: `&a + &b`, `&a - &b`, `&a * &b`, and powers.
+//! Operator notation for matrices of numbers: `&a + &b`, `&a - &b`, `&a * &b`, and powers.
 //!
-//! They run on [`Cpu::new`], over plus and times. Shapes that do not fit are an error, so each gives a `Result`.
+//! The operators run on [`Cpu::new`] over plus-times. They return a `Result`, because shapes may not match.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -22,7 +22,7 @@ macro_rules! arithmetic {
 }
 
 arithmetic! {
-    /// A + B: the sum where both have an entry; where one has, that entry.
+    /// A + B over the union of the patterns.
     /// ```
     /// use sparring::Csr;
     /// let a = Csr::<i32>::eye(2)?;
@@ -51,7 +51,7 @@ arithmetic! {
 }
 
 impl<T: Number, I: Index> Csr<T, I> {
-    /// Aᵏ over plus and times, by squares: about log₂ k products, and one more for each set bit of k. A⁰ is
+    /// Aᵏ over plus-times, by repeated squaring: about log₂ k products, and one more per set bit of k. A⁰ is
     /// [`eye`](Self::eye).
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Matrices of parts, matrices in parts, other sizes, diagonals, and vectors whose places repeat.
+//! Block concatenation and splitting, resizing, diagonals, and scatters with repeated indices.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl<P: Monoid, M: Backend<I>, I: Index> Operation<M, I> for Scatter<'_, P, M, I
     type Kind = Vectors;
     type Out = P::Out;
     const NAME: &'static str = "scatter";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<P::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<P::Out>> {
         let indices = self.indices.resolve(self.len)?;
         m.scatter_fold(self.monoid, &self.u, (&indices, self.len), mask)
     }
@@ -54,7 +54,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Diagonal<T, M, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "diagonal";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<T>> {
         masked::<M, I, Vectors, T>(m, m.diagonal_of(&self.a, self.k)?, mask)
     }
 }
@@ -65,7 +65,7 @@ impl<T: Value, M: Backend<I>, I: Index> TransposeA for Diagonal<T, M, I> {
     }
 }
 
-/// The square matrix whose diagonal k is v, made in the memory of the host.
+/// The square matrix whose diagonal k is v, assembled in host memory.
 pub(super) fn diagonal_matrix<M: Backend<I>, I: Index, T: Value>(
     m: &M,
     v: &M::Vector<T>,
@@ -76,7 +76,7 @@ pub(super) fn diagonal_matrix<M: Backend<I>, I: Index, T: Value>(
     m.upload(&Csr::with_pattern(Arc::new(diagonal_pattern(here.len(), indices, k)?), values)?)
 }
 
-/// The block matrix of these rows of blocks, made in the memory of the host.
+/// The block matrix of these rows of blocks, assembled in host memory.
 pub(super) fn concat<M: Backend<I>, I: Index, T: Value>(m: &M, blocks: &[&[&M::Matrix<T>]]) -> Result<M::Matrix<T>> {
     let threads = Threads::current();
     let here = |a: &&M::Matrix<T>| {
@@ -91,7 +91,7 @@ pub(super) fn concat<M: Backend<I>, I: Index, T: Value>(m: &M, blocks: &[&[&M::M
     let (pattern, values) = concat_blocks(&threads, &blocks.collect::<Vec<Vec<_>>>(), shape)?;
     let values = match values.into_vec() {
         Ok(values) => values,
-        // An array of structs is not known to be one of this struct.
+        // A type-erased array of structs cannot be converted back.
         Err(_) => values_by_rows(&here, shape.2)?,
     };
     m.upload(&Csr::with_pattern(Arc::new(pattern), values)?)
@@ -106,7 +106,7 @@ fn values_by_rows<T: Value, I: Index>(blocks: &[Vec<Csr<T, I>>], nnz: usize) -> 
     Ok(values)
 }
 
-/// The blocks of so many rows and columns.
+/// The blocks with these numbers of rows and columns.
 pub(super) fn split<M: Backend<I>, I: Index, T: Value>(
     m: &M,
     a: &M::Matrix<T>,
@@ -117,7 +117,7 @@ pub(super) fn split<M: Backend<I>, I: Index, T: Value>(
     rows.iter().map(|rows| cols.iter().map(|cols| m.extract_part(a, (rows, cols))).collect()).collect()
 }
 
-/// The matrix with another number of rows and columns.
+/// The matrix resized to another shape.
 pub(super) fn resize<M: Backend<I>, I: Index, T: Value>(
     m: &M,
     a: &M::Matrix<T>,
@@ -136,7 +136,7 @@ pub(super) fn resize<M: Backend<I>, I: Index, T: Value>(
     Ok(made)
 }
 
-/// The vector with another number of places.
+/// The vector resized to another length.
 pub(super) fn resize_vector<M: Backend<I>, I: Index, T: Value>(
     m: &M,
     v: &M::Vector<T>,

@@ -1,4 +1,4 @@
-//! An assign in steps: what is replaced is removed, and what is assigned comes to it. Each step may be in place.
+//! Assignment in two steps, either of which may be in place: removal of the replaced entries, then insertion.
 
 use super::Backend;
 use super::container::{Container, Kind, Matrices};
@@ -6,7 +6,7 @@ use crate::algebra::Value;
 use crate::sparse::{IndexList, MaskSpec};
 use crate::{Index, Result};
 
-/// C(I, J) = A where the mask allows; other entries of C stay.
+/// C(I, J) = A where the mask allows; other entries of C are kept.
 pub(super) fn assign<M: Backend<I>, I: Index, T: Value>(
     m: &M,
     c: &mut M::Matrix<T>,
@@ -20,15 +20,15 @@ pub(super) fn assign<M: Backend<I>, I: Index, T: Value>(
     if let Some(mask) = mask {
         m.retain_matrix(&mut t, mask)?;
     }
-    // Where T has an entry at every place of the part, it takes the place of what stands there.
-    let places = rows.len(shape.0) as u128 * cols.len(shape.1) as u128;
-    if mask.is_some() || m.nnz(&t)? as u128 != places {
+    // A T with an entry at every (i, j) of I × J overwrites all entries there, so nothing has to be removed.
+    let size = rows.len(shape.0) as u128 * cols.len(shape.1) as u128;
+    if mask.is_some() || m.nnz(&t)? as u128 != size {
         let mut replaced = m.keep_part(c, (rows, cols))?;
         if let Some(mask) = mask {
             m.retain_matrix(&mut replaced, mask)?;
         }
         if m.nnz(&replaced)? > 0 {
-            let pattern = replaced.places(m)?;
+            let pattern = replaced.entry_pattern(m)?;
             drop(replaced);
             m.retain_matrix(c, MaskSpec::new(&pattern, true))?;
         }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::{Cpu, Csr};
 
-    /// A matrix with entries at about one place in three.
+    /// A matrix of density about 1/3.
     fn matrix(m: usize, n: usize, seed: u64) -> Csr<f64> {
         let entries = (0..m * n).map(|p| (p, (p as u64 + 1).wrapping_mul(seed | 1) >> 7));
         let kept = entries.filter(|(_, hash)| hash % 3 == 0);

@@ -1,4 +1,4 @@
-//! An operation about to be computed, with its optional parts chained.
+//! Operation builders: lazily evaluated operations with chained mask, accumulator and descriptor settings.
 
 use std::marker::PhantomData;
 
@@ -11,12 +11,12 @@ use crate::par::explained;
 use crate::sparse::{IndexList, MaskSpec};
 use crate::{Csr, Index, Result};
 
-/// The matrix or vector that an operation gives.
+/// The result type of an operation.
 type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op as Operation<M, I>>::Out>;
-/// Where the result of an operation has entries.
-type PlacesOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Places;
+/// The pattern type of the result of an operation.
+type PatternOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Pattern;
 
-/// What is computed, before masks, accumulators and replace: T.
+/// The computation of an operation: its result T, before mask, accumulator and replace.
 pub trait Operation<M: Backend<I>, I: Index>: Sized {
     /// [`Matrices`](super::Matrices) or [`Vectors`](super::Vectors).
     type Kind: Kind<M, I>;
@@ -27,8 +27,9 @@ pub trait Operation<M: Backend<I>, I: Index>: Sized {
     /// T where the mask allows.
     /// # Errors
     /// Those of the operation.
-    fn compute(self, m: &M, mask: Option<MaskSpec<'_, PlacesOf<Self, M, I>>>) -> Result<ResultOf<Self, M, I>>;
-    /// C⟨M, r⟩ ⊙= T. The operands are let go before c is written: one that is c is then not shared any more.
+    fn compute(self, m: &M, mask: Option<MaskSpec<'_, PatternOf<Self, M, I>>>) -> Result<ResultOf<Self, M, I>>;
+    /// C⟨M, r⟩ ⊙= T. Operands are dropped before c is written, so that an operand that shares storage with c does not
+    /// force a copy.
     /// # Errors
     /// Those of the operation.
     #[allow(clippy::type_complexity, reason = "the result and the mask of the operation")]
@@ -36,7 +37,7 @@ pub trait Operation<M: Backend<I>, I: Index>: Sized {
         self,
         m: &M,
         c: &mut ResultOf<Self, M, I>,
-        mask: Option<WriteMask<PlacesOf<Self, M, I>>>,
+        mask: Option<WriteMask<PatternOf<Self, M, I>>>,
         accum: A,
     ) -> Result<()> {
         let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
@@ -44,7 +45,7 @@ pub trait Operation<M: Backend<I>, I: Index>: Sized {
     }
 }
 
-/// An operation whose left matrix may be transposed.
+/// An operation whose left (or only) matrix may be transposed.
 pub trait TransposeA {
     #[doc(hidden)]
     fn flip_a(&mut self);
@@ -55,13 +56,13 @@ pub trait TransposeB {
     fn flip_b(&mut self);
 }
 
-/// No mask: every place is written.
+/// No mask: every index is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Unmasked;
 /// A mask.
 #[derive(Debug)]
 pub struct Masked<P> {
-    places: Result<(P, bool)>,
+    pattern: Result<(P, bool)>,
     replace: bool,
 }
 
@@ -77,15 +78,15 @@ impl<P> Masking<P> for Unmasked {
 }
 impl<P> Masking<P> for Masked<P> {
     fn resolved(self) -> Result<Option<WriteMask<P>>> {
-        let (pattern, complement) = self.places?;
+        let (pattern, complement) = self.pattern?;
         Ok(Some(WriteMask { pattern, complement, replace: self.replace }))
     }
 }
 
-/// An operation on machine `M` about to be computed: `C⟨M⟩ ⊙= T`.
+/// A builder for an operation `C⟨M⟩ ⊙= T` on a backend.
 ///
-/// [`eval`](Self::eval) gives a new result, [`into`](Self::into) writes into one that is there. The chain holds its
-/// operands, so one of them may be what is written:
+/// [`eval`](Self::eval) returns a new result, [`into`](Self::into) writes into an existing one. The builder owns clones
+/// of its operands, so the output may be one of them:
 /// `m.vxm(ring, &q, &a).mask(!seen.structure()).replace().into(&mut q)?`.
 ///
 /// A complement without a mask does not compile:
@@ -113,65 +114,67 @@ impl<'m, M, I, Op> Build<'m, M, I, Op> {
 }
 
 impl<'m, M: Backend<I>, I: Index, Op: Operation<M, I>, A> Build<'m, M, I, Op, Unmasked, A> {
-    /// Writes only at the places of the mask; what is there at others stays, unless [`replace`](Build::replace).
-    /// See [`Mask`] for what may be given.
+    /// Writes only at the indices of the mask; other entries are kept, unless [`replace`](Build::replace) is set.
+    /// [`Mask`] lists the accepted types.
     #[allow(clippy::type_complexity, reason = "the chain, with a mask")]
-    pub fn mask(self, mask: impl Mask<M, I, Op::Kind>) -> Build<'m, M, I, Op, Masked<PlacesOf<Op, M, I>>, A> {
-        let mask = Masked { places: mask.resolve(self.machine), replace: false };
+    pub fn mask(self, mask: impl Mask<M, I, Op::Kind>) -> Build<'m, M, I, Op, Masked<PatternOf<Op, M, I>>, A> {
+        let mask = Masked { pattern: mask.resolve(self.machine), replace: false };
         Build { machine: self.machine, op: self.op, mask, accum: self.accum, index: PhantomData }
     }
 }
 impl<M, I, Op, P, A> Build<'_, M, I, Op, Masked<P>, A> {
-    /// Writes only at the places that the mask does not have.
+    /// Complements the mask: writes only at the indices that are not in it.
     pub fn complement(mut self) -> Self {
-        if let Ok((_, complement)) = &mut self.mask.places {
+        if let Ok((_, complement)) = &mut self.mask.pattern {
             *complement = !*complement;
         }
         self
     }
-    /// Removes what is there outside of the mask.
+    /// Removes existing entries outside of the mask.
     pub fn replace(mut self) -> Self {
         self.mask.replace = true;
         self
     }
 }
 impl<'m, M, I, Op, S> Build<'m, M, I, Op, S, Plain> {
-    /// Joins the result to what is there by ⊙: where both have an entry it is `there ⊙ new`, else the one that is.
+    /// Accumulates the result into the existing entries by ⊙: `old ⊙ new` where both exist, otherwise the one that
+    /// exists.
     pub fn accum<O: BinaryOp>(self, op: O) -> Build<'m, M, I, Op, S, Accum<O>> {
         let Self { machine, op: operation, mask, .. } = self;
         Build { machine, op: operation, mask, accum: Accum(op), index: PhantomData }
     }
 }
 impl<M, I, Op: TransposeA, S, A> Build<'_, M, I, Op, S, A> {
-    /// Takes the left (or only) matrix transposed.
+    /// Transposes the left (or only) matrix.
     ///
-    /// Aᵀ is made first, at O(m + n + nnz(A)), but for Aᵀx: that is [`vxm`](super::Backend::vxm) of x and A, whose cost and
-    /// order of the fold it has.
+    /// Aᵀ is computed first, in O(m + n + nnz(A)). The exception is Aᵀx, which is [`vxm`](super::Backend::vxm) of x and
+    /// A, with its cost and fold order.
     pub fn transpose_a(mut self) -> Self {
         self.op.flip_a();
         self
     }
 }
 impl<M, I, Op: TransposeB, S, A> Build<'_, M, I, Op, S, A> {
-    /// Takes the right matrix transposed.
+    /// Transposes the right matrix.
     ///
-    /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ: that is [`mxv`](super::Backend::mxv) of B and x, whose cost
-    /// and order of the fold it has; a fold ends where ⊕ has met its terminal value.
+    /// Bᵀ is computed first, in O(m + n + nnz(B)). The exception is xᵀBᵀ, which is [`mxv`](super::Backend::mxv) of B
+    /// and x, with its cost and fold order; a fold ends once it reaches the terminal value of ⊕.
     pub fn transpose_b(mut self) -> Self {
         self.op.flip_b();
         self
     }
 }
 
-impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PlacesOf<Op, M, I>>> Build<'_, M, I, Op, S, Plain> {
-    /// The result, a new matrix or vector; under a mask it has entries at the mask's places alone.
+impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PatternOf<Op, M, I>>> Build<'_, M, I, Op, S, Plain> {
+    /// The result, a new matrix or vector; under a mask, only its allowed entries.
     /// # Errors
-    /// Those of the operation, of the mask and of the machine.
+    /// Those of the operation, the mask and the backend.
     pub fn eval(self) -> Result<ResultOf<Op, M, I>> {
         let mask = self.mask.resolved()?;
         self.op.compute(self.machine, mask.as_ref().map(WriteMask::spec))
     }
-    /// The result, and how it was computed: the forms of the operands, the kernel that ran, and why, line by line.
+    /// The result, and a description of how it was computed: the forms of the operands, the kernel and the reason for
+    /// its choice, line by line.
     ///
     /// ```
     /// use sparring::prelude::*;
@@ -179,7 +182,7 @@ impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PlacesOf<Op, M, I>
     /// let x = Vector::<f64>::full(vec![1.0, 2.0, 3.0])?;
     /// let (y, how) = Cpu::new().mxv(PlusTimes::new(), &a, &x).explain()?;
     /// assert_eq!(y.as_full(), Some(&[2.0, 3.0, 1.0][..]));
-    /// assert!(how.starts_with("mxv: 3×3 with 3 entries as compressed rows; 3 places with 3 entries as a full vector"));
+    /// assert!(how.starts_with("mxv: 3×3 with 3 entries as compressed rows; length 3 with 3 entries as a full vec"));
     /// assert!(how.ends_with("all rows, each folded whole: the vector is full"));
     /// # Ok::<(), sparring::Error>(())
     /// ```
@@ -196,19 +199,20 @@ where
     M: Backend<I>,
     I: Index,
     Op: Operation<M, I>,
-    S: Masking<PlacesOf<Op, M, I>>,
+    S: Masking<PatternOf<Op, M, I>>,
     A: Accumulate<Op::Out>,
 {
-    /// Writes the result into `c`, which may be an operand too.
+    /// Writes the result into `c`, which may also be an operand.
     /// # Errors
-    /// Those of the operation, of the mask and of the machine; [`Error::Shape`](crate::Error::Shape) if `c` has another
-    /// shape. `c` is as it was then, unless the error is one of the machine that computes in place, or of memory that
-    /// runs out between removing entries and adding others.
+    /// Those of the operation, the mask and the backend; [`Error::Shape`](crate::Error::Shape) if `c` has another
+    /// shape. `c` is unchanged on error, unless a backend fails while computing in place, or memory runs out between
+    /// the removal and the insertion of entries.
     pub fn into(self, c: &mut ResultOf<Op, M, I>) -> Result<()> {
         let Self { machine, op, mask, accum, .. } = self;
         op.write_into(machine, c, mask.resolved()?, accum)
     }
-    /// Writes the result into `c`; how it was computed and written, as [`explain`](Build::explain) tells it.
+    /// Writes the result into `c`; returns a description of the computation and the write, as
+    /// [`explain`](Build::explain) does.
     /// # Errors
     /// Those of [`into`](Self::into).
     pub fn explain_into(self, c: &mut ResultOf<Op, M, I>) -> Result<String> {
@@ -222,11 +226,11 @@ where
     M: Backend<I>,
     I: Index,
     Op: Operation<M, I, Kind = Vectors>,
-    S: Masking<M::Places>,
+    S: Masking<M::VectorPattern>,
     A: Accumulate<Op::Out>,
 {
-    /// Writes the result into row i of `c`; mask, accumulator and replace concern this row alone. After
-    /// [`assign`](Backend::assign) it is C(i, J)⟨m, r⟩ ⊙= u (`GrB_Row_assign`).
+    /// Writes the result into row i of `c`; mask, accumulator and replace apply to this row alone. After
+    /// [`assign`](Backend::assign), C(i, J)⟨m, r⟩ ⊙= u (`GrB_Row_assign`).
     ///
     /// Cost: that of the operation, and of [`assign_matrix`](Backend::assign_matrix) of one row.
     /// ```
@@ -238,11 +242,11 @@ where
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// Those of [`into`](Self::into); [`Error::ListIndex`](crate::Error::ListIndex) if there is no such row.
+    /// Those of [`into`](Self::into); [`Error::ListIndex`](crate::Error::ListIndex) if the row is out of bounds.
     pub fn into_row(self, c: &mut M::Matrix<Op::Out>, i: usize) -> Result<()> {
         self.into_line(c, &Line::Row(i, IndexList::all()))
     }
-    /// Writes the result into column j of `c`, likewise (`GrB_Col_assign`).
+    /// Writes the result into column j of `c`; otherwise as [`into_row`](Self::into_row) (`GrB_Col_assign`).
     /// # Errors
     /// As for [`into_row`](Self::into_row).
     pub fn into_column(self, c: &mut M::Matrix<Op::Out>, j: usize) -> Result<()> {
@@ -253,7 +257,7 @@ where
         let mut x = m.extract_line(c, line)?;
         op.write_into(m, &mut x, mask.resolved()?, accum)?;
         let shape = if let Line::Row(..) = line { (1, m.len(&x)) } else { (m.len(&x), 1) };
-        let a = m.upload(&Csr::from_places(shape, m.download_vector(&x)?)?)?;
+        let a = m.upload(&Csr::from_row_major(shape, m.download_vector(&x)?)?)?;
         let (rows, cols) = line.part();
         m.assign_part(c, a, (&rows, &cols), None)
     }

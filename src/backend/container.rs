@@ -1,4 +1,4 @@
-//! Matrices and vectors as what operations have in common: entries at places, masks.
+//! The common interface of matrices and vectors: entries, patterns, masks.
 
 use std::ops::Not;
 
@@ -7,42 +7,42 @@ use crate::algebra::{BinaryOp, Num, Second, Value};
 use crate::sparse::MaskSpec;
 use crate::{Index, Result};
 
-/// Matrices or vectors: what operations and the writing of their results need of either, so that it is told once.
+/// Matrices or vectors: the primitives that operations and the write of their results require of both.
 pub trait Kind<M: Backend<I>, I: Index>: Sized {
-    /// The matrix or vector of these values.
+    /// The matrix or vector type with values of type `T`.
     type Of<T: Value>: Container<M, I, Kind = Self, Value = T>;
-    /// Where one has entries.
-    type Places: Clone;
-    /// Whether a mask of an operation entry by entry is applied to this operand.
+    /// The pattern type.
+    type Pattern: Clone;
+    /// Whether an elementwise operation applies its mask to this operand.
     fn masks_operand<T: Value>(m: &M, x: &Self::Of<T>) -> bool;
-    /// Rows and columns; places and 1 of a vector.
+    /// Rows and columns; (length, 1) for a vector.
     fn shape<T: Value>(m: &M, x: &Self::Of<T>) -> (usize, usize);
-    /// Whether both are names of one matrix or vector.
+    /// Whether both share one storage.
     fn is_same<T: Value>(m: &M, x: &Self::Of<T>, y: &Self::Of<T>) -> bool;
-    /// Whether the pattern is the one that x has, shared.
-    fn is_own<T: Value>(m: &M, x: &Self::Of<T>, pattern: &Self::Places) -> bool;
-    /// Whether t, whose entries the mask allows, is known to have one wherever it does.
-    fn fills<T: Value>(m: &M, t: &Self::Of<T>, mask: MaskSpec<'_, Self::Places>) -> bool;
+    /// Whether the pattern shares the storage of x's pattern.
+    fn is_own<T: Value>(m: &M, x: &Self::Of<T>, pattern: &Self::Pattern) -> bool;
+    /// Whether t, whose entries the mask allows, is known to have an entry at every allowed index.
+    fn fills<T: Value>(m: &M, t: &Self::Of<T>, mask: MaskSpec<'_, Self::Pattern>) -> bool;
     /// Keeps the entries that the mask allows.
     /// # Errors
-    /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
-    fn retain<T: Value>(m: &M, x: &mut Self::Of<T>, mask: MaskSpec<'_, Self::Places>) -> Result<()>;
-    /// The entries of t, and elsewhere those of x.
+    /// Those of the backend; [`Error::Shape`](crate::Error::Shape).
+    fn retain<T: Value>(m: &M, x: &mut Self::Of<T>, mask: MaskSpec<'_, Self::Pattern>) -> Result<()>;
+    /// Overwrites x by the entries of t; other entries of x are kept.
     /// # Errors
-    /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
+    /// Those of the backend; [`Error::Shape`](crate::Error::Shape).
     fn put<T: Value>(m: &M, x: &mut Self::Of<T>, t: Self::Of<T>) -> Result<()>;
-    /// x = x ∘ t where both have an entry; where one has, that entry.
+    /// x = x ∘ t over the union of the patterns.
     /// # Errors
-    /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
+    /// Those of the backend; [`Error::Shape`](crate::Error::Shape).
     fn accumulate<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         m: &M,
         op: O,
         x: &mut Self::Of<T>,
         t: Self::Of<T>,
     ) -> Result<()>;
-    /// x ∘ y where both have an entry; where one has, that entry.
+    /// x ∘ y over the union of the patterns.
     /// # Errors
-    /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
+    /// Those of the backend; [`Error::Shape`](crate::Error::Shape).
     fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         m: &M,
         op: O,
@@ -60,7 +60,7 @@ pub struct Vectors;
 
 impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
     type Of<T: Value> = M::Matrix<T>;
-    type Places = M::Pattern;
+    type Pattern = M::Pattern;
     fn shape<T: Value>(m: &M, x: &M::Matrix<T>) -> (usize, usize) {
         m.shape(x)
     }
@@ -102,7 +102,7 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
 
 impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
     type Of<T: Value> = M::Vector<T>;
-    type Places = M::Places;
+    type Pattern = M::VectorPattern;
     fn shape<T: Value>(m: &M, x: &M::Vector<T>) -> (usize, usize) {
         (m.len(x), 1)
     }
@@ -112,13 +112,13 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
     fn is_same<T: Value>(m: &M, x: &M::Vector<T>, y: &M::Vector<T>) -> bool {
         m.is_same_vector(x, y)
     }
-    fn is_own<T: Value>(m: &M, x: &M::Vector<T>, pattern: &M::Places) -> bool {
+    fn is_own<T: Value>(m: &M, x: &M::Vector<T>, pattern: &M::VectorPattern) -> bool {
         m.is_own_pattern(x, pattern)
     }
-    fn fills<T: Value>(m: &M, t: &M::Vector<T>, mask: MaskSpec<'_, M::Places>) -> bool {
+    fn fills<T: Value>(m: &M, t: &M::Vector<T>, mask: MaskSpec<'_, M::VectorPattern>) -> bool {
         m.fills_mask(t, mask)
     }
-    fn retain<T: Value>(m: &M, x: &mut M::Vector<T>, mask: MaskSpec<'_, M::Places>) -> Result<()> {
+    fn retain<T: Value>(m: &M, x: &mut M::Vector<T>, mask: MaskSpec<'_, M::VectorPattern>) -> Result<()> {
         m.retain_vector(x, mask)
     }
     fn put<T: Value>(m: &M, x: &mut M::Vector<T>, t: M::Vector<T>) -> Result<()> {
@@ -142,40 +142,40 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
     }
 }
 
-/// A matrix or a vector on machine `M`. Clones share what they hold.
+/// A matrix or vector on backend `M`. Clones share storage.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no matrix or vector on the machine `{M}`",
-    note = "`upload` and `upload_vector` of the machine make one of a matrix or vector of the host"
+    message = "`{Self}` is not a matrix or vector on the backend `{M}`",
+    note = "`upload` and `upload_vector` copy a host matrix or vector to the backend"
 )]
 pub trait Container<M: Backend<I>, I: Index>: Clone {
     /// [`Matrices`] or [`Vectors`].
     type Kind: Kind<M, I>;
     /// Type of its values.
     type Value: Value;
-    /// Entries, stored zeros included: what [`Backend::nnz`] gives.
+    /// Number of entries, stored zeros included ([`Backend::nnz`]).
     /// # Errors
-    /// Those of the machine, which may have to count.
+    /// Those of the backend, which may have to count them.
     fn count(&self, m: &M) -> Result<usize>;
-    /// Where it has entries.
+    /// The pattern of its entries.
     /// # Errors
-    /// Those of the machine.
-    fn places(&self, m: &M) -> Result<<Self::Kind as Kind<M, I>>::Places>;
-    /// Where its values are not 0.
+    /// Those of the backend.
+    fn entry_pattern(&self, m: &M) -> Result<<Self::Kind as Kind<M, I>>::Pattern>;
+    /// The pattern of its nonzero values.
     /// # Errors
-    /// Those of the machine.
-    fn nonzero(&self, m: &M) -> Result<<Self::Kind as Kind<M, I>>::Places>
+    /// Those of the backend.
+    fn nonzero(&self, m: &M) -> Result<<Self::Kind as Kind<M, I>>::Pattern>
     where
         Self::Value: Num;
-    /// As a mask: the places where it has entries, whatever their values. `!x.structure()` are all other places.
+    /// A structural mask: the indices of its entries, for any values. `!x.structure()` is the complement.
     fn structure(&self) -> Structure<Self> {
         Structure(self.clone())
     }
 }
 
-/// The mask of all places with an entry: [`Container::structure`].
+/// A structural mask ([`Container::structure`]).
 #[derive(Clone, Debug)]
 pub struct Structure<C>(C);
-/// The mask of all places that another mask has not.
+/// The complement of a mask.
 #[derive(Clone, Debug)]
 pub struct Complement<C>(C);
 
@@ -192,32 +192,32 @@ impl<C> Not for Complement<C> {
     }
 }
 
-/// The places at which results are written: `&x`, where x has a value that is not 0 (a valued mask); `x.structure()`,
-/// where it has an entry (a structural mask); `!x.structure()`, or [`complement`](super::Build::complement) of either.
+/// A mask: `&x`, the indices of the nonzero values of x (a valued mask); `x.structure()`, the indices of its entries (a
+/// structural mask); or the complement, by `!x.structure()` or [`complement`](super::Build::complement).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no mask of this result",
-    label = "give `&x` (where x is not 0), `x.structure()` (where x has an entry) or `!x.structure()`",
-    note = "the mask of a matrix is a matrix on the same machine, that of a vector a vector; valued masks hold numbers"
+    message = "`{Self}` is not a mask of this result",
+    label = "expected `&x` (nonzero values of x), `x.structure()` (entries of x) or `!x.structure()`",
+    note = "the mask of a matrix is a matrix on the same backend, that of a vector a vector; valued masks hold numbers"
 )]
 pub trait Mask<M: Backend<I>, I: Index, K: Kind<M, I>> {
-    /// The places, and whether all others are meant.
+    /// The pattern of the mask, and whether it is complemented.
     /// # Errors
-    /// Those of the machine.
-    fn resolve(self, m: &M) -> Result<(K::Places, bool)>;
+    /// Those of the backend.
+    fn resolve(self, m: &M) -> Result<(K::Pattern, bool)>;
 }
 impl<M: Backend<I>, I: Index, C: Container<M, I, Value: Num>> Mask<M, I, C::Kind> for &C {
-    fn resolve(self, m: &M) -> Result<(<C::Kind as Kind<M, I>>::Places, bool)> {
+    fn resolve(self, m: &M) -> Result<(<C::Kind as Kind<M, I>>::Pattern, bool)> {
         Ok((self.nonzero(m)?, false))
     }
 }
 impl<M: Backend<I>, I: Index, C: Container<M, I>> Mask<M, I, C::Kind> for Structure<C> {
-    fn resolve(self, m: &M) -> Result<(<C::Kind as Kind<M, I>>::Places, bool)> {
-        Ok((self.0.places(m)?, false))
+    fn resolve(self, m: &M) -> Result<(<C::Kind as Kind<M, I>>::Pattern, bool)> {
+        Ok((self.0.entry_pattern(m)?, false))
     }
 }
 impl<M: Backend<I>, I: Index, K: Kind<M, I>, C: Mask<M, I, K>> Mask<M, I, K> for Complement<C> {
-    fn resolve(self, m: &M) -> Result<(K::Places, bool)> {
-        let (places, complement) = self.0.resolve(m)?;
-        Ok((places, !complement))
+    fn resolve(self, m: &M) -> Result<(K::Pattern, bool)> {
+        let (pattern, complement) = self.0.resolve(m)?;
+        Ok((pattern, !complement))
     }
 }

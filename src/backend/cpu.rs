@@ -1,4 +1,4 @@
-//! The processor as a backend.
+//! The CPU backend.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::Result;
 use crate::par::{Progress, Threads};
 
-/// The processor: a pool of threads and the settings of the operations that run on it.
+/// The CPU backend: a thread pool and the settings of its operations.
 #[derive(Debug, Default)]
 pub struct Cpu {
     threads: Threads,
@@ -15,33 +15,33 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The threads of the pool that the caller is in.
+    /// Uses the thread pool of the caller.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
-    /// `n` threads of its own.
+    /// Uses a pool of its own with `n` threads.
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for 0, [`Error::Threads`](crate::Error::Threads) if the system
     /// refuses.
     pub fn with_threads(n: usize) -> Result<Self> {
         Ok(Self { threads: Threads::new(n)?, ..Self::default() })
     }
-    /// Refuses products and distances whose results and scratch memory together would exceed `bytes`. What takes less
-    /// memory and more time is chosen before it comes to that.
+    /// Rejects products and distances whose results and scratch memory together would exceed `bytes`. Slower algorithms
+    /// with less memory are tried first.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
         self
     }
-    /// Reports progress of long operations to `f`, which may stop them.
+    /// Reports the progress of long operations to `f`, which may cancel them.
     #[must_use]
     pub fn on_progress(mut self, f: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         self.threads = self.threads.on_progress(f);
         self
     }
-    /// The same processor, whose operations end with [`Error::Cancelled`](crate::Error::Cancelled) soon after `flag` is
-    /// set: when the tasks that run at that moment are done. They share one pool of threads.
+    /// A backend on the same thread pool whose operations end with [`Error::Cancelled`](crate::Error::Cancelled) soon
+    /// after `flag` is set, once the running tasks are done.
     ///
     /// ```
     /// use sparring::prelude::*;
@@ -56,12 +56,12 @@ impl Cpu {
     pub fn stopped_by(&self, flag: Arc<AtomicBool>) -> Self {
         Self { threads: self.threads.stopped_by(flag), budget: self.budget }
     }
-    /// Bytes that an operation may take, if [`memory_budget`](Self::memory_budget) said so.
+    /// Memory budget of an operation in bytes, if set by [`memory_budget`](Self::memory_budget).
     #[must_use]
     pub fn budget(&self) -> Option<u64> {
         self.budget
     }
-    /// The pool of threads.
+    /// The thread pool.
     pub fn threads(&self) -> &Threads {
         &self.threads
     }

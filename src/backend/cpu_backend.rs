@@ -1,4 +1,4 @@
-//! [`Cpu`] as a [`Backend`]: matrices and vectors are those of the host, operations those of [`ops`].
+//! [`Cpu`] as a [`Backend`]: host matrices and vectors, and the operations of [`ops`].
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
     fn count(&self, _: &Cpu) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn places(&self, _: &Cpu) -> Result<MatrixPattern<I>> {
+    fn entry_pattern(&self, _: &Cpu) -> Result<MatrixPattern<I>> {
         Ok(self.settled()?.matrix_pattern())
     }
     fn nonzero(&self, m: &Cpu) -> Result<MatrixPattern<I>>
@@ -68,7 +68,7 @@ impl<T: Value, I: Index> Container<Cpu, I> for Vector<T, I> {
     fn count(&self, _: &Cpu) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn places(&self, _: &Cpu) -> Result<Arc<VectorPattern<I>>> {
+    fn entry_pattern(&self, _: &Cpu) -> Result<Arc<VectorPattern<I>>> {
         Ok(Arc::clone(self.pattern()))
     }
     fn nonzero(&self, m: &Cpu) -> Result<Arc<VectorPattern<I>>>
@@ -79,13 +79,13 @@ impl<T: Value, I: Index> Container<Cpu, I> for Vector<T, I> {
     }
 }
 
-/// A mask, its pattern not shared.
+/// The mask with a plain reference to its pattern.
 fn of<'a, I: Index>(mask: MaskSpec<'a, Arc<VectorPattern<I>>>) -> MaskSpec<'a, VectorPattern<I>> {
     MaskSpec::new(mask.pattern, mask.complement)
 }
 
-/// Notes an operation and its operands, for those who ask to [explain](super::Build::explain) it.
-macro_rules! told {
+/// Notes an operation and its operands for [`explain`](super::Build::explain).
+macro_rules! noted {
     ($op:expr $(, $x:expr)*) => {
         note(|| {
             let operands: &[String] = &[$($x.described()),*];
@@ -94,39 +94,39 @@ macro_rules! told {
     };
 }
 
-/// Refuses a mask of another shape.
+/// Rejects a mask of another shape.
 fn check<I: Index>(shape: (usize, usize), mask: &MatrixPattern<I>) -> Result<()> {
     if shape == mask.shape() { Ok(()) } else { Err(Error::Shape { op: "mask", lhs: shape, rhs: mask.shape() }) }
 }
 
-/// The entries of two operands by their places.
+/// The entries of two operands in row-major order.
 type Pair<A, B, I> = (Vector<A, I>, Vector<B, I>);
 
 impl Cpu {
-    /// Both operands by their places, if one of them is kept so.
-    fn both_by_places<A: Value, B: Value, I: Index>(
+    /// Both operands in row-major order, if at least one of them is stored so.
+    fn both_row_major<A: Value, B: Value, I: Index>(
         &self,
         op: &'static str,
         a: &Csr<A, I>,
         b: &Csr<B, I>,
     ) -> Result<Option<Pair<A, B, I>>> {
-        if a.settled()?.as_places().is_none() && b.settled()?.as_places().is_none() {
+        if a.settled()?.as_row_major().is_none() && b.settled()?.as_row_major().is_none() {
             return Ok(None);
         }
         if a.shape() != b.shape() {
             return Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() });
         }
-        Ok(Some((a.to_places(self.threads())?, b.to_places(self.threads())?)))
+        Ok(Some((a.to_row_major(self.threads())?, b.to_row_major(self.threads())?)))
     }
 }
 
-/// Bit for bit the same for any number of threads. Copies of a matrix or a vector share what they hold.
+/// Results are bitwise identical for any number of threads. Clones of a matrix or vector share storage.
 impl<I: Index> Backend<I> for Cpu {
     type Matrix<T: Value> = Csr<T, I>;
     type Vector<T: Value> = Vector<T, I>;
     type Dense<T: Value> = Dense<T>;
     type Pattern = MatrixPattern<I>;
-    type Places = Arc<VectorPattern<I>>;
+    type VectorPattern = Arc<VectorPattern<I>>;
     type Plan = Plan<I>;
 
     fn upload<T: Value>(&self, a: &Csr<T, I>) -> Result<Csr<T, I>> {
@@ -175,20 +175,19 @@ impl<I: Index> Backend<I> for Cpu {
         mask: Option<(&MatrixPattern<I>, bool)>,
         options: &Options,
     ) -> Result<Csr<Out<R>, I>> {
-        told!("mxm", a, b);
+        noted!("mxm", a, b);
         let spec = mask.map(|(pattern, complement)| MaskSpec::new(pattern, complement));
         if let Some(c) = self.product_hyper(ring, a, b, spec)? {
             return Ok(c);
         }
         let (a, b, mut request) =
             (a.compressed()?, b.compressed()?, Request { options, budget: self.budget, mask: None });
-        // All products are visited anyway where a mask takes places away, and its bits are asked by those that are
-        // made.
+        // A complemented mask does not reduce the visited products, so its bitmap is applied to the finished result.
         if let Some((pattern, true)) = mask
-            && pattern.as_places().is_some()
+            && pattern.as_row_major().is_some()
         {
             let c = spgemm::mxm(self.threads(), &request, ring, a, b)?;
-            return self.restrict_matrix(&c, pattern, true);
+            return self.apply_mask_matrix(&c, pattern, true);
         }
         let allowed = mask.map(|mask| mask.0.rows()).transpose()?;
         request.mask = allowed.as_ref().zip(mask).map(|(pattern, mask)| (&***pattern, mask.1));
@@ -201,7 +200,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<Lhs<R>, I>,
         b: &Csr<Rhs<R>, I>,
     ) -> Result<Csr<Out<R>, I>> {
-        told!("mxm by a plan", a, b);
+        noted!("mxm by a plan", a, b);
         spgemm::numeric(self.threads(), self.budget, plan, ring, a.compressed()?, b.compressed()?)
     }
     fn is_of_plan<T: Value>(&self, plan: &Plan<I>, c: &Csr<T, I>) -> bool {
@@ -216,7 +215,7 @@ impl<I: Index> Backend<I> for Cpu {
         c: &mut Csr<Out<R>, I>,
     ) -> Result<()> {
         if c.unshared_mut().is_none() {
-            // Someone else holds its values, perhaps this very call: they keep theirs.
+            // The values are shared, perhaps with an operand of this call, so new ones are allocated.
             plan.check_result(c.pattern())?;
             *c = spgemm::numeric(self.threads(), self.budget, plan, ring, a, b)?;
             return Ok(());
@@ -230,7 +229,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
-        told!("mxv", a, x);
+        noted!("mxv", a, x);
         match self.mxv_hyper(ring, a, x, mask.map(of))? {
             Some(y) => Ok(y),
             None => ops::mxv_entries(self.threads(), ring, a.compressed()?, x, mask.map(of)),
@@ -243,7 +242,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
-        told!("vxm", x, a);
+        noted!("vxm", x, a);
         match self.vxm_hyper(ring, x, a, mask.map(of))? {
             Some(y) => Ok(y),
             None => ops::vxm_entries(self.threads(), ring, x, a.compressed()?, mask.map(of)),
@@ -264,19 +263,19 @@ impl<I: Index> Backend<I> for Cpu {
         let products = ops::products(at.compressed()?.pattern(), x.pattern());
         Ok(Direction { rows, allowed, nnz: at.nnz(), len, entries: x.nnz(), products, stops }.is_by_rows())
     }
-    fn mxd<R: Semiring>(&self, ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Result<Dense<Out<R>>> {
-        told!("spmm", a, x);
-        ops::mxd(self.threads(), ring, a.compressed()?, x)
+    fn spmm_product<R: Semiring>(&self, ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Result<Dense<Out<R>>> {
+        noted!("spmm", a, x);
+        ops::spmm(self.threads(), ring, a.compressed()?, x)
     }
-    fn mxd_into<R: Semiring>(
+    fn spmm_product_into<R: Semiring>(
         &self,
         ring: R,
         a: &Csr<Lhs<R>, I>,
         x: &Dense<Rhs<R>>,
         y: &mut Dense<Out<R>>,
     ) -> Result<()> {
-        told!("spmm", a, x);
-        ops::mxd_into(self.threads(), ring, a.compressed()?, x, y)
+        noted!("spmm", a, x);
+        ops::spmm_into(self.threads(), ring, a.compressed()?, x, y)
     }
     fn dense_shape<T: Value>(&self, a: &Dense<T>) -> (usize, usize) {
         a.shape()
@@ -291,7 +290,7 @@ impl<I: Index> Backend<I> for Cpu {
         Ok(())
     }
     fn transposed<T: Value>(&self, a: &Csr<T, I>) -> Result<Csr<T, I>> {
-        told!("transpose", a);
+        noted!("transpose", a);
         match self.transpose_hyper(a)? {
             Some(c) => Ok(c),
             None => a.compressed()?.transpose(self.threads()),
@@ -303,7 +302,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<P::Out, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<P::Out, I>> {
-        told!("reduce_rows", a);
+        noted!("reduce_rows", a);
         match self.reduce_rows_hyper(monoid, a, mask.map(of))? {
             Some(y) => Ok(y),
             None => vector::reduce_rows(self.threads(), monoid, a.compressed()?, mask.map(of)),
@@ -317,22 +316,27 @@ impl<I: Index> Backend<I> for Cpu {
             let units = Csr::with_pattern(Arc::clone(&kept), vec![(); kept.nnz()])?;
             return Ok(units.labelled(a.nrows(), Arc::clone(rows.labels()))?.matrix_pattern());
         }
-        match a.as_places() {
-            Some(x) => Ok(MatrixPattern::of_places(a.shape(), vector::nonzero(x)?)),
+        match a.as_row_major() {
+            Some(x) => Ok(MatrixPattern::of_row_major(a.shape(), vector::nonzero(x)?)),
             None => Ok(ops::nonzero(self.threads(), a)?.into()),
         }
     }
-    fn restrict_matrix<T: Value>(&self, a: &Csr<T, I>, mask: &MatrixPattern<I>, complement: bool) -> Result<Csr<T, I>> {
-        told!("mask", a);
+    fn apply_mask_matrix<T: Value>(
+        &self,
+        a: &Csr<T, I>,
+        mask: &MatrixPattern<I>,
+        complement: bool,
+    ) -> Result<Csr<T, I>> {
+        noted!("mask", a);
         check(a.shape(), mask)?;
-        if let Some(c) = self.restrict_hyper(a.settled()?, MaskSpec::new(mask, complement))? {
+        if let Some(c) = self.apply_mask_hyper(a.settled()?, MaskSpec::new(mask, complement))? {
             return Ok(c);
         }
-        if a.as_places().is_none() && mask.as_places().is_none() {
-            return ops::restrict(self.threads(), a, &*mask.rows()?, complement);
+        if a.as_row_major().is_none() && mask.as_row_major().is_none() {
+            return ops::apply_mask(self.threads(), a, &*mask.rows()?, complement);
         }
-        let (x, allowed) = (a.to_places(self.threads())?, mask.places(self.threads())?);
-        Csr::from_places(a.shape(), x.retained(MaskSpec::new(&allowed, complement))?)
+        let (x, allowed) = (a.to_row_major(self.threads())?, mask.row_major(self.threads())?);
+        Csr::from_row_major(a.shape(), x.retained(MaskSpec::new(&allowed, complement))?)
     }
     fn ewise_add_matrices<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
@@ -340,12 +344,12 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<T, I>,
         b: &Csr<T, I>,
     ) -> Result<Csr<T, I>> {
-        told!("ewise_add", a, b);
+        noted!("ewise_add", a, b);
         if let Some(both) = Aligned::of("ewise_add", a, b)? {
             return both.labelled(&self.ewise_add_matrices(op, &both.a, &both.b)?);
         }
-        match self.both_by_places("ewise_add", a, b)? {
-            Some((x, y)) => Csr::from_places(a.shape(), vector::ewise_add(self.threads(), op, &x, &y)?),
+        match self.both_row_major("ewise_add", a, b)? {
+            Some((x, y)) => Csr::from_row_major(a.shape(), vector::ewise_add(self.threads(), op, &x, &y)?),
             None => ops::ewise_add(self.threads(), op, a, b),
         }
     }
@@ -356,13 +360,13 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<O::A, I>,
         b: &Csr<O::B, I>,
     ) -> Result<Csr<O::Out, I>> {
-        told!(pairing.name(), a, b);
+        noted!(pairing.name(), a, b);
         if pairing == ops::Pairing::EwiseMult {
             if let Some(both) = Aligned::of(pairing.name(), a, b)? {
                 return both.labelled(&self.pairs(pairing, op, &both.a, &both.b)?);
             }
-            if let Some((x, y)) = self.both_by_places(pairing.name(), a, b)? {
-                return Csr::from_places(a.shape(), vector::ewise_mult(self.threads(), op, &x, &y)?);
+            if let Some((x, y)) = self.both_row_major(pairing.name(), a, b)? {
+                return Csr::from_row_major(a.shape(), vector::ewise_mult(self.threads(), op, &x, &y)?);
             }
         }
         pairing.typed(self.threads(), op, a, b)
@@ -373,68 +377,68 @@ impl<I: Index> Backend<I> for Cpu {
         (a, for_a): (&Csr<O::A, I>, O::A),
         (b, for_b): (&Csr<O::B, I>, O::B),
     ) -> Result<Csr<O::Out, I>> {
-        told!("ewise_union", a, b);
+        noted!("ewise_union", a, b);
         let threads = self.threads();
         if let Some(both) = Aligned::of("ewise_union", a, b)? {
             return both.labelled(&self.ewise_union_matrices(op, (&both.a, for_a), (&both.b, for_b))?);
         }
-        if let Some((x, y)) = self.both_by_places("ewise_union", a, b)? {
-            return Csr::from_places(a.shape(), vector::ewise_union(threads, op, (&x, for_a), (&y, for_b))?);
+        if let Some((x, y)) = self.both_row_major("ewise_union", a, b)? {
+            return Csr::from_row_major(a.shape(), vector::ewise_union(threads, op, (&x, for_a), (&y, for_b))?);
         }
         let both = ops::ewise_mult(threads, op, a, b)?;
-        let of_a = ops::apply(threads, BindSecond(op, for_b), &ops::restrict(threads, a, b.pattern(), true)?)?;
-        let of_b = ops::apply(threads, BindFirst(op, for_a), &ops::restrict(threads, b, a.pattern(), true)?)?;
-        // No two of the three have an entry at the same place.
+        let of_a = ops::apply(threads, BindSecond(op, for_b), &ops::apply_mask(threads, a, b.pattern(), true)?)?;
+        let of_b = ops::apply(threads, BindFirst(op, for_a), &ops::apply_mask(threads, b, a.pattern(), true)?)?;
+        // The three patterns are disjoint.
         let either = Second::<O::Out, O::Out>::default();
         ops::ewise_add(threads, either, &both, &ops::ewise_add(threads, either, &of_a, &of_b)?)
     }
     fn apply_matrix<O: UnaryOp>(&self, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
-        told!("apply", a);
+        noted!("apply", a);
         if let Some(c) = each(a.settled()?, |rows| ops::apply(self.threads(), op, rows))? {
             return Ok(c);
         }
-        match a.as_places() {
-            Some(x) => Csr::from_places(a.shape(), vector::apply(self.threads(), op, x)?),
+        match a.as_row_major() {
+            Some(x) => Csr::from_row_major(a.shape(), vector::apply(self.threads(), op, x)?),
             None => ops::apply(self.threads(), op, a),
         }
     }
     fn apply_index_matrix<O: IndexUnaryOp>(&self, op: O, a: &Csr<O::A, I>, s: O::S) -> Result<Csr<O::Out, I>> {
-        told!("apply_index", a);
+        noted!("apply_index", a);
         match self.apply_index_hyper(op, a, s)? {
             Some(c) => Ok(c),
             None => ops::apply_index(self.threads(), op, a.compressed()?, s),
         }
     }
     fn select_matrix<O: IndexUnaryOp<Out = bool>>(&self, op: O, a: &Csr<O::A, I>, s: O::S) -> Result<Csr<O::A, I>> {
-        told!("select", a);
+        noted!("select", a);
         match self.select_hyper(op, a, s)? {
             Some(c) => Ok(c),
             None => self.selected(op, a.compressed()?, s),
         }
     }
     fn reduce_matrix<P: Monoid>(&self, monoid: P, a: &Csr<P::Out, I>) -> Result<P::Out> {
-        told!("reduce", a);
+        noted!("reduce", a);
         if let Some(rows) = a.settled()?.as_hyper() {
             return ops::reduce(self.threads(), monoid, &Csr::of_stored(rows));
         }
-        match a.as_places() {
+        match a.as_row_major() {
             Some(x) => vector::reduce(self.threads(), monoid, x),
             None => ops::reduce(self.threads(), monoid, a),
         }
     }
     fn masks_operand<T: Value>(&self, a: &Csr<T, I>) -> bool {
-        a.as_places().is_some()
+        a.as_row_major().is_some()
     }
     fn is_same_matrix<T: Value>(&self, a: &Csr<T, I>, b: &Csr<T, I>) -> bool {
         a.is_same(b)
     }
     fn retain_matrix<T: Value>(&self, a: &mut Csr<T, I>, mask: MaskSpec<'_, MatrixPattern<I>>) -> Result<()> {
-        told!("remove what the mask does not allow", a);
+        noted!("remove what the mask does not allow", a);
         check(a.shape(), mask.pattern)?;
         if a.retain(self.threads(), mask)? {
-            note(|| "  in place, by places".into());
+            note(|| "  in place, by position".into());
         } else {
-            *a = self.restrict_matrix(a, mask.pattern, mask.complement)?;
+            *a = self.apply_mask_matrix(a, mask.pattern, mask.complement)?;
         }
         Ok(())
     }
@@ -444,11 +448,11 @@ impl<I: Index> Backend<I> for Cpu {
         c: &mut Csr<T, I>,
         t: Csr<T, I>,
     ) -> Result<()> {
-        told!("write into", c, t);
+        noted!("write into", c, t);
         if c.put(self.threads(), &t, &vector::joins(op))? {
-            note(|| "  in place, by places".into());
+            note(|| "  in place, by position".into());
         } else {
-            note(|| "  not in place: the rows of both become a new matrix".into());
+            note(|| "  not in place: the union is a new matrix".into());
             let joined = self.ewise_add_matrices(op, c, &t)?;
             c.replace(joined);
         }
@@ -458,12 +462,12 @@ impl<I: Index> Backend<I> for Cpu {
     fn nonzero_vector<T: Num>(&self, x: &Vector<T, I>) -> Result<Arc<VectorPattern<I>>> {
         vector::nonzero(x)
     }
-    fn restrict_vector<T: Value>(
+    fn apply_mask_vector<T: Value>(
         &self,
         x: &Vector<T, I>,
         mask: MaskSpec<'_, Arc<VectorPattern<I>>>,
     ) -> Result<Vector<T, I>> {
-        told!("mask", x);
+        noted!("mask", x);
         x.retained(of(mask))
     }
     fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -472,7 +476,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<T, I>,
         y: &Vector<T, I>,
     ) -> Result<Vector<T, I>> {
-        told!("ewise_add", x, y);
+        noted!("ewise_add", x, y);
         vector::ewise_add(self.threads(), op, x, y)
     }
     fn ewise_mult_vectors<O: BinaryOp>(
@@ -481,7 +485,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<O::A, I>,
         y: &Vector<O::B, I>,
     ) -> Result<Vector<O::Out, I>> {
-        told!("ewise_mult", x, y);
+        noted!("ewise_mult", x, y);
         vector::ewise_mult(self.threads(), op, x, y)
     }
     fn ewise_union_vectors<O: BinaryOp>(
@@ -490,15 +494,15 @@ impl<I: Index> Backend<I> for Cpu {
         x: (&Vector<O::A, I>, O::A),
         y: (&Vector<O::B, I>, O::B),
     ) -> Result<Vector<O::Out, I>> {
-        told!("ewise_union", x.0, y.0);
+        noted!("ewise_union", x.0, y.0);
         vector::ewise_union(self.threads(), op, x, y)
     }
     fn apply_vector<O: UnaryOp>(&self, op: O, x: &Vector<O::A, I>) -> Result<Vector<O::Out, I>> {
-        told!("apply", x);
+        noted!("apply", x);
         vector::apply(self.threads(), op, x)
     }
     fn apply_index_vector<O: IndexUnaryOp>(&self, op: O, x: &Vector<O::A, I>, s: O::S) -> Result<Vector<O::Out, I>> {
-        told!("apply_index", x);
+        noted!("apply_index", x);
         vector::apply_index(self.threads(), op, x, s)
     }
     fn select_vector<O: IndexUnaryOp<Out = bool>>(
@@ -507,19 +511,19 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<O::A, I>,
         s: O::S,
     ) -> Result<Vector<O::A, I>> {
-        told!("select", x);
+        noted!("select", x);
         vector::select(op, x, s)
     }
     fn reduce_vector<P: Monoid>(&self, monoid: P, x: &Vector<P::Out, I>) -> Result<P::Out> {
-        told!("reduce", x);
+        noted!("reduce", x);
         vector::reduce(self.threads(), monoid, x)
     }
     fn extract_vector<T: Value>(&self, v: &Vector<T, I>, indices: &[I]) -> Result<Vector<T, I>> {
-        told!("extract", v);
+        noted!("extract", v);
         vector::extract(v, indices)
     }
     fn scatter_vector<T: Value>(&self, v: &Vector<T, I>, indices: &[I], len: usize) -> Result<Vector<T, I>> {
-        told!("assign", v);
+        noted!("assign", v);
         vector::scatter(v, indices, len)
     }
     fn index_pattern(&self, indices: &[I], len: usize) -> Result<Arc<VectorPattern<I>>> {
@@ -542,11 +546,11 @@ impl<I: Index> Backend<I> for Cpu {
         self.of_pattern(pattern, x)
     }
     fn fill_matrix<T: Value>(&self, c: &mut Csr<T, I>, x: T, pattern: &MatrixPattern<I>) -> Result<()> {
-        told!("assign", c);
+        noted!("assign", c);
         self.filled(c, x, pattern)
     }
     fn extract_part<T: Value>(&self, a: &Csr<T, I>, part: (&IndexList, &IndexList)) -> Result<Csr<T, I>> {
-        told!("extract", a);
+        noted!("extract", a);
         self.extracted(a, part)
     }
     fn place_part<T: Value>(
@@ -555,15 +559,15 @@ impl<I: Index> Backend<I> for Cpu {
         part: (&IndexList, &IndexList),
         shape: (usize, usize),
     ) -> Result<Csr<T, I>> {
-        told!("place", a);
+        noted!("place", a);
         self.placed(a, part, shape)
     }
     fn keep_part<T: Value>(&self, a: &Csr<T, I>, part: (&IndexList, &IndexList)) -> Result<Csr<T, I>> {
-        told!("part", a);
+        noted!("part", a);
         self.within(a, part)
     }
     fn extract_line<T: Value>(&self, a: &Csr<T, I>, line: &Line) -> Result<Vector<T, I>> {
-        told!("extract a line", a);
+        noted!("extract a line", a);
         let (rows, cols) = line.part();
         self.line_of(a, (&rows, &cols))
     }
@@ -574,12 +578,12 @@ impl<I: Index> Backend<I> for Cpu {
         part: (&IndexList, &IndexList),
         mask: Option<MaskSpec<'_, MatrixPattern<I>>>,
     ) -> Result<()> {
-        told!("assign", c, a);
+        noted!("assign", c, a);
         self.assigned(c, a, part, mask)
     }
 
     fn diagonal_of<T: Value>(&self, a: &Csr<T, I>, k: i64) -> Result<Vector<T, I>> {
-        told!("diagonal", a);
+        noted!("diagonal", a);
         self.diagonal(a, k)
     }
     fn scatter_fold<P: Monoid>(
@@ -589,22 +593,22 @@ impl<I: Index> Backend<I> for Cpu {
         to: (&[I], usize),
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<P::Out, I>> {
-        told!("scatter", u);
+        noted!("scatter", u);
         self.scattered(monoid, u, to, mask.map(of))
     }
     fn row_counts<T: Value>(&self, a: &Csr<T, I>) -> Result<Vector<i64, I>> {
-        told!("count", a);
+        noted!("count", a);
         self.counted(a)
     }
     fn column_counts<T: Value>(&self, a: &Csr<T, I>) -> Result<Vector<i64, I>> {
         if let Some(counts) = self.counted_columns(a)? {
-            told!("count", a);
+            noted!("count", a);
             return Ok(counts);
         }
         self.row_counts(&Backend::transposed(self, a)?)
     }
     fn row_arg<T: Num>(&self, a: &Csr<T, I>, greatest: bool) -> Result<Vector<i64, I>> {
-        told!(if greatest { "argmax" } else { "argmin" }, a);
+        noted!(if greatest { "argmax" } else { "argmin" }, a);
         self.arg_of_rows(a, greatest)
     }
 
@@ -619,11 +623,11 @@ impl<I: Index> Backend<I> for Cpu {
         t.nnz() == of(mask).count()
     }
     fn retain_vector<T: Value>(&self, x: &mut Vector<T, I>, mask: MaskSpec<'_, Arc<VectorPattern<I>>>) -> Result<()> {
-        told!("remove what the mask does not allow", x);
+        noted!("remove what the mask does not allow", x);
         x.retain(of(mask))
     }
     fn put_vector<T: Value>(&self, x: &mut Vector<T, I>, t: Vector<T, I>) -> Result<()> {
-        told!("write into", x, t);
+        noted!("write into", x, t);
         x.put(self.threads(), t, None)
     }
     fn accumulate_vector<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -632,7 +636,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &mut Vector<T, I>,
         t: Vector<T, I>,
     ) -> Result<()> {
-        told!("accumulate into", x, t);
+        noted!("accumulate into", x, t);
         x.put(self.threads(), t, Some(&vector::joins(op)))
     }
     fn assign_masked<T: Value>(

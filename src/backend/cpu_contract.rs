@@ -1,4 +1,4 @@
-//! Contractions of dense tensors with the threads and the budget of a [`Cpu`].
+//! Contractions of dense tensors on [`Cpu`].
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::par::filled;
 use crate::{Cpu, Error, Result};
 
 impl Cpu {
-    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, folded over the indices that C has not: `cpu.einsum(ring, einsum).eval()?`, by
-    /// [`Einsum::new`] or [`einsum!`](crate::einsum!).
+    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, folded over the indices that C does not have: `cpu.einsum(ring, einsum).eval()?`,
+    /// with [`Einsum::new`] or [`einsum!`](crate::einsum!).
     ///
-    /// Several operands are contracted two by two, in the order of [`path`](AskedEinsum::path); ⊗ is taken for
-    /// commutative and ⊕ to distribute, as in any semiring. Cost: for each pair the product of the extents of all its
-    /// indices, in operations; what one operand alone has is folded first. No operand is transposed or copied as a
-    /// whole: other orders are read as they lie.
+    /// Several operands are contracted pairwise, in the order of [`path`](EinsumBuilder::path). ⊗ is assumed to be
+    /// commutative and to distribute over ⊕, as in any commutative semiring. Cost per pair: the product of the extents
+    /// of all its indices, in operations; indices of one operand alone are folded first. No operand is transposed or
+    /// copied as a whole: strided layouts are read in place.
     ///
-    /// That is so of tropical semirings of floats; over integers their identity, the largest or least number, wraps
-    /// when something is added to it, so a fold over no values means something else there once it is multiplied.
+    /// These assumptions hold for tropical semirings of floats. Over integers their identity, the largest or smallest
+    /// number, wraps under addition, so an empty fold that is then multiplied gives another result.
     ///
-    /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the
-    /// expression names them, the last fastest; where ⊕ is + and ⊗ is × of floats, a step is rounded once
-    /// ([`Monoid::fold`](crate::algebra::Monoid::fold)). The result is the same bits for any number of threads.
+    /// Each fold starts at the identity of ⊕ and runs over its folded indices in the order in which the expression
+    /// names them, the last fastest. If ⊕ is + and ⊗ is × of floats, each step of the fold is rounded once
+    /// ([`Monoid::fold`](crate::algebra::Monoid::fold)). Results are bitwise identical for any number of threads.
     ///
-    /// Large tensors are contracted step by step, each by all threads; products of large matrices are packed in blocks
-    /// and keep that order. Two kinds of long folds leave it, as extents and strides alone decide: those of few results
-    /// are cut into parts of equal length, and terms that lie side by side are dealt to 32 sums. Parts and sums are
-    /// joined by neighbours. [`explain`](AskedEinsum::explain) names each.
+    /// Large tensors are contracted pair by pair, each on all threads; products of large matrices are packed in blocks
+    /// and keep the fold order. Two kinds of long folds deviate from it, depending on extents and strides alone: folds
+    /// with few results are split into parts of equal length, and contiguous terms are distributed over 32 partial
+    /// sums. Parts and partial sums are combined pairwise. [`explain`](EinsumBuilder::explain) reports both.
     /// ```
     /// use sparring::{Cpu, algebra::{MinPlus, PlusTimes}, contract::{Einsum, Layout, View}};
     /// // Two products of 2×2 matrices, with one right operand for both.
@@ -44,24 +44,24 @@ impl Cpu {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// Source: Abdelfattah et al. 2016, §4.
-    pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
-        AskedEinsum { cpu: self, ring, einsum, update: Update::PLAIN, plan: None }
+    pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> EinsumBuilder<'a, A, T> {
+        EinsumBuilder { cpu: self, ring, einsum, update: Update::PLAIN, plan: None }
     }
-    /// What [`einsum`](Self::einsum) finds out before it computes, to be kept for contractions of the same expression
-    /// whose operands and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to
-    /// eight, and the places of elements, as many as the indices of one side of a step have values.
+    /// The analysis of [`einsum`](Self::einsum), reusable for contractions of the same expression with the same layouts
+    /// of operands and result ([`EinsumBuilder::plan`]). Cost: 3ⁿ steps for the path of n operands, up to eight, and
+    /// the offsets of elements, one per value of the indices of one side of a step.
     /// # Errors
-    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors,
-    /// [`Error::Argument`] if two of its elements may be one; [`Error::OutOfMemory`].
+    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if its number of tensors differs,
+    /// [`Error::Argument`] if elements of the result may alias; [`Error::OutOfMemory`].
     pub fn einsum_plan<T: Clone>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
         EinsumPlan::new(einsum, result, self.threads().count(), self.budget())
     }
 }
 
-/// A contraction that is asked for; [`eval`](Self::eval) or [`into`](Self::into) compute it.
+/// A builder for a contraction; [`eval`](Self::eval) or [`into`](Self::into) computes it.
 #[must_use = "nothing is computed before `eval` or `into`"]
 #[derive(Debug)]
-pub struct AskedEinsum<'a, A, T> {
+pub struct EinsumBuilder<'a, A, T> {
     cpu: &'a Cpu,
     ring: A,
     einsum: Einsum<'a, T>,
@@ -69,40 +69,39 @@ pub struct AskedEinsum<'a, A, T> {
     plan: Option<&'a EinsumPlan>,
 }
 
-impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
-    /// α ⊗ what is folded.
+impl<'a, A: Arithmetic<T>, T: Value> EinsumBuilder<'a, A, T> {
+    /// Scales the contraction: α ⊗ contraction.
     pub fn alpha(mut self, alpha: T) -> Self {
         self.update.alpha = Some(alpha);
         self
     }
-    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is
-    /// not read then.
+    /// [`into`](Self::into) computes C = (β ⊗ C) ⊕ contraction. If β is the identity of ⊕ (0 for plus-times), C is not
+    /// read.
     pub fn beta(mut self, beta: T) -> Self {
-        self.update.old = Old::times::<A>(beta);
+        self.update.old = Old::scaled::<A>(beta);
         self
     }
-    /// [`into`](Self::into) makes C = C ⊕ the contraction.
+    /// [`into`](Self::into) computes C = C ⊕ contraction.
     pub fn accumulate(mut self) -> Self {
-        self.update.old = Old::Kept;
+        self.update.old = Old::Added;
         self
     }
-    /// By the steps of this plan: [`Error::Argument`] when it computes if they are those of another expression or other
-    /// layouts, that of the result among them ([`eval`](Self::eval) makes it row-major, [`eval_in`](Self::eval_in) as
-    /// you say).
+    /// Uses a plan. Evaluation fails with [`Error::Argument`] if the plan has another expression or other layouts of
+    /// operands or result ([`eval`](Self::eval) uses a row-major result, [`eval_in`](Self::eval_in) the given layout).
     pub fn plan(mut self, plan: &'a EinsumPlan) -> Self {
         self.plan = Some(plan);
         self
     }
-    /// Pairs of operands in the order in which they are contracted: n operands have the numbers 0 to n − 1, the result
-    /// of the k-th pair n + k. Up to eight operands no other order costs less; with more, the pair is taken whose
-    /// result is smallest compared with what it replaces.
+    /// Pairs of operands in contraction order: the n operands have the numbers 0 to n − 1, the result of the k-th pair
+    /// n + k. The order is optimal for up to eight operands; beyond that it is greedy, by the size of the result of a
+    /// pair relative to the pair.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
         Ok(self.steps(&self.layout()?, None)?.path().to_vec())
     }
-    /// What is computed, as [`eval`](Self::eval) has it or the plan: the order of pairs, the loops of each step and
-    /// why, and how the result is cut, line by line.
+    /// A description of the computation, for a row-major result or the plan: the order of pairs, the loops of each step
+    /// with reasons, and the partition of the result, line by line.
     /// ```
     /// use sparring::{Cpu, algebra::PlusTimes, contract::{Einsum, Layout, View}};
     /// let (x, layout) = ([1.0; 9], Layout::row_major(&[3, 3])?);
@@ -118,27 +117,25 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         let plan = self.steps(&self.layout()?, None)?;
         Ok(format!("einsum: {} of {}\n{}", self.einsum.text(), T::TYPE, plan.explain()))
     }
-    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs,
-    /// packed columns or blocks, parts of folds, and offsets.
+    /// Bytes of workspace beyond operands and result, for a row-major result or the plan: intermediate tensors, packed
+    /// columns or blocks, partial folds, and offsets.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
         let plan = self.steps(&self.layout()?, None)?;
         Ok(plan.workspace(self.cpu.threads().count(), size_of::<T>()))
     }
-    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be
-    /// read.
+    /// The contraction as new tensors, row-major and contiguous; C is taken as the identity of ⊕.
     /// # Errors
-    /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace are larger;
+    /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace exceed the budget;
     /// [`Error::Cancelled`].
     pub fn eval(self) -> Result<Batch<T>> {
         self.eval_in(&RowMajor)
     }
-    /// The contraction as new tensors that lie as this rule says: [`ColumnMajor`](crate::contract::ColumnMajor),
-    /// [`Interleaved`](crate::contract::Interleaved), or one of your own. What lies between elements is the identity of
-    /// ⊕.
+    /// The contraction as new tensors in the given arrangement: [`ColumnMajor`](crate::contract::ColumnMajor),
+    /// [`Interleaved`](crate::contract::Interleaved), or a custom one. Gaps between elements hold the identity of ⊕.
     /// # Errors
-    /// As [`into`](Self::into) with such a layout, those of the rule among them.
+    /// As [`into`](Self::into) with that layout, and those of the arrangement.
     pub fn eval_in(self, by: &dyn Arrangement) -> Result<Batch<T>> {
         let layout = self.einsum.arranged(by)?;
         let len = layout.array_len();
@@ -150,20 +147,20 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     }
     /// The contraction into `out`.
     /// # Errors
-    /// [`Error::Dims`] if `out` has other extents, [`Error::Length`] if it has not as many tensors; otherwise as
-    /// [`eval`](Self::eval). If it is cancelled, some elements have their new values, the others their old ones.
+    /// [`Error::Dims`] if `out` has other extents, [`Error::Length`] if its number of tensors differs; otherwise as
+    /// [`eval`](Self::eval). After cancellation, some elements have new values and the others old ones.
     pub fn into(self, out: &mut ViewMut<'_, T>) -> Result<()> {
         let plan = self.planned(out.layout(), 0)?;
         run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut [out.data_mut()])
     }
-    /// The contraction into arrays of which each holds one tensor, with the bits of [`into`](Self::into).
+    /// The contraction into separate arrays, one per tensor; bitwise identical to [`into`](Self::into).
     /// # Errors
     /// As [`into`](Self::into).
     pub fn into_group(self, out: &mut GroupMut<'_, T>) -> Result<()> {
         let plan = self.planned(out.layout(), 0)?;
         run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out.arrays_mut())
     }
-    /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
+    /// The plan for a result of this layout, after checking its workspace and `own` elements against the budget.
     fn planned(&self, layout: &Layout, own: usize) -> Result<Arc<Plan>> {
         let plan = self.steps(layout, self.cpu.budget())?;
         let bytes = plan.workspace(self.cpu.threads().count(), size_of::<T>()) + own as u128 * size_of::<T>() as u128;
@@ -180,17 +177,17 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
             None => Ok(Arc::new(Plan::new(&self.einsum, layout, self.cpu.threads().count(), budget)?)),
         }
     }
-    /// Where the result lies: as the plan has it, or row-major.
+    /// The layout of the result: that of the plan, or row-major.
     fn layout(&self) -> Result<Layout> {
         self.plan.map_or_else(|| self.einsum.row_major(), |plan| Ok(plan.result().clone()))
     }
 }
 
 impl EinsumPlan {
-    /// [`AskedEinsum::into`] of doubles over + and × by this plan: for callers of this library that are compiled apart,
-    /// whose loops are those of contractions by name.
+    /// [`EinsumBuilder::into`] of doubles over plus-times with this plan. Separately compiled callers reuse the loops
+    /// that the library has for contractions by name.
     /// # Errors
-    /// As there.
+    /// Those of [`EinsumBuilder::into`].
     #[doc(hidden)]
     pub fn run_doubles(
         &self,

@@ -1,38 +1,38 @@
-//! Distances and nearest neighbours with the threads and the budget of a [`Cpu`].
+//! Distances and nearest neighbours on [`Cpu`].
 
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::neighbours::{All, Asked, DistanceBackend, Near, PreparedRows};
+use super::neighbours::{DistanceBackend, KnnOrRadius, Pairwise, PreparedRows, QueryBuilder};
 #[cfg(doc)]
 use crate::Error;
-use crate::distance::{Float, Measure, NeighbourIndex, Neighbours, Options, Question, Vectors};
+use crate::distance::{Float, Measure, NeighbourIndex, Neighbours, Options, QuerySpec, Vectors};
 use crate::sparse::Dense;
 use crate::{Cpu, Csr, Index, Result};
 
 impl Cpu {
-    /// The nearest rows for each row of X: `cpu.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the
+    /// The nearest rows for each row of X: `cpu.neighbours(metric, &x).to(&y).k(10).eval()?`; [`QueryBuilder`] has the
     /// settings.
     pub fn neighbours<'a, T: Float, I: Index>(
         &'a self,
         measure: impl Measure + 'a,
         x: &'a Csr<T, I>,
-    ) -> Asked<'a, Self, T, Csr<T, I>, Near> {
+    ) -> QueryBuilder<'a, Self, T, Csr<T, I>, KnnOrRadius> {
         DistanceBackend::neighbours(self, measure, x)
     }
-    /// All distances from each row of X: `cpu.distances(metric, &x).to(&y).eval()?`; [`Asked`] has the settings.
+    /// All distances from each row of X: `cpu.distances(metric, &x).to(&y).eval()?`; [`QueryBuilder`] has the settings.
     pub fn distances<'a, T: Float, I: Index>(
         &'a self,
         measure: impl Measure + 'a,
         x: &'a Csr<T, I>,
-    ) -> Asked<'a, Self, T, Csr<T, I>, All> {
+    ) -> QueryBuilder<'a, Self, T, Csr<T, I>, Pairwise> {
         DistanceBackend::distances(self, measure, x)
     }
 }
 
 impl Cpu {
-    /// Rows of Y prepared for a measure and indexed once, to be asked as often as wanted: see [`NeighbourIndex`].
+    /// Rows of Y prepared for a measure and indexed once, for any number of queries: see [`NeighbourIndex`].
     ///
     /// ```
     /// use sparring::{Cpu, Csr, distance::{Metric, Options}};
@@ -45,7 +45,7 @@ impl Cpu {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// See [`DistanceBackend`]; [`Error::Argument`] for `exclude_self`, which is for the rows of one matrix.
+    /// See [`DistanceBackend`]; [`Error::Argument`] for `exclude_self`, which requires that X is Y.
     pub fn index<T: Float, I: Index>(
         &self,
         measure: impl Measure + 'static,
@@ -54,14 +54,14 @@ impl Cpu {
     ) -> Result<NeighbourIndex<T, I>> {
         NeighbourIndex::new(self.threads(), Arc::new(measure), y.clone(), self.within_budget(options))
     }
-    /// The index that was [saved](NeighbourIndex::save) to a file.
+    /// Loads an index [saved](NeighbourIndex::save) to a file.
     /// # Errors
-    /// [`Error::Io`]; [`Error::Argument`] for a file that is no index, is damaged, or of other types; those of
+    /// [`Error::Io`]; [`Error::Argument`] for a file that is not an index, is corrupt, or has other types; those of
     /// [`index`](Self::index).
     pub fn load_index<T: Float, I: Index>(&self, path: impl AsRef<Path>) -> Result<NeighbourIndex<T, I>> {
         NeighbourIndex::load(self.threads(), self.budget, path.as_ref())
     }
-    /// The index that was [written](NeighbourIndex::save_to).
+    /// Loads an index [written](NeighbourIndex::save_to) to a stream.
     /// # Errors
     /// Those of [`load_index`](Self::load_index).
     pub fn load_index_from<T: Float, I: Index>(&self, from: &mut dyn Read) -> Result<NeighbourIndex<T, I>> {
@@ -74,20 +74,21 @@ impl Cpu {
 }
 
 impl<T: Float, I: Index> NeighbourIndex<T, I> {
-    /// The `k` nearest rows of Y for each row of X: the bits of `cpu.neighbours(measure, &x).to(&y).k(k).eval()`.
+    /// The `k` nearest rows of Y for each row of X; bitwise identical to
+    /// `cpu.neighbours(measure, &x).to(&y).k(k).eval()`.
     /// # Errors
     /// See [`DistanceBackend`].
     pub fn knn(&self, cpu: &Cpu, x: &Csr<T, I>, k: usize) -> Result<Neighbours<T>> {
         self.rows(cpu, x)?.nearest(k)
     }
-    /// The rows of Y at most `radius` away from each row of X: the bits of
+    /// The rows of Y within `radius` of each row of X; bitwise identical to
     /// `cpu.neighbours(measure, &x).to(&y).radius(radius).eval()`.
     /// # Errors
-    /// See [`DistanceBackend`]; [`Error::Argument`] for a radius that is NaN.
+    /// See [`DistanceBackend`]; [`Error::Argument`] for a NaN radius.
     pub fn radius(&self, cpu: &Cpu, x: &Csr<T, I>, radius: f64) -> Result<Csr<T, I>> {
         self.rows(cpu, x)?.within(radius)
     }
-    /// Rows of X prepared to be compared with Y, for several tasks.
+    /// Rows of X prepared for comparison with Y, for several queries.
     /// # Errors
     /// See [`DistanceBackend`].
     pub fn rows<'a>(&'a self, cpu: &'a Cpu, x: &'a Csr<T, I>) -> Result<Vectors<'a, T, I>> {
@@ -95,7 +96,7 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     }
 }
 
-/// Of two memory budgets, this value's and [`Options::memory_budget`], the smaller one holds.
+/// The memory budget is the smaller one of [`Cpu::memory_budget`] and [`Options::memory_budget`].
 impl<T: Float, I: Index> DistanceBackend<T, Csr<T, I>> for Cpu {
     type Distances = Dense<T>;
     type Graph = Csr<T, I>;
@@ -103,12 +104,12 @@ impl<T: Float, I: Index> DistanceBackend<T, Csr<T, I>> for Cpu {
 
     fn prepare<'a>(
         &'a self,
-        question: &Question<'_>,
+        query: &QuerySpec<'_>,
         x: &'a Csr<T, I>,
         y: Option<&'a Csr<T, I>>,
     ) -> Result<Vectors<'a, T, I>> {
-        let options = self.within_budget(question.options);
-        Vectors::new(self.threads(), &Question { options, ..*question }, x, y)
+        let options = self.within_budget(query.options);
+        Vectors::new(self.threads(), &QuerySpec { options, ..*query }, x, y)
     }
 }
 

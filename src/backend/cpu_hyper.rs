@@ -1,7 +1,7 @@
-//! Operations of [`Cpu`] on matrices of hypersparse rows: what each costs follows from the entries, not from the shape.
+//! Operations of [`Cpu`] on hypersparse matrices: the cost depends on the entries, not on the shape.
 //!
-//! Operations entry by entry run on the rows that either operand stores, products on the stored rows of A with places
-//! of the stored rows of B for columns. A vector is a matrix of one row or column there.
+//! Elementwise operations run on the union of the stored rows of both operands. Products run on the stored rows of A,
+//! with columns renumbered to the stored rows of B. A vector is treated as a matrix of one row or column.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::par::{collected, filled};
 use crate::sparse::{HyperRows, Indices, MaskSpec, MatrixPattern, Rows, VectorPattern, suits_hyper, union_of};
 use crate::{Cpu, Csr, Error, Index, Pattern, Result, Vector};
 
-/// Two matrices of the same rows: those that either stores.
+/// Two matrices expanded to the same rows: the union of their stored rows.
 pub(super) struct Aligned<A, B, I: Index> {
     nrows: usize,
     labels: Arc<Vec<I>>,
@@ -20,7 +20,7 @@ pub(super) struct Aligned<A, B, I: Index> {
 }
 
 impl<A, B, I: Index> Aligned<A, B, I> {
-    /// `None` if neither is of hypersparse rows.
+    /// `None` if neither operand is hypersparse.
     /// # Errors
     /// [`Error::Shape`], [`Error::OutOfMemory`].
     pub(super) fn of(op: &'static str, a: &Csr<A, I>, b: &Csr<B, I>) -> Result<Option<Self>> {
@@ -37,7 +37,7 @@ impl<A, B, I: Index> Aligned<A, B, I> {
         let (nrows, of_a, of_b) = (a.shape().0, a.expanded(&labels)?, b.expanded(&labels)?);
         Ok(Self { nrows, labels: Arc::new(labels), a: Csr::from(of_a), b: Csr::from(of_b) })
     }
-    /// What an operation made of the two, in the rows that they are.
+    /// The result of an operation on the two, with its rows labelled by the union.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn labelled<T>(&self, c: &Csr<T, I>) -> Result<Csr<T, I>> {
@@ -45,7 +45,7 @@ impl<A, B, I: Index> Aligned<A, B, I> {
     }
 }
 
-/// What `f` makes, row by row, of the rows that `a` stores; `None` if it is not of hypersparse rows.
+/// Applies the row-wise operation `f` to the stored rows of `a`; `None` if `a` is not hypersparse.
 pub(super) fn each<T, U, I: Index>(
     a: &Csr<T, I>,
     f: impl FnOnce(&Csr<T, I>) -> Result<Csr<U, I>>,
@@ -55,21 +55,21 @@ pub(super) fn each<T, U, I: Index>(
 }
 
 /// f(A, s, i, j) of each entry of the stored rows.
-fn at_places<O: IndexUnaryOp, I: Index>(op: O, rows: &HyperRows<O::A, I>, s: O::S) -> Result<Vec<O::Out>> {
+fn at_indices<O: IndexUnaryOp, I: Index>(op: O, rows: &HyperRows<O::A, I>, s: O::S) -> Result<Vec<O::Out>> {
     let stored = Csr::of_stored(rows);
     let at = |r: usize, j: usize| Place { i: V(rows.labels()[r].get() as u64), j: V(j as u64) };
     let values = stored.iter().map(|(r, j, x)| op.apply::<Host>(V(*x), V(s), at(r, j)).0);
     collected(stored.nnz(), values, "values")
 }
 
-/// Rows and columns for each entry of a vector up to which a product goes by compressed rows.
-const PLACES: usize = 16;
+/// Rows or columns per vector entry up to which a product uses compressed rows.
+const ROWS_PER_ENTRY: usize = 16;
 
-/// Whether a product of the matrix and the vector goes by the stored rows alone: the matrix is of hypersparse rows or
-/// very wide, and neither its rows nor its columns are few beside the entries of x, which all of them are visited for
-/// anyway.
+/// Whether a matrix–vector product uses the stored rows alone: the matrix is hypersparse or very wide, and its number
+/// of rows or columns is large relative to nnz(x). Otherwise a pass over all rows and columns costs little more.
 fn is_vast<T, U: Value, I: Index>(a: &Csr<T, I>, x: &Vector<U, I>) -> bool {
-    let few = a.nrows().max(a.ncols()) / PLACES <= x.nnz() && !matches!(x.pattern().indices(), Indices::List(_));
+    let few =
+        a.nrows().max(a.ncols()) / ROWS_PER_ENTRY <= x.nnz() && !matches!(x.pattern().indices(), Indices::List(_));
     (a.as_hyper().is_some() || a.ncols() >> 32 > 0) && !few
 }
 
@@ -88,8 +88,8 @@ fn row<T: Value, I: Index>(x: &Vector<T, I>) -> Result<Csr<T, I>> {
 }
 
 impl Cpu {
-    /// The entries that the mask allows; `None` if neither is of hypersparse rows.
-    pub(super) fn restrict_hyper<T: Value, I: Index>(
+    /// The entries that the mask allows; `None` if neither A nor the mask is hypersparse.
+    pub(super) fn apply_mask_hyper<T: Value, I: Index>(
         &self,
         a: &Csr<T, I>,
         mask: MaskSpec<'_, MatrixPattern<I>>,
@@ -98,9 +98,9 @@ impl Cpu {
             return Ok(None);
         }
         let both = Aligned::of_rows(&a.to_hyper()?, &HyperRows::of_pattern(mask.pattern)?)?;
-        both.labelled(&ops::restrict(self.threads(), &both.a, both.b.pattern(), mask.complement)?).map(Some)
+        both.labelled(&ops::apply_mask(self.threads(), &both.a, both.b.pattern(), mask.complement)?).map(Some)
     }
-    /// f(A, s, i, j); `None` if A is not of hypersparse rows.
+    /// f(A, s, i, j); `None` if A is not hypersparse.
     pub(super) fn apply_index_hyper<O: IndexUnaryOp, I: Index>(
         &self,
         op: O,
@@ -108,9 +108,9 @@ impl Cpu {
         s: O::S,
     ) -> Result<Option<Csr<O::Out, I>>> {
         let Some(rows) = a.as_hyper() else { return Ok(None) };
-        each(a, |stored| Csr::with_pattern(Arc::clone(stored.pattern()), at_places(op, rows, s)?))
+        each(a, |stored| Csr::with_pattern(Arc::clone(stored.pattern()), at_indices(op, rows, s)?))
     }
-    /// The entries for which f(a, s, i, j) holds; `None` if A is not of hypersparse rows.
+    /// The entries for which f(a, s, i, j) holds; `None` if A is not hypersparse.
     pub(super) fn select_hyper<O: IndexUnaryOp<Out = bool>, I: Index>(
         &self,
         op: O,
@@ -122,7 +122,7 @@ impl Cpu {
         }
         let sorted = each(a, |stored| stored.sorted(self.threads()))?;
         let Some(rows) = sorted.as_ref().and_then(Csr::as_hyper) else { return Ok(None) };
-        let kept = at_places(op, rows, s)?;
+        let kept = at_indices(op, rows, s)?;
         let Rows { pattern, values } = rows.rows();
         let ptr = pattern.row_ptr();
         let (pattern, values) = ops::keep(self.threads(), pattern, values, &|rows, flags| {
@@ -131,24 +131,24 @@ impl Cpu {
         let kept = Csr::with_pattern(Arc::new(pattern), values)?;
         kept.labelled(rows.shape().0, Arc::clone(rows.labels())).map(Some)
     }
-    /// Aᵀ; `None` unless A, or its transpose, is of hypersparse rows.
+    /// Aᵀ; `None` unless A or Aᵀ is hypersparse.
     pub(super) fn transpose_hyper<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<Option<Csr<T, I>>> {
         let (nrows, ncols) = a.shape();
-        if a.as_hyper().is_none() && (a.as_places().is_some() || !suits_hyper(ncols, a.nnz())) {
+        if a.as_hyper().is_none() && (a.as_row_major().is_some() || !suits_hyper(ncols, a.nnz())) {
             return Ok(None);
         }
         crate::pattern::check_nrows::<I>(ncols)?;
         crate::pattern::check_ncols::<I>(nrows)?;
         let rows = a.to_hyper()?;
         let Rows { pattern, values } = rows.rows();
-        // Columns by their places among those that have entries, and back.
+        // Columns are renumbered to their positions among the non-empty ones, and mapped back.
         let mut labels = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "labels of columns")?;
         labels.sort_unstable();
         labels.dedup();
-        let place = |j: &I| labels.binary_search(j).map_or(I::LAST, I::cast);
-        let places = collected(pattern.nnz(), pattern.col_idx().iter().map(place), "columns")?;
+        let position = |j: &I| labels.binary_search(j).map_or(I::LAST, I::cast);
+        let positions = collected(pattern.nnz(), pattern.col_idx().iter().map(position), "columns")?;
         let ptr = collected(pattern.nrows() + 1, pattern.row_ptr().iter().copied(), "row pointers")?;
-        let among = Pattern::from_parts(pattern.nrows(), labels.len(), ptr, places, pattern.is_sorted());
+        let among = Pattern::from_parts(pattern.nrows(), labels.len(), ptr, positions, pattern.is_sorted());
         let values = collected(values.len(), values.iter().copied(), "values")?;
         let (pattern, values) = Csr::with_pattern(Arc::new(among), values)?.transpose(self.threads())?.into_parts();
         let cols = collected(pattern.nnz(), pattern.col_idx().iter().map(|r| rows.labels()[r.get()]), "columns")?;
@@ -156,7 +156,7 @@ impl Cpu {
         let pattern = Pattern::from_parts(labels.len(), nrows, ptr, cols, true);
         Csr::with_pattern(Arc::new(pattern), values)?.labelled(ncols, Arc::new(labels)).map(Some)
     }
-    /// C = A ⊕.⊗ B, or what the mask leaves of it; `None` if neither is of hypersparse rows.
+    /// C = A ⊕.⊗ B, restricted to the mask; `None` if neither operand is hypersparse.
     pub(super) fn product_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -169,7 +169,7 @@ impl Cpu {
         }
         let c = self.product_of_stored(ring, a, b)?;
         Ok(Some(match mask {
-            Some(mask) => super::Backend::restrict_matrix(self, &c, mask.pattern, mask.complement)?,
+            Some(mask) => super::Backend::apply_mask_matrix(self, &c, mask.pattern, mask.complement)?,
             None => c,
         }))
     }
@@ -181,7 +181,7 @@ impl Cpu {
     ) -> Result<Csr<Out<R>, I>> {
         ops::mxm_hyper(self.threads(), self.budget, ring, &a.to_hyper_csr()?, &b.to_hyper_csr()?)?.try_into()
     }
-    /// y = A ⊕.⊗ x; `None` unless it goes by the stored rows ([`is_vast`]).
+    /// y = A ⊕.⊗ x; `None` unless it uses the stored rows alone ([`is_vast`]).
     pub(super) fn mxv_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -201,7 +201,7 @@ impl Cpu {
         let values = collected(rows.nnz(), rows.rows().values.iter().copied(), "values")?;
         allowed(Vector::from_list(len, labels, values)?, mask).map(Some)
     }
-    /// yᵀ = xᵀ ⊕.⊗ A; `None` unless it goes by the stored rows ([`is_vast`]).
+    /// yᵀ = xᵀ ⊕.⊗ A; `None` unless it uses the stored rows alone ([`is_vast`]).
     pub(super) fn vxm_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -220,7 +220,7 @@ impl Cpu {
         let cols = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "indices")?;
         allowed(Vector::from_list(pattern.ncols(), cols, values)?, mask).map(Some)
     }
-    /// ⊕ over each row that has an entry; `None` if A is not of hypersparse rows.
+    /// ⊕ over each non-empty row; `None` if A is not hypersparse.
     pub(super) fn reduce_rows_hyper<P: Monoid, I: Index>(
         &self,
         monoid: P,

@@ -1,4 +1,4 @@
-//! Parts of matrices on the processor: what moves entries is compiled once for a size of value.
+//! Submatrices on the CPU. The code that moves entries is compiled once per value size.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Backend;
 use super::assign::assign;
 use crate::algebra::{IndexUnaryOp, Monoid, Num, Second, Value};
-use crate::ops::by_formula::{Band, Move, assigned, filled_where, moved};
+use crate::ops::by_formula::{Band, Rearrange, assigned, fill_masked, rearranged};
 use crate::ops::{self, arg_rows, column_histogram, diagonal_entries, diagonal_of};
 use crate::par::{collected, filled, note};
 use crate::pattern::check_ncols;
@@ -15,22 +15,26 @@ use crate::{Cpu, Csr, Error, Index, Result, Vector};
 
 type Part<'a> = (&'a IndexList, &'a IndexList);
 
-/// Entries from which on an operator is looked up among the built-in ones.
+/// Number of entries from which on it pays to look up a built-in operator.
 const MANY: usize = 4096;
 
 impl Cpu {
-    /// The matrix itself if its rows are sorted, else a sorted copy.
+    /// The matrix itself if its rows are sorted, otherwise a sorted copy.
     fn in_order<'a, T: Value, I: Index>(&self, a: &'a Csr<T, I>) -> Result<Cow<'a, Csr<T, I>>> {
         let a = a.compressed()?;
-        Ok(if a.pattern().is_sorted() { Cow::Borrowed(a) } else { Cow::Owned(moved(self.threads(), a, Move::Sort)?) })
+        Ok(if a.pattern().is_sorted() {
+            Cow::Borrowed(a)
+        } else {
+            Cow::Owned(rearranged(self.threads(), a, Rearrange::Sort)?)
+        })
     }
-    /// A(I, J); of a hypersparse matrix with all rows by the rows that it stores.
+    /// A(I, J); for a hypersparse matrix and all rows, on its stored rows alone.
     pub(super) fn extracted<T: Value, I: Index>(&self, a: &Csr<T, I>, (rows, cols): Part<'_>) -> Result<Csr<T, I>> {
         if let (Some(stored), true) = (a.as_hyper(), rows.is_all()) {
             let made = self.extracted(&Csr::of_stored(stored), (rows, cols))?;
             return made.labelled(a.nrows(), Arc::clone(stored.labels()));
         }
-        moved(self.threads(), &*self.in_order(a)?, Move::Extract(rows, cols))
+        rearranged(self.threads(), &*self.in_order(a)?, Rearrange::Extract(rows, cols))
     }
     /// The matrix whose part (I, J) is A.
     pub(super) fn placed<T: Value, I: Index>(
@@ -39,21 +43,21 @@ impl Cpu {
         (rows, cols): Part<'_>,
         shape: (usize, usize),
     ) -> Result<Csr<T, I>> {
-        moved(self.threads(), a.compressed()?, Move::Place(rows, cols, shape))
+        rearranged(self.threads(), a.compressed()?, Rearrange::Place(rows, cols, shape))
     }
-    /// The entries in (I, J), likewise.
+    /// The entries in (I, J); for a hypersparse matrix and all rows, on its stored rows alone.
     pub(super) fn within<T: Value, I: Index>(&self, a: &Csr<T, I>, (rows, cols): Part<'_>) -> Result<Csr<T, I>> {
         if let (Some(stored), true) = (a.as_hyper(), rows.is_all()) {
             let made = self.within(&Csr::of_stored(stored), (rows, cols))?;
             return made.labelled(a.nrows(), Arc::clone(stored.labels()));
         }
-        moved(self.threads(), &*self.in_order(a)?, Move::Within(rows, cols))
+        rearranged(self.threads(), &*self.in_order(a)?, Rearrange::Within(rows, cols))
     }
     /// A row or a column.
     pub(super) fn line_of<T: Value, I: Index>(&self, a: &Csr<T, I>, (rows, cols): Part<'_>) -> Result<Vector<T, I>> {
-        self.extracted(a, (rows, cols))?.to_places(self.threads())
+        self.extracted(a, (rows, cols))?.to_row_major(self.threads())
     }
-    /// C(I, J) = A. A matrix of places is written in place, which takes as long as the part.
+    /// C(I, J) = A. A bitmap or full matrix is written in place, in time proportional to the submatrix.
     pub(super) fn assigned<T: Value, I: Index>(
         &self,
         c: &mut Csr<T, I>,
@@ -61,11 +65,11 @@ impl Cpu {
         part: Part<'_>,
         mask: Option<MaskSpec<'_, MatrixPattern<I>>>,
     ) -> Result<()> {
-        if c.as_places().is_some() {
-            note(|| "  in place: it is kept by its places".into());
+        if c.as_row_major().is_some() {
+            note(|| "  in place: C is a bitmap or full".into());
             return assign(self, c, a, part, mask);
         }
-        note(|| "  in one pass over the rows: those outside of the list are copied, others merged".into());
+        note(|| "  in one pass over the rows: rows outside the list are copied, the others merged".into());
         let sorted;
         let mask = match mask {
             None => None,
@@ -79,24 +83,24 @@ impl Cpu {
         c.replace(made);
         Ok(())
     }
-    /// C(i, j) = x at the places of a pattern.
+    /// C(i, j) = x at the entries of a pattern.
     pub(super) fn filled<T: Value, I: Index>(&self, c: &mut Csr<T, I>, x: T, pattern: &MatrixPattern<I>) -> Result<()> {
         if c.shape() != pattern.shape() {
             return Err(Error::Shape { op: "mask", lhs: c.shape(), rhs: pattern.shape() });
         }
-        let by_rows = c.settled()?.as_hyper().is_none() && c.as_places().is_none();
-        if !by_rows || pattern.as_hyper().is_some() || pattern.as_places().is_some() {
+        let by_rows = c.settled()?.as_hyper().is_none() && c.as_row_major().is_none();
+        if !by_rows || pattern.as_hyper().is_some() || pattern.as_row_major().is_some() {
             let t = self.of_pattern(pattern, x)?;
             return self.accumulate_matrix(Second::<T, T>::default(), c, t);
         }
         note(|| "  in one pass over the rows: values alone where C has all entries of the mask".into());
         let rows = pattern.rows()?;
         let rows = if rows.is_sorted() { rows } else { Cow::Owned(Arc::new(rows.sorted(self.threads())?)) };
-        let made = filled_where(self.threads(), &*self.in_order(c)?, x, &rows)?;
+        let made = fill_masked(self.threads(), &*self.in_order(c)?, x, &rows)?;
         c.replace(made);
         Ok(())
     }
-    /// The entries that an operator keeps.
+    /// The entries selected by an operator.
     pub(super) fn selected<O: IndexUnaryOp<Out = bool>, I: Index>(
         &self,
         op: O,
@@ -105,17 +109,17 @@ impl Cpu {
     ) -> Result<Csr<O::A, I>> {
         match Some(op).filter(|_| a.nnz() >= MANY).and_then(|op| Band::of(op, s)) {
             Some(band) => {
-                note(|| "  by cuts of rows: the operator reads places alone".into());
-                moved(self.threads(), &*self.in_order(a)?, Move::Band(band))
+                note(|| "  by cuts of rows: the operator reads indices alone".into());
+                rearranged(self.threads(), &*self.in_order(a)?, Rearrange::Band(band))
             }
             None => ops::select(self.threads(), op, a, s),
         }
     }
-    /// `x` at the places of a pattern, in its form.
+    /// The matrix with `x` at the entries of a pattern, in the form of the pattern.
     pub(super) fn of_pattern<T: Value, I: Index>(&self, pattern: &MatrixPattern<I>, x: T) -> Result<Csr<T, I>> {
-        if let Some(places) = pattern.as_places() {
-            let values = filled(places.values(), x, "values")?;
-            return Csr::from_places(pattern.shape(), Vector::with_pattern(Arc::clone(places), values));
+        if let Some(indices) = pattern.as_row_major() {
+            let values = filled(indices.values(), x, "values")?;
+            return Csr::from_row_major(pattern.shape(), Vector::with_pattern(Arc::clone(indices), values));
         }
         if let Some(stored) = pattern.as_hyper() {
             let rows = Csr::with_pattern(Arc::clone(&stored.rows().pattern), filled(stored.nnz(), x, "values")?)?;
@@ -166,7 +170,7 @@ impl Cpu {
         }
         Ok(made)
     }
-    /// Entries of the rows that have some.
+    /// Number of entries of each non-empty row.
     pub(super) fn counted<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<Vector<i64, I>> {
         let (stored, labels) = match a.as_hyper() {
             Some(rows) => (&*rows.rows().pattern, Some(rows.labels())),
@@ -180,9 +184,9 @@ impl Cpu {
         let indices = collected(n, some().map(label), "indices")?;
         Vector::from_list(a.nrows(), indices, collected(n, some().map(row_nnz), "values")?)
     }
-    /// Entries of the columns that have some; `None` where the transpose tells them faster, or alone.
+    /// Number of entries of each non-empty column; `None` if counting by the transpose is faster, or the only way.
     pub(super) fn counted_columns<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<Option<Vector<i64, I>>> {
-        /// Columns for each entry up to which each column is counted.
+        /// Columns per entry up to which a histogram over all columns is used.
         const DENSE: usize = 8;
         let stored = match a.as_hyper() {
             Some(rows) => &*rows.rows().pattern,
@@ -197,7 +201,7 @@ impl Cpu {
         let columns = collected(n, some().map(|(j, _)| I::cast(j)), "indices")?;
         Vector::from_list(a.ncols(), columns, collected(n, some().map(|(_, &count)| count), "values")?).map(Some)
     }
-    /// The column of the first least or greatest value of each row.
+    /// The column of the first minimum or maximum of each row.
     pub(super) fn arg_of_rows<T: Num, I: Index>(&self, a: &Csr<T, I>, greatest: bool) -> Result<Vector<i64, I>> {
         check_ncols::<I>(a.nrows())?;
         let (rows, columns) = match a.as_hyper() {

@@ -1,17 +1,17 @@
-//! Products of sparse tensors with the threads and the budget of a [`Cpu`].
+//! MTTKRP of sparse tensors on [`Cpu`].
 
 use crate::algebra::Value;
 use crate::par::{explained, note};
-use crate::tensor::{Arithmetic, Kept, Mttkrp, Tensor, TensorRef, Variant, check_mode};
+use crate::tensor::{Arithmetic, Mttkrp, MttkrpCache, Tensor, TensorRef, Variant, check_mode};
 use crate::{Cpu, Dense, Error, Index, Result};
 
 impl Cpu {
     /// `V(i, r) = ⊕ x ⊗ ⊗_{m ≠ mode} Aₘ(iₘ, r)` over the entries of `x` whose index in `mode` is i: the matricized
     /// tensor times the Khatri–Rao product of the other factors, `cpu.mttkrp(ring, &x, &factors, mode).eval()?`.
     ///
-    /// Factors are nₘ × R; that of `mode` is not read. ⊗ is taken for commutative. Cost: O(d·R·nnz). Several products
-    /// of one tensor share what [`mttkrp_plan`](Self::mttkrp_plan) prepares. Results are the same bits for any number
-    /// of threads (variants A and B excepted); variants differ by rounding.
+    /// Factors are nₘ × R; that of `mode` is not read. ⊗ is assumed to be commutative. Cost: O(d·R·nnz). Several
+    /// products of one tensor can share a plan ([`mttkrp_plan`](Self::mttkrp_plan)). Results are bitwise identical for
+    /// any number of threads (except for variants A and B); variants differ by rounding.
     /// ```
     /// use sparring::{Cpu, Dense, Tensor, algebra::{MinPlus, PlusTimes}};
     /// let x = Tensor::<f64>::new(vec![2, 2, 2], vec![vec![0, 1, 1], vec![0, 0, 1], vec![0, 1, 1]],
@@ -32,15 +32,15 @@ impl Cpu {
         x: &'a Tensor<T, I>,
         factors: &'a [Dense<T>],
         mode: usize,
-    ) -> AskedMttkrp<'a, A, T, I> {
-        AskedMttkrp { cpu: self, ring, x, factors, mode, variant: None, plan: None, kept: None, beside: 0 }
+    ) -> MttkrpBuilder<'a, A, T, I> {
+        MttkrpBuilder { cpu: self, ring, x, factors, mode, variant: None, plan: None, cache: None, beside: 0 }
     }
 
-    /// What the products of `x` with factors of `rank` columns share: copies or permutations, chosen by its shape and
-    /// the memory budget, or as `variant` says. The plan borrows `&x`, or shares an `Arc<Tensor>`.
+    /// A plan for products of `x` with factors of `rank` columns: sorted copies or permutations, chosen by the shape
+    /// and the memory budget, or by `variant`. The plan borrows `&x`, or shares an `Arc<Tensor>`.
     /// # Errors
-    /// [`Error::Budget`](crate::Error::Budget) and [`Error::OutOfMemory`](crate::Error::OutOfMemory), before the memory
-    /// is taken; [`Error::IndexOverflow`](crate::Error::IndexOverflow) if `I` cannot number the entries.
+    /// [`Error::Budget`](crate::Error::Budget) and [`Error::OutOfMemory`](crate::Error::OutOfMemory), before memory is
+    /// allocated; [`Error::IndexOverflow`](crate::Error::IndexOverflow) if `I` cannot number the entries.
     pub fn mttkrp_plan<'x, T: Value, I: Index>(
         &self,
         x: impl Into<TensorRef<'x, T, I>>,
@@ -50,8 +50,8 @@ impl Cpu {
         self.mttkrp_plan_beside(x, rank, variant, 0)
     }
 
-    /// [`mttkrp_plan`](Self::mttkrp_plan), with `beside` bytes of the caller's counted to the memory budget: factors
-    /// and results that are made for the products.
+    /// [`mttkrp_plan`](Self::mttkrp_plan), with `beside` bytes of the caller counted against the memory budget, such as
+    /// factors and results of the products.
     /// # Errors
     /// Those of [`mttkrp_plan`](Self::mttkrp_plan).
     pub fn mttkrp_plan_beside<'x, T: Value, I: Index>(
@@ -64,7 +64,7 @@ impl Cpu {
         Mttkrp::new(self.threads(), x.into(), rank, None, variant, self.left(beside)?)
     }
 
-    /// What a budget leaves beside so many bytes.
+    /// The budget minus `beside` bytes.
     pub(crate) fn left(&self, beside: u64) -> Result<Option<u64>> {
         let left = |budget: u64| {
             let refused = Error::Budget { what: "mttkrp", bytes: beside.into(), budget: budget.into() };
@@ -74,10 +74,10 @@ impl Cpu {
     }
 }
 
-/// An MTTKRP that is asked for; [`eval`](Self::eval) or [`into`](Self::into) compute it.
+/// A builder for an MTTKRP; [`eval`](Self::eval) or [`into`](Self::into) computes it.
 #[must_use = "nothing is computed before `eval` or `into`"]
 #[derive(Debug)]
-pub struct AskedMttkrp<'a, A, T, I: Index = u32> {
+pub struct MttkrpBuilder<'a, A, T, I: Index = u32> {
     cpu: &'a Cpu,
     ring: A,
     x: &'a Tensor<T, I>,
@@ -85,50 +85,50 @@ pub struct AskedMttkrp<'a, A, T, I: Index = u32> {
     mode: usize,
     variant: Option<Variant>,
     plan: Option<&'a Mttkrp<'a, T, I>>,
-    kept: Option<&'a mut Kept<T>>,
+    cache: Option<&'a mut MttkrpCache<T>>,
     beside: u64,
 }
 
-impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
-    /// Computes it so, if no plan is given.
+impl<'a, A: Arithmetic<T>, T: Value, I: Index> MttkrpBuilder<'a, A, T, I> {
+    /// Sets the variant; a plan takes precedence.
     pub fn variant(mut self, variant: Variant) -> Self {
         self.variant = Some(variant);
         self
     }
-    /// Uses what was prepared for the same tensor.
+    /// Uses a plan for the same tensor.
     pub fn plan(mut self, plan: &'a Mttkrp<'a, T, I>) -> Self {
         self.plan = Some(plan);
         self
     }
-    /// One of a sweep through the modes in their order, in which a factor changes only after its own mode: what modes
-    /// share is kept.
-    pub fn sweep(mut self, kept: &'a mut Kept<T>) -> Self {
-        self.kept = Some(kept);
+    /// Declares the product part of a sweep through the modes in order, in which a factor changes only after its own
+    /// mode. Intermediate results shared by modes are cached in `cache`.
+    pub fn sweep(mut self, cache: &'a mut MttkrpCache<T>) -> Self {
+        self.cache = Some(cache);
         self
     }
-    /// Counts `bytes` of the caller's to the memory budget: factors, say, that are copies made for this product.
+    /// Counts `bytes` of the caller against the memory budget, such as copies of factors for this product.
     pub fn beside(mut self, bytes: u64) -> Self {
         self.beside = bytes;
         self
     }
-    /// The product as a new matrix, a row for each index of the mode.
+    /// The product as a new matrix, with a row for each index of the mode.
     /// # Errors
-    /// [`Error::Dims`](crate::Error::Dims) if a factor has not as many rows as its mode is long;
-    /// [`Error::Shape`](crate::Error::Shape) if the factors' columns differ;
-    /// [`Error::Argument`](crate::Error::Argument) if there is no such mode, or the plan is of another tensor;
+    /// [`Error::Dims`](crate::Error::Dims) if the number of rows of a factor differs from the size of its mode;
+    /// [`Error::Shape`](crate::Error::Shape) if the numbers of columns of the factors differ;
+    /// [`Error::Argument`](crate::Error::Argument) for an invalid mode or a plan of another tensor;
     /// [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn eval(self) -> Result<Dense<T>> {
         check_mode(self.x.order(), "mode", self.mode)?;
         let other = |(m, _): &(usize, &Dense<T>)| *m != self.mode;
-        // Of a vector the factors say nothing, and its only one gives the rank.
+        // A tensor of order 1 has no other factor; its only one gives the rank.
         let rank = self.factors.iter().enumerate().find(other).or(self.factors.iter().enumerate().next());
         let rank = rank.map_or(0, |(_, f)| f.ncols());
         let mut out = Dense::filled(self.x.dims()[self.mode], rank, A::ZERO)?;
         self.into(&mut out)?;
         Ok(out)
     }
-    /// The product, and how it was computed: the variant and why, and how the mode is.
+    /// The product, and a description of the computation: the variant, the reason for it, and the state of the mode.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn explain(self) -> Result<(Dense<T>, String)> {
@@ -139,8 +139,8 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
     /// # Errors
     /// As [`eval`](Self::eval), and [`Error::Shape`](crate::Error::Shape) if `out` has another shape.
     pub fn into(self, out: &mut Dense<T>) -> Result<()> {
-        let (threads, mut own) = (self.cpu.threads(), Kept::default());
-        let kept = self.kept.unwrap_or(&mut own);
+        let (threads, mut own) = (self.cpu.threads(), MttkrpCache::default());
+        let cache = self.cache.unwrap_or(&mut own);
         let noted = |plan: &Mttkrp<'_, T, I>| {
             note(|| {
                 let dims: Vec<String> = self.x.dims().iter().map(ToString::to_string).collect();
@@ -156,12 +156,12 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
             }
             check_mode(self.x.order(), "mode", self.mode)?;
             noted(plan);
-            return plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept);
+            return plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, cache);
         }
         check_mode(self.x.order(), "mode", self.mode)?;
         let left = self.cpu.left(self.beside)?;
         let plan = Mttkrp::new(threads, self.x.into(), out.ncols(), Some(self.mode), self.variant, left)?;
         noted(&plan);
-        plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept)
+        plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, cache)
     }
 }

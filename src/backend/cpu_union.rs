@@ -1,4 +1,4 @@
-//! Union products with the threads of a [`Cpu`].
+//! Union (NAMM) products on [`Cpu`].
 
 use crate::algebra::{Lhs, Namm, Num, Out, Rhs};
 use crate::ops;
@@ -6,22 +6,22 @@ use crate::sparse::Dense;
 use crate::{Cpu, Csr, Index, Result, Vector};
 
 impl Cpu {
-    /// `C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ …` over every k where row i of A or row j of B has an entry, `e` the identity
-    /// of ⊕, an absent operand being 0: rows of A against rows of B.
+    /// `C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ …` over every k where row i of A or row j of B has an entry; `e` is the
+    /// identity of ⊕, and an absent operand is 0. Rows of A are combined with rows of B.
     ///
-    /// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold takes the entries of row j of B in the
-    /// order in which they are stored, then those of row i of A that row j of B lacks, in the order in which they are
-    /// stored. Entries equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so stored zeros change no bit of
-    /// the result. ⊗ that looks at its place sees (i, k, j). Results are the same bits for any number of threads. Cost:
-    /// O(m · nnz(B) + n · nnz(A)) time; beside the result 2k values a thread, 16k where k is at most 65,536.
+    /// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold runs over the entries of row j of B in
+    /// storage order, then over those of row i of A that row j of B lacks, in storage order. Entries equal to 0 count
+    /// as absent, and ⊗(0, 0) is the identity of ⊕, so stored zeros do not change the result. A positional ⊗ receives
+    /// (i, k, j). Results are bitwise identical for any number of threads. Cost: O(m · nnz(B) + n · nnz(A)) time;
+    /// beyond the result 2k values per thread, or 16k if k is at most 65,536.
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if A and B have not equally many columns;
-    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) if m·n is no size;
+    /// [`Error::Shape`](crate::Error::Shape) if the numbers of columns of A and B differ;
+    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) if m·n overflows;
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     /// # Example
-    /// The example of the paper's appendix, with numbers: rows of A are points, and so is b. Manhattan's ⊗ is |a − b|,
-    /// which 0 does not annihilate. An ordinary product would visit the column that both have, the last, and say 1 and
-    /// 0.
+    /// The example of the paper's appendix, with numbers: the rows of A and b are points. Manhattan's ⊗ is |a − b|,
+    /// which 0 does not annihilate. An ordinary product would visit only the common column, the last one, and yield 1
+    /// and 0.
     /// ```
     /// use sparring::{Cpu, Csr, algebra::Manhattan};
     /// // A = (1 · 1)   b = (· 1 2)
@@ -43,12 +43,12 @@ impl Cpu {
         ops::union_mxm(self.threads(), namm, a.compressed()?, b.compressed()?)
     }
 
-    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over every k where row i of A or x has an entry, `e` the identity of ⊕, an
-    /// absent operand being 0; y has a value at every place.
+    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over every k where row i of A or x has an entry; `e` is the identity of ⊕, and
+    /// an absent operand is 0. y is full.
     ///
-    /// Shapes: `a` m×k, `x` k, result m. [`union_mxm`](Self::union_mxm) with x as the one row of B, with its order of
-    /// the fold; ⊗ that looks at its place sees (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time; k values a thread beside
-    /// the result.
+    /// Shapes: `a` m×k, `x` k, result m. This is [`union_mxm`](Self::union_mxm) with x as the only row of B, in the
+    /// same fold order; a positional ⊗ receives (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time; k values per thread
+    /// beyond the result.
     /// # Errors
     /// Those of [`union_mxm`](Self::union_mxm).
     /// # Example

@@ -1,4 +1,4 @@
-//! Which places of a vector, and which line of a matrix, an operation takes.
+//! Index arguments of operations: index lists of vectors, and rows or columns of matrices.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeFull};
@@ -7,17 +7,17 @@ use crate::par::collected;
 use crate::sparse::IndexList;
 use crate::{Index, Result};
 
-/// The index list of a vector: a slice of indices, which is borrowed, or an [`IndexList`], a range or `..`.
+/// The index list of a vector: a borrowed slice of indices, an [`IndexList`], a range or `..`.
 #[derive(Clone, Debug)]
 pub enum Indices<'i, I> {
-    /// These, in this order.
+    /// A slice of indices.
     Slice(&'i [I]),
-    /// Those of a list.
+    /// An index list.
     List(IndexList),
 }
 
 impl<'i, I: Index> Indices<'i, I> {
-    /// Whether it is every index, whatever the dimension.
+    /// Whether it selects all indices.
     pub(super) fn is_all(&self) -> bool {
         matches!(self, Self::List(list) if list.is_all())
     }
@@ -28,7 +28,7 @@ impl<'i, I: Index> Indices<'i, I> {
             Self::List(list) => list_of(list, "indices", dimension).map(Cow::Owned),
         }
     }
-    /// The indices, each once.
+    /// The indices without repeats.
     pub(super) fn distinct(&self, dimension: usize) -> Result<Cow<'i, [I]>> {
         let mut indices = self.resolve(dimension)?;
         if !indices.is_sorted_by(|i, j| i < j) {
@@ -73,7 +73,7 @@ macro_rules! lists {
 }
 lists! { IndexList &IndexList Range<usize> RangeFull }
 
-/// A row or a column of a matrix: some of its entries, as a vector.
+/// A row or column of a matrix, restricted to an index list, as a vector.
 #[derive(Clone, Debug)]
 pub enum Line {
     /// A(i, J).
@@ -83,14 +83,14 @@ pub enum Line {
 }
 
 impl Line {
-    /// The line of Aᵀ that has its entries.
+    /// The corresponding line of Aᵀ.
     pub(super) fn transposed(self) -> Self {
         match self {
             Self::Row(i, cols) => Self::Column(cols, i),
             Self::Column(rows, j) => Self::Row(j, rows),
         }
     }
-    /// The part of the matrix that it is.
+    /// The line as a submatrix (I, J).
     pub(super) fn part(&self) -> (IndexList, IndexList) {
         let one = |i: usize| IndexList::from(i..i.saturating_add(1));
         match self {

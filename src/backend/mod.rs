@@ -1,24 +1,24 @@
-//! Where operations run, and how they are called. [`Cpu`] is a value that owns its threads and settings, as `Cuda`
-//! (feature `cuda`) owns a device; [`Backend`] is what an algorithm needs of any machine.
+//! Backends and their operations. [`Cpu`] owns a thread pool and settings, `Cuda` (feature `cuda`) owns a device;
+//! [`Backend`] is the interface for algorithms that run on both.
 //!
-//! Every operation is a chain that ends in `eval()`, a new result, or `into(&mut c)`: [`Build`].
+//! Every operation is a builder ([`Build`]) that is run by `eval()`, for a new result, or by `into(&mut c)`.
 //!
 //! | operation | formula | GraphBLAS |
 //! | --- | --- | --- |
 //! | [`mxm`](Backend::mxm), [`mxv`](Backend::mxv), [`vxm`](Backend::vxm) | A ⊕.⊗ B, A ⊕.⊗ x, xᵀ ⊕.⊗ A | `GrB_mxm`, `GrB_mxv`, `GrB_vxm` |
 //! | [`spmm`](Backend::spmm) | A ⊕.⊗ X, X and the result dense | |
-//! | [`ewise_add`](Backend::ewise_add), [`ewise_mult`](Backend::ewise_mult), [`ewise_union`](Backend::ewise_union) | A ∘ B | `GrB_eWiseAdd`, `GrB_eWiseMult`, `GxB_eWiseUnion` |
-//! | [`kronecker`](Backend::kronecker) | A ⊗ B, each entry of A with each of B | `GrB_kronecker` |
+//! | [`ewise_add`](Backend::ewise_add), [`ewise_mult`](Backend::ewise_mult), [`ewise_union`](Backend::ewise_union) | A ∘ B, elementwise | `GrB_eWiseAdd`, `GrB_eWiseMult`, `GxB_eWiseUnion` |
+//! | [`kronecker`](Backend::kronecker) | the Kronecker product of A and B | `GrB_kronecker` |
 //! | [`apply`](Backend::apply), [`apply_index`](Backend::apply_index), [`select`](Backend::select) | f(A), f(A, s, i, j) | `GrB_apply`, `GrB_select` |
 //! | [`reduce`](Backend::reduce), [`reduce_rows`](Backend::reduce_rows) | ⊕ over all, over each row | `GrB_reduce` |
-//! | [`count_rows`](Backend::count_rows), [`mean_rows`](Backend::mean_rows), [`argmin_rows`](Backend::argmin_rows), [`argmax_rows`](Backend::argmax_rows) | of each row: how many, their mean, where the least and the greatest stand | |
+//! | [`count_rows`](Backend::count_rows), [`mean_rows`](Backend::mean_rows), [`argmin_rows`](Backend::argmin_rows), [`argmax_rows`](Backend::argmax_rows) | row aggregates: count, mean, argmin, argmax | |
 //! | [`transpose`](Backend::transpose) | Aᵀ | `GrB_transpose` |
 //! | [`extract`](Backend::extract), [`extract_matrix`](Backend::extract_matrix), [`extract_row`](Backend::extract_row), [`extract_column`](Backend::extract_column) | v(I), A(I, J), A(i, J), A(I, j) | `GrB_extract`, `GrB_Col_extract` |
 //! | [`assign`](Backend::assign), [`assign_matrix`](Backend::assign_matrix), [`into_row`](Build::into_row), [`into_column`](Build::into_column) | w(I) = v, C(I, J) = A, C(i, J) = v, C(I, j) = v | `GrB_assign`, `GrB_Row_assign`, `GrB_Col_assign` |
 //! | [`assign_scalar`](Backend::assign_scalar), [`assign_scalar_at`](Backend::assign_scalar_at), [`assign_scalar_matrix`](Backend::assign_scalar_matrix) | w = x, w(I) = x, C(I, J) = x | `GrB_assign` |
-//! | [`scatter`](Backend::scatter) | T(I) ⊕= u, whose places may repeat | |
-//! | [`diag`](Backend::diag), [`diagonal`](Backend::diagonal) | the matrix of a diagonal, the diagonal of a matrix | `GrB_Matrix_diag`, `GxB_Vector_diag` |
-//! | [`concat`](Backend::concat), [`split`](Backend::split), [`resize`](Backend::resize) | blocks, other sizes | `GxB_Matrix_concat`, `GxB_Matrix_split`, `GrB_Matrix_resize` |
+//! | [`scatter`](Backend::scatter) | T(I) ⊕= u; I may repeat indices | |
+//! | [`diag`](Backend::diag), [`diagonal`](Backend::diagonal) | a matrix from a diagonal, the diagonal of a matrix | `GrB_Matrix_diag`, `GxB_Vector_diag` |
+//! | [`concat`](Backend::concat), [`split`](Backend::split), [`resize`](Backend::resize) | block matrices, resizing | `GxB_Matrix_concat`, `GxB_Matrix_split`, `GrB_Matrix_resize` |
 //! | [`plan`](Backend::plan) | the structure of A·B | |
 //! | [`mttkrp`](Cpu::mttkrp) | X₍ₙ₎ (⊙ Aₘ), of sparse tensors | |
 //! | [`einsum`](Cpu::einsum) | C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …, of dense tensors | |
@@ -53,10 +53,10 @@ pub use build::{Build, Masked, Operation, TransposeA, TransposeB, Unmasked};
 use container::Kind;
 pub use container::{Complement, Container, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
-pub use cpu_contract::AskedEinsum;
-pub use cpu_tensor::AskedMttkrp;
+pub use cpu_contract::EinsumBuilder;
+pub use cpu_tensor::MttkrpBuilder;
 pub use indices::{Indices, Line};
-pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
+pub use neighbours::{DistanceBackend, Knn, KnnOrRadius, NeighbourQuery, Pairwise, PreparedRows, QueryBuilder, Radius};
 pub use operations::{
     Apply, ApplyIndex, Assign, AssignScalar, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, Pairs, PlanOf, Reduce,
     ReduceRows, Select, Transpose, Vxm,
@@ -64,7 +64,7 @@ pub use operations::{
 pub use parts::{AssignMatrix, AssignScalarAt, AssignScalarMatrix, ExtractLine, ExtractMatrix};
 pub use spmm::Spmm;
 pub use write::{Accum, Accumulate, JoinScalar, Plain, WriteMask};
-pub(crate) use write::{Parts, write_parts};
+pub(crate) use write::{WriteOps, write_with};
 
 use std::marker::PhantomData;
 
@@ -73,27 +73,27 @@ use crate::ops::{Direction, Pairing};
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Index, Result, Vector};
 
-/// A machine that holds matrices and vectors and computes with them.
+/// A backend: storage for matrices and vectors, and operations on them.
 ///
-/// An algorithm written against this trait uploads what it starts from, leaves everything where it is while it runs,
-/// and downloads its result. Nothing here assumes one memory. Matrices and vectors are handles: cloning one costs
-/// nothing.
+/// An algorithm written against this trait uploads its inputs, keeps all data on the backend while it runs, and
+/// downloads its result. Host memory and backend memory may be distinct. Matrices and vectors are handles: a clone
+/// costs O(1).
 ///
-/// The methods in the first half are the chains that programs write; those in the second half, from
-/// [`upload`](Self::upload) on, are what a machine brings. What masks, accumulators and replace mean is told once, from
-/// these. Every machine gives the results of [`Cpu`], bit for bit where arithmetic is exact; its own documentation says
-/// where floats may be rounded or folded otherwise.
+/// The methods in the first half are the builders that programs use. Those in the second half, from
+/// [`upload`](Self::upload) on, are the primitives that a backend implements; masks, accumulators and replace are
+/// implemented once, on top of them. Every backend gives the results of [`Cpu`], bitwise where arithmetic is exact; its
+/// documentation states where floats may be rounded or folded differently.
 ///
 /// # Errors
-/// Operands that do not fit: [`Error::Shape`](crate::Error::Shape), [`Error::Length`](crate::Error::Length); memory:
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Budget`](crate::Error::Budget); progress stopped by the
-/// caller: [`Error::Cancelled`](crate::Error::Cancelled); and what the machine itself may fail with.
+/// Operands that do not match: [`Error::Shape`](crate::Error::Shape), [`Error::Length`](crate::Error::Length); memory:
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Budget`](crate::Error::Budget); cancellation by the
+/// caller: [`Error::Cancelled`](crate::Error::Cancelled); and errors of the backend itself.
 ///
 /// # Example
 /// ```
 /// use sparring::prelude::*;
 ///
-/// /// Levels of a breadth-first search from `source`, on any machine.
+/// /// Levels of a breadth-first search from `source`, on any backend.
 /// fn levels<B: Backend>(m: &B, a: &B::Matrix<bool>, source: usize) -> Result<Vector<u32>> {
 ///     let n = m.shape(a).0;
 ///     let mut q = m.upload_vector(&Vector::new(n, vec![source as u32], vec![true])?)?;
@@ -107,14 +107,14 @@ use crate::{Csr, Dense, Index, Result, Vector};
 ///     }
 ///     m.download_vector(&levels)
 /// }
-/// // 0 → 1 → 2, and 3 apart.
+/// // 0 → 1 → 2, and 3 isolated.
 /// let a = Csr::<bool>::new(4, 4, vec![0, 1, 2, 2, 2], vec![1, 2], vec![true, true])?;
 /// assert_eq!(levels(&Cpu::new(), &a, 0)?, Vector::new(4, vec![0, 1, 2], vec![0, 1, 2])?);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no machine to compute on",
-    note = "use `Cpu::new()`, or with the feature `cuda` a GPU: `Cuda::new(0)?`, and matrices that it holds"
+    message = "`{Self}` is not a backend",
+    note = "use `Cpu::new()`, or with the feature `cuda` a GPU: `Cuda::new(0)?`, and matrices on that device"
 )]
 pub trait Backend<I: Index = u32>:
     Sized
@@ -147,15 +147,20 @@ pub trait Backend<I: Index = u32>:
         a: &A,
         b: &B,
     ) -> PlanOf<'_, Self, I> {
-        PlanOf { machine: self, a: a.places(self), b: b.places(self), mask: None, options: Options::default() }
+        PlanOf {
+            machine: self,
+            a: a.entry_pattern(self),
+            b: b.entry_pattern(self),
+            mask: None,
+            options: Options::default(),
+        }
     }
-    /// y = A ⊕.⊗ x: y(i) = ⊕ A(i, k) ⊗ x(k) over the k for which both have an entry, where there is one.
+    /// y = A ⊕.⊗ x: y(i) = ⊕ A(i, k) ⊗ x(k) over the k for which both have an entry; no entry if there is no such k.
     ///
-    /// On the processor a row is folded in the order in which its entries are stored, and the fold stops soon after it
-    /// has met the terminal value of ⊕. Where x has an entry at every place, `PlusTimes` of f32 and f64 has eight sums
-    /// a row instead, which need not wait for each other: sum s has the entries s, s + 8, … of the row from 0 on, and
-    /// the row is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). Either way the bits are the same for any number of
-    /// threads and under any mask.
+    /// On the CPU a row is folded in storage order, and the fold stops soon after it reaches the terminal value of ⊕.
+    /// If x is full, `PlusTimes` of f32 and f64 uses eight independent partial sums per row instead: sum s has the
+    /// entries s, s + 8, … of the row, and the result is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). In both
+    /// cases, results are bitwise identical for any number of threads and any mask.
     fn mxv<R: Semiring>(
         &self,
         ring: R,
@@ -164,7 +169,7 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, Mxv<R, Self, I>> {
         Build::new(self, Mxv { ring, a: a.clone(), x: x.clone(), flip: false, transpose: None })
     }
-    /// yᵀ = xᵀ ⊕.⊗ A: y(j) = ⊕ x(k) ⊗ A(k, j) over the k for which both have an entry, where there is one.
+    /// yᵀ = xᵀ ⊕.⊗ A: y(j) = ⊕ x(k) ⊗ A(k, j) over the k for which both have an entry; no entry if there is no such k.
     fn vxm<R: Semiring>(
         &self,
         ring: R,
@@ -173,8 +178,8 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, Vxm<R, Self, I>> {
         Build::new(self, Vxm { ring, x: x.clone(), a: a.clone(), flip: false, transpose: None })
     }
-    /// Y = A ⊕.⊗ X, X and Y dense: Y(i, j) = ⊕ A(i, k) ⊗ X(k, j) over the entries of row i in their order, and the
-    /// identity of ⊕ for a row without entries.
+    /// Y = A ⊕.⊗ X, X and Y dense: Y(i, j) = ⊕ A(i, k) ⊗ X(k, j) over the entries of row i in storage order; the
+    /// identity of ⊕ for an empty row.
     ///
     /// Cost: O(n·(m + nnz)) for n columns of X.
     /// ```
@@ -195,7 +200,8 @@ pub trait Backend<I: Index = u32>:
     ) -> Spmm<'m, R, Self, I> {
         Spmm { machine: self, ring, a: a.clone(), x, flip: false, accum: Plain, index: PhantomData }
     }
-    /// C = A ∘ B where both have an entry; where one has, that entry. Of two matrices or two vectors.
+    /// C = A ∘ B over the union of the patterns: A ∘ B where both have an entry, otherwise the entry that exists. For
+    /// two matrices or two vectors.
     fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, C>(
         &self,
         op: O,
@@ -208,7 +214,7 @@ pub trait Backend<I: Index = u32>:
     {
         Build::new(self, EwiseAdd { op, a: a.clone(), b: b.clone(), flip: [false; 2] })
     }
-    /// C = A ∘ B where both have an entry. Of two matrices or two vectors, whose values may differ in type.
+    /// C = A ∘ B over the intersection of the patterns. For two matrices or two vectors, whose value types may differ.
     fn ewise_mult<O: BinaryOp, C, D>(&self, op: O, a: &C, b: &D) -> Build<'_, Self, I, EwiseMult<O, C::Kind, Self, I>>
     where
         C: Container<Self, I, Value = O::A>,
@@ -217,7 +223,7 @@ pub trait Backend<I: Index = u32>:
     {
         Build::new(self, EwiseMult { op, a: a.clone(), b: b.clone(), flip: [false; 2] })
     }
-    /// C = A ∘ B where either has an entry, `for_a` and `for_b` standing for one that is missing.
+    /// C = A ∘ B over the union of the patterns; `for_a` and `for_b` replace missing entries of A and B.
     fn ewise_union<O: BinaryOp, C, D>(
         &self,
         op: O,
@@ -233,7 +239,7 @@ pub trait Backend<I: Index = u32>:
     {
         Build::new(self, EwiseUnion { op, a: (a.clone(), for_a), b: (b.clone(), for_b), flip: [false; 2] })
     }
-    /// C = f(A) where A has an entry. Of a matrix or a vector.
+    /// C = f(A), for each entry of a matrix or vector.
     fn apply<O: UnaryOp, C>(&self, op: O, a: &C) -> Build<'_, Self, I, Apply<O, C::Kind, Self, I>>
     where
         C: Container<Self, I, Value = O::A>,
@@ -241,7 +247,7 @@ pub trait Backend<I: Index = u32>:
     {
         Build::new(self, Apply { op, a: a.clone(), flip: false })
     }
-    /// C = f(A, s, i, j) where A has an entry, of a vector f(a, s, i, 0).
+    /// C = f(A, s, i, j) for each entry of a matrix; f(a, s, i, 0) for a vector.
     fn apply_index<O: IndexUnaryOp, C>(
         &self,
         op: O,
@@ -254,7 +260,7 @@ pub trait Backend<I: Index = u32>:
     {
         Build::new(self, ApplyIndex { op, a: a.clone(), s, flip: false })
     }
-    /// The entries of A for which f(a, s, i, j) holds, of a vector f(a, s, i, 0).
+    /// The entries of a matrix for which f(a, s, i, j) holds; f(a, s, i, 0) for a vector.
     fn select<O: IndexUnaryOp<Out = bool>, C>(
         &self,
         op: O,
@@ -267,19 +273,19 @@ pub trait Backend<I: Index = u32>:
     {
         Build::new(self, Select { op, a: a.clone(), s, flip: false })
     }
-    /// ⊕ over all entries of a matrix or a vector; the identity if there are none.
+    /// ⊕ over all entries of a matrix or vector; the identity if there are none.
     ///
-    /// On the processor the values, row by row as stored, are cut after every 16 384th; each part is folded as a row by
-    /// [`reduce_rows`](Self::reduce_rows), and so are then the results of the parts. For floats this is another
-    /// rounding than one long fold, and the same for any number of threads.
+    /// On the CPU the values, in storage order, are split into parts of 16 384. Each part is folded as a row by
+    /// [`reduce_rows`](Self::reduce_rows), and so are the results of the parts. For floats the rounding differs from
+    /// one long fold, but not with the number of threads.
     fn reduce<P: Monoid, C: Container<Self, I, Value = P::Out>>(&self, monoid: P, a: &C) -> Reduce<'_, P, C, Self, I> {
         Reduce { machine: self, monoid, a: a.clone(), accum: Plain, index: PhantomData }
     }
-    /// y(i) = ⊕ over row i, where it has an entry.
+    /// y(i) = ⊕ over row i; no entry for an empty row.
     ///
-    /// On the processor rows are folded in the order in which they are stored, but rows of more than sixteen entries
-    /// that are added ([`Plus`](crate::algebra::Plus)) by sixteen sums: sum s has the entries s, s + 16, … from 0 on,
-    /// then neighbours are joined until there is one.
+    /// On the CPU rows are folded in storage order, with one exception: sums ([`Plus`](crate::algebra::Plus)) of rows
+    /// with more than 16 entries use 16 partial sums. Sum s has the entries s, s + 16, …; then neighbouring sums are
+    /// added pairwise until one is left.
     fn reduce_rows<P: Monoid>(
         &self,
         monoid: P,
@@ -287,7 +293,7 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, ReduceRows<P, Self, I>> {
         Build::new(self, ReduceRows { monoid, a: a.clone(), flip: false })
     }
-    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B, which is p×q.
+    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each entry of the p×q matrix B.
     fn kronecker<O: BinaryOp>(
         &self,
         op: O,
@@ -300,8 +306,8 @@ pub trait Backend<I: Index = u32>:
     fn transpose<T: Value>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, Transpose<T, Self, I>> {
         Build::new(self, Transpose { a: a.clone(), flip: false })
     }
-    /// w(p) = v(indices(p)), where v has an entry there. The indices are a slice, an [`IndexList`], a range or `..`, with
-    /// repeats or without.
+    /// w(p) = v(indices(p)), if v has that entry. The indices are a slice, an [`IndexList`], a range or `..`; they may
+    /// repeat.
     fn extract<'m, 'i, T: Value>(
         &'m self,
         v: &Self::Vector<T>,
@@ -309,10 +315,10 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'m, Self, I, Extract<'i, T, Self, I>> {
         Build::new(self, Extract { v: v.clone(), indices: indices.into() })
     }
-    /// C(p, q) = A(I(p), J(q)), where that is an entry. Lists are an [`IndexList`], a range, an array or `..`, in any
-    /// order, with repeats or without.
+    /// C(p, q) = A(I(p), J(q)), if A has that entry. Lists are an [`IndexList`], a range, an array or `..`, in any
+    /// order; they may repeat indices.
     ///
-    /// Cost on the processor: O(|I| + |J| + entries of these rows), and O(columns) unless they are far more than these.
+    /// Cost on the CPU: O(|I| + |J| + entries of the selected rows), plus O(ncols) unless ncols is far larger.
     /// ```
     /// use sparring::prelude::*;
     /// let a = Csr::<i32>::new(2, 3, vec![0, 2, 4], vec![0, 2, 1, 2], vec![1, 2, 3, 4])?;
@@ -346,9 +352,9 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, ExtractLine<T, Self, I>> {
         Build::new(self, ExtractLine { a: a.clone(), line: Line::Column(rows.into(), j) })
     }
-    /// w(indices(p)) = v(p), to be written `into(&mut w)`, or [`into_row`](Build::into_row) or
-    /// [`into_column`](Build::into_column) of a matrix; places that v has no entry for lose theirs, others stay. No
-    /// index twice. A mask and its complement are those of w.
+    /// w(indices(p)) = v(p), written by `into(&mut w)`, or by [`into_row`](Build::into_row) or
+    /// [`into_column`](Build::into_column) of a matrix. An entry of w at a listed index is removed if v has no entry
+    /// for it; entries at other indices are kept. Indices must not repeat. A mask has the length of w.
     fn assign<'m, 'i, T: Value>(
         &'m self,
         v: &Self::Vector<T>,
@@ -356,12 +362,12 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'m, Self, I, Assign<'i, T, Self, I>> {
         Build::new(self, Assign { v: v.clone(), indices: indices.into() })
     }
-    /// C(I(p), J(q)) = A(p, q), to be written `into(&mut c)`: places of the part that A has no entry for lose theirs,
-    /// places outside stay. No index twice. A mask has C's shape; replace removes entries outside of the mask in all of
-    /// C (`GrB_assign`).
+    /// C(I(p), J(q)) = A(p, q), written by `into(&mut c)`. Entries of C in (I, J) are removed if A has no entry for
+    /// them; entries outside are kept. Indices must not repeat. A mask has the shape of C; replace removes entries
+    /// outside of the mask in all of C (`GrB_assign`).
     ///
-    /// Cost on the processor: O(rows + entries of C and A); into a matrix that is a bitmap or full O(rows + entries of
-    /// A and of the part).
+    /// Cost on the CPU: O(nrows + nnz(C) + nnz(A)); if C is a bitmap or full, O(nrows + nnz(A) + entries of C in (I,
+    /// J)).
     /// ```
     /// use sparring::prelude::*;
     /// let mut c = Csr::<i32>::new(3, 3, vec![0, 1, 2, 3], vec![0, 1, 2], vec![1, 2, 3])?;
@@ -378,11 +384,11 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, AssignMatrix<T, Self, I>> {
         Build::new(self, AssignMatrix { a: a.clone(), part: (rows.into(), cols.into()), flip: false })
     }
-    /// w(i) = x at every place, or every one that the mask lets through, to be written `into(&mut w)`.
+    /// w(i) = x at every index, or at those that the mask allows; written by `into(&mut w)`.
     fn assign_scalar<T: Value>(&self, x: T) -> Build<'_, Self, I, AssignScalar<T>> {
         Build::new(self, AssignScalar { x })
     }
-    /// w(i) = x at these indices, which may have repeats, to be written `into(&mut w)` or into a line of a matrix.
+    /// w(i) = x at these indices, which may repeat; written by `into(&mut w)` or into a row or column of a matrix.
     fn assign_scalar_at<'m, 'i, T: Value>(
         &'m self,
         x: T,
@@ -390,10 +396,9 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'m, Self, I, AssignScalarAt<'i, T, I>> {
         Build::new(self, AssignScalarAt { x, indices: indices.into() })
     }
-    /// C(i, j) = x at the places (i, j) of the part (I, J), or those that the mask lets through, to be written
-    /// `into(&mut c)`.
+    /// C(i, j) = x for (i, j) in I × J, or for those that the mask allows; written by `into(&mut c)`.
     ///
-    /// Cost on the processor: under a mask O(rows + entries of C and of the mask), else of C and places of the part.
+    /// Cost on the CPU: O(nrows + nnz(C) + nnz of the mask); without a mask O(nrows + nnz(C) + |I|·|J|).
     /// ```
     /// use sparring::prelude::*;
     /// let mut c = Csr::<f64>::empty(2, 3)?;
@@ -410,10 +415,11 @@ pub trait Backend<I: Index = u32>:
         Build::new(self, AssignScalarMatrix { x, part: (rows.into(), cols.into()) })
     }
 
-    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with indices(p) = indices(q) = … = i, a vector of `len` places: an assign
-    /// whose indices may repeat. `m.scatter(Min::new(), &u, &f, n).accum(Min::new()).into(&mut g)` is `g[f] min= u`.
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with indices(p) = indices(q) = … = i, a vector of length `len`: an
+    /// assignment whose indices may repeat. `m.scatter(Min::new(), &u, &f, n).accum(Min::new()).into(&mut g)` is
+    /// `g[f] min= u`.
     ///
-    /// Cost on the processor: O(|I| + nnz(u)); sorting where the indices are not sorted.
+    /// Cost on the CPU: O(|I| + nnz(u)), plus sorting of unsorted indices.
     /// ```
     /// use sparring::prelude::*;
     /// let u = Vector::<i32>::full(vec![5, 1, 7])?;
@@ -430,8 +436,8 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'m, Self, I, Scatter<'i, P, Self, I>> {
         Build::new(self, Scatter { monoid, u: u.clone(), indices: indices.into(), len })
     }
-    /// y(i) = entries of row i, as i64, where it has any; of columns with [`transpose_a`](Build::transpose_a), as of the
-    /// next three.
+    /// y(i) = number of entries of row i, as i64, for non-empty rows. With [`transpose_a`](Build::transpose_a), this
+    /// and the next three methods aggregate columns.
     /// ```
     /// use sparring::prelude::*;
     /// let a = Csr::<f64>::new(3, 3, vec![0, 2, 2, 3], vec![0, 2, 1], vec![1.0, 4.0, 2.0])?;
@@ -445,28 +451,29 @@ pub trait Backend<I: Index = u32>:
     fn count_rows<T: Value>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<Count, T, Self, I>> {
         Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
     }
-    /// y(i) = mean of row i as f64, where it has an entry.
+    /// y(i) = mean of row i as f64, for non-empty rows.
     fn mean_rows<T: Num>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<Mean, T, Self, I>> {
         Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
     }
-    /// y(i) = column of the least value of row i as i64, the first of equal ones, where it has one. NaN is no least one.
+    /// y(i) = column of the minimum of row i, as i64, the first one of ties; no entry if the row has no value other
+    /// than NaN, which is ignored.
     fn argmin_rows<T: Num>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<ArgMin, T, Self, I>> {
         Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
     }
-    /// y(i) = column of the greatest value of row i, likewise.
+    /// y(i) = column of the maximum of row i; otherwise as [`argmin_rows`](Self::argmin_rows).
     fn argmax_rows<T: Num>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<ArgMax, T, Self, I>> {
         Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
     }
-    /// The square matrix whose diagonal k is v, above the main one for k > 0: n + |k| rows for n places
+    /// The square matrix whose diagonal k is v, above the main diagonal for k > 0; it has n + |k| rows for length n
     /// (`GrB_Matrix_diag`).
     ///
-    /// Cost: O(n + |k|), of a vector on a GPU that of downloading it too.
+    /// Cost: O(n + |k|), plus the download of a vector on a GPU.
     fn diag<T: Value>(&self, v: &Self::Vector<T>, k: i64) -> Build<'_, Self, I, DiagMatrix<T, Self, I>> {
         Build::new(self, DiagMatrix { v: v.clone(), k })
     }
     /// The diagonal k of A as a vector: w(p) = A(p, p + k), or A(p − k, p) for k < 0 (`GxB_Vector_diag`).
     ///
-    /// Cost on the processor: O(length of the diagonal) binary searches.
+    /// Cost on the CPU: one binary search per element of the diagonal.
     /// ```
     /// use sparring::prelude::*;
     /// let v = Vector::<i32>::new(2, vec![1], vec![5])?;
@@ -479,10 +486,10 @@ pub trait Backend<I: Index = u32>:
         Build::new(self, Diagonal { a: a.clone(), k })
     }
 
-    /// The block matrix of these rows of blocks, each row as many as the others (`GxB_Matrix_concat`). Blocks of one row
-    /// have the same number of rows, those of one column the same number of columns.
+    /// The block matrix of these rows of blocks (`GxB_Matrix_concat`). All rows have the same number of blocks, blocks
+    /// of one block row the same number of rows, blocks of one block column the same number of columns.
     ///
-    /// Cost: O(entries + rows · blocks of a row), of matrices on a GPU that of downloading them too.
+    /// Cost: O(entries + rows · blocks per row), plus the download of matrices on a GPU.
     /// ```
     /// use sparring::prelude::*;
     /// let (cpu, a) = (Cpu::new(), Csr::<i32>::new(1, 2, vec![0, 1], vec![1], vec![5])?);
@@ -499,9 +506,9 @@ pub trait Backend<I: Index = u32>:
     fn concat<T: Value>(&self, blocks: &[&[&Self::Matrix<T>]]) -> Result<Self::Matrix<T>> {
         assemble::concat(self, blocks)
     }
-    /// The blocks of so many rows and columns (`GxB_Matrix_split`).
+    /// The blocks with these numbers of rows and columns (`GxB_Matrix_split`).
     /// # Errors
-    /// See [`Backend`]; [`Error::Argument`](crate::Error::Argument) unless the numbers add up to the shape.
+    /// See [`Backend`]; [`Error::Argument`](crate::Error::Argument) unless the numbers sum to the shape.
     fn split<T: Value>(
         &self,
         a: &Self::Matrix<T>,
@@ -510,74 +517,74 @@ pub trait Backend<I: Index = u32>:
     ) -> Result<Vec<Vec<Self::Matrix<T>>>> {
         assemble::split(self, a, (nrows, ncols))
     }
-    /// The matrix with another number of rows and columns: entries outside are gone, new places have none
+    /// The matrix resized to another shape: entries out of bounds are dropped, new rows and columns are empty
     /// (`GrB_Matrix_resize`).
     /// # Errors
     /// See [`Backend`]; [`Error::IndexOverflow`](crate::Error::IndexOverflow).
     fn resize<T: Value>(&self, a: &Self::Matrix<T>, nrows: usize, ncols: usize) -> Result<Self::Matrix<T>> {
         assemble::resize(self, a, (nrows, ncols))
     }
-    /// The vector with another number of places, likewise.
+    /// The vector resized to another length; otherwise as [`resize`](Self::resize).
     /// # Errors
     /// As for [`resize`](Self::resize).
     fn resize_vector<T: Value>(&self, v: &Self::Vector<T>, len: usize) -> Result<Self::Vector<T>> {
         assemble::resize_vector(self, v, len)
     }
 
-    /// Entries of a matrix or a vector, stored zeros included.
+    /// Number of entries of a matrix or vector, stored zeros included.
     /// # Errors
-    /// See [`Backend`]; a machine may have to count them.
+    /// See [`Backend`]; a backend may have to count them.
     fn nnz<C: Container<Self, I>>(&self, x: &C) -> Result<usize> {
         x.count(self)
     }
 
-    /// A sparse matrix on this machine.
+    /// A sparse matrix on this backend.
     type Matrix<T: Value>: Container<Self, I, Kind = Matrices, Value = T>;
-    /// A vector on this machine.
+    /// A vector on this backend.
     type Vector<T: Value>: Container<Self, I, Kind = Vectors, Value = T>;
-    /// A dense matrix on this machine.
+    /// A dense matrix on this backend.
     type Dense<T: Value>;
-    /// Where a matrix has entries.
+    /// The pattern of a matrix.
     type Pattern: Clone;
-    /// Where a vector has entries.
-    type Places: Clone;
-    /// The structure of a product.
+    /// The pattern of a vector.
+    type VectorPattern: Clone;
+    /// The plan of a product: its structure.
     type Plan: Clone;
 
-    /// A copy of the matrix on this machine.
+    /// A copy of the matrix on this backend.
     /// # Errors
     /// See [`Backend`].
     fn upload<T: Value>(&self, a: &Csr<T, I>) -> Result<Self::Matrix<T>>;
-    /// The matrix, in the memory of the host.
+    /// A copy of the matrix in host memory.
     /// # Errors
     /// See [`Backend`].
     fn download<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Csr<T, I>>;
-    /// A copy of the vector on this machine.
+    /// A copy of the vector on this backend.
     /// # Errors
     /// See [`Backend`].
     fn upload_vector<T: Value>(&self, x: &Vector<T, I>) -> Result<Self::Vector<T>>;
-    /// The vector, in the memory of the host.
+    /// A copy of the vector in host memory.
     /// # Errors
     /// See [`Backend`].
     fn download_vector<T: Value>(&self, x: &Self::Vector<T>) -> Result<Vector<T, I>>;
-    /// A copy of the dense matrix on this machine.
+    /// A copy of the dense matrix on this backend.
     /// # Errors
     /// See [`Backend`].
     fn upload_dense<T: Value>(&self, a: &Dense<T>) -> Result<Self::Dense<T>>;
-    /// The dense matrix, in the memory of the host.
+    /// A copy of the dense matrix in host memory.
     /// # Errors
     /// See [`Backend`].
     fn download_dense<T: Value>(&self, a: &Self::Dense<T>) -> Result<Dense<T>>;
 
     /// Rows and columns.
     fn shape<T: Value>(&self, a: &Self::Matrix<T>) -> (usize, usize);
-    /// Places of a vector, with or without an entry.
+    /// Length of a vector.
     fn len<T: Value>(&self, x: &Self::Vector<T>) -> usize;
 
     /// Rows and columns of a dense matrix.
     fn dense_shape<T: Value>(&self, a: &Self::Dense<T>) -> (usize, usize);
 
-    /// The structure of C = A·B at the places of the mask, or at all others.
+    /// The structure of C = A·B, restricted to the mask or its complement.
     /// # Errors
     /// See [`Backend`].
     fn symbolic(
@@ -587,7 +594,7 @@ pub trait Backend<I: Index = u32>:
         mask: Option<(&Self::Pattern, bool)>,
         options: &Options,
     ) -> Result<Self::Plan>;
-    /// C = A ⊕.⊗ B, or what the mask leaves of it, for one use. A machine that has a way without a plan brings it.
+    /// C = A ⊕.⊗ B, restricted to the mask, without a reusable plan. Backends with a one-pass algorithm override this.
     /// # Errors
     /// See [`Backend`].
     fn product<R: Semiring>(
@@ -598,7 +605,7 @@ pub trait Backend<I: Index = u32>:
         mask: Option<(&Self::Pattern, bool)>,
         options: &Options,
     ) -> Result<Self::Matrix<Out<R>>> {
-        self.numeric(&self.symbolic(&a.places(self)?, &b.places(self)?, mask, options)?, ring, a, b)
+        self.numeric(&self.symbolic(&a.entry_pattern(self)?, &b.entry_pattern(self)?, mask, options)?, ring, a, b)
     }
     /// Values of C for a plan.
     /// # Errors
@@ -610,7 +617,7 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<Lhs<R>>,
         b: &Self::Matrix<Rhs<R>>,
     ) -> Result<Self::Matrix<Out<R>>>;
-    /// Whether the matrix has the structure that the plan found, so that its values can be computed in place.
+    /// Whether the matrix has the structure of the plan, so that its values can be computed in place.
     fn is_of_plan<T: Value>(&self, plan: &Self::Plan, c: &Self::Matrix<T>) -> bool;
     /// Values of C in place.
     /// # Errors
@@ -631,7 +638,7 @@ pub trait Backend<I: Index = u32>:
         ring: R,
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Vector<Rhs<R>>,
-        mask: Option<MaskSpec<'_, Self::Places>>,
+        mask: Option<MaskSpec<'_, Self::VectorPattern>>,
     ) -> Result<Self::Vector<Out<R>>>;
     /// yᵀ = xᵀ ⊕.⊗ A where the mask allows.
     /// # Errors
@@ -641,51 +648,51 @@ pub trait Backend<I: Index = u32>:
         ring: R,
         x: &Self::Vector<Lhs<R>>,
         a: &Self::Matrix<Rhs<R>>,
-        mask: Option<MaskSpec<'_, Self::Places>>,
+        mask: Option<MaskSpec<'_, Self::VectorPattern>>,
     ) -> Result<Self::Vector<Out<R>>>;
-    /// Whether y = A ⊕.⊗ x is less work by the rows of A that the mask allows than by the rows of Aᵀ that x names, `at`
-    /// being Aᵀ, and `stops` whether the fold of a row is expected to end with its first product.
+    /// Whether y = A ⊕.⊗ x is cheaper by rows of A that the mask allows (pull) than by rows of Aᵀ at the indices of x
+    /// (push). `at` is Aᵀ; `stops` tells whether the fold of a row is expected to end at its first product.
     /// # Errors
     /// See [`Backend`].
     fn is_by_rows<T: Value, X: Value>(
         &self,
         at: &Self::Matrix<T>,
         x: &Self::Vector<X>,
-        _mask: Option<MaskSpec<'_, Self::Places>>,
+        _mask: Option<MaskSpec<'_, Self::VectorPattern>>,
         _stops: bool,
     ) -> Result<bool> {
         let ((len, rows), nnz, entries) = (self.shape(at), self.nnz(at)?, self.nnz(x)?);
         Ok(Direction::estimated((rows, nnz), (len, entries)).is_by_rows())
     }
-    /// Y = A ⊕.⊗ X, both dense; a row of A without entries gives a row of the identity of ⊕.
+    /// Y = A ⊕.⊗ X, both dense; an empty row of A gives a row of the identity of ⊕.
     /// # Errors
     /// See [`Backend`].
-    fn mxd<R: Semiring>(
+    fn spmm_product<R: Semiring>(
         &self,
         ring: R,
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Dense<Rhs<R>>,
     ) -> Result<Self::Dense<Out<R>>>;
-    /// [`mxd`](Self::mxd) over `y`, in its memory where the machine can.
+    /// [`spmm_product`](Self::spmm_product) that overwrites `y`, in place if the backend supports it.
     /// # Errors
     /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape) if `y` has another shape. After
-    /// [`Error::Cancelled`](crate::Error::Cancelled) some values may be new.
-    fn mxd_into<R: Semiring>(
+    /// [`Error::Cancelled`](crate::Error::Cancelled) some values may be overwritten.
+    fn spmm_product_into<R: Semiring>(
         &self,
         ring: R,
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Dense<Rhs<R>>,
         y: &mut Self::Dense<Out<R>>,
     ) -> Result<()> {
-        let t = self.mxd(ring, a, x)?;
-        let (found, made) = (self.dense_shape(y), self.dense_shape(&t));
-        if found != made {
-            return Err(crate::Error::Shape { op: "spmm", lhs: found, rhs: made });
+        let t = self.spmm_product(ring, a, x)?;
+        let (lhs, rhs) = (self.dense_shape(y), self.dense_shape(&t));
+        if lhs != rhs {
+            return Err(crate::Error::Shape { op: "spmm", lhs, rhs });
         }
         *y = t;
         Ok(())
     }
-    /// y = y ∘ t at every place of dense matrices of one shape.
+    /// y = y ∘ t, elementwise, for dense matrices of one shape.
     /// # Errors
     /// See [`Backend`].
     fn accumulate_dense<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -698,30 +705,30 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`].
     fn transposed<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Matrix<T>>;
-    /// ⊕ over each row that has an entry, where the mask allows.
+    /// ⊕ over each non-empty row that the mask allows.
     /// # Errors
     /// See [`Backend`].
     fn reduce_rows_of<P: Monoid>(
         &self,
         monoid: P,
         a: &Self::Matrix<P::Out>,
-        mask: Option<MaskSpec<'_, Self::Places>>,
+        mask: Option<MaskSpec<'_, Self::VectorPattern>>,
     ) -> Result<Self::Vector<P::Out>>;
 
-    /// Where the values are not 0.
+    /// The pattern of the nonzero values.
     /// # Errors
     /// See [`Backend`].
     fn nonzero_matrix<T: Num>(&self, a: &Self::Matrix<T>) -> Result<Self::Pattern>;
-    /// The entries at the places of a mask, or at all others.
+    /// The entries that the mask, or its complement, allows.
     /// # Errors
     /// See [`Backend`].
-    fn restrict_matrix<T: Value>(
+    fn apply_mask_matrix<T: Value>(
         &self,
         a: &Self::Matrix<T>,
         mask: &Self::Pattern,
         complement: bool,
     ) -> Result<Self::Matrix<T>>;
-    /// A ∘ B where both have an entry; where one has, that entry.
+    /// A ∘ B over the union of the patterns; an entry without a counterpart is kept.
     /// # Errors
     /// See [`Backend`].
     fn ewise_add_matrices<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -730,7 +737,7 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<T>,
         b: &Self::Matrix<T>,
     ) -> Result<Self::Matrix<T>>;
-    /// A ∘ B for the pairs of entries that the pairing names.
+    /// A ∘ B for the pairs of entries selected by the pairing.
     /// # Errors
     /// See [`Backend`].
     fn pairs<O: BinaryOp>(
@@ -740,7 +747,7 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<O::A>,
         b: &Self::Matrix<O::B>,
     ) -> Result<Self::Matrix<O::Out>>;
-    /// A ∘ B where either has an entry, a value standing for one that is missing.
+    /// A ∘ B over the union of the patterns; the given values replace missing entries.
     /// # Errors
     /// See [`Backend`].
     fn ewise_union_matrices<O: BinaryOp>(
@@ -776,19 +783,19 @@ pub trait Backend<I: Index = u32>:
     /// See [`Backend`].
     fn reduce_matrix<P: Monoid>(&self, monoid: P, a: &Self::Matrix<P::Out>) -> Result<P::Out>;
 
-    /// Where the values are not 0.
+    /// The pattern of the nonzero values.
     /// # Errors
     /// See [`Backend`].
-    fn nonzero_vector<T: Num>(&self, x: &Self::Vector<T>) -> Result<Self::Places>;
+    fn nonzero_vector<T: Num>(&self, x: &Self::Vector<T>) -> Result<Self::VectorPattern>;
     /// The entries that the mask allows.
     /// # Errors
     /// See [`Backend`].
-    fn restrict_vector<T: Value>(
+    fn apply_mask_vector<T: Value>(
         &self,
         x: &Self::Vector<T>,
-        mask: MaskSpec<'_, Self::Places>,
+        mask: MaskSpec<'_, Self::VectorPattern>,
     ) -> Result<Self::Vector<T>>;
-    /// x ∘ y where both have an entry; where one has, that entry.
+    /// x ∘ y over the union of the patterns; an entry without a counterpart is kept.
     /// # Errors
     /// See [`Backend`].
     fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -797,7 +804,7 @@ pub trait Backend<I: Index = u32>:
         x: &Self::Vector<T>,
         y: &Self::Vector<T>,
     ) -> Result<Self::Vector<T>>;
-    /// x ∘ y where both have an entry.
+    /// x ∘ y over the intersection of the patterns.
     /// # Errors
     /// See [`Backend`].
     fn ewise_mult_vectors<O: BinaryOp>(
@@ -806,7 +813,7 @@ pub trait Backend<I: Index = u32>:
         x: &Self::Vector<O::A>,
         y: &Self::Vector<O::B>,
     ) -> Result<Self::Vector<O::Out>>;
-    /// x ∘ y where either has an entry, a value standing for one that is missing.
+    /// x ∘ y over the union of the patterns; the given values replace missing entries.
     /// # Errors
     /// See [`Backend`].
     fn ewise_union_vectors<O: BinaryOp>(
@@ -845,31 +852,32 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange).
     fn extract_vector<T: Value>(&self, v: &Self::Vector<T>, indices: &[I]) -> Result<Self::Vector<T>>;
-    /// The same for a list. A machine that keeps lists in its memory takes it from there.
+    /// [`extract_vector`](Self::extract_vector) with an index list. Backends that cache lists in device memory override
+    /// this.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
     fn extract_listed<T: Value>(&self, v: &Self::Vector<T>, list: &IndexList) -> Result<Self::Vector<T>> {
         self.extract_vector(v, &indices::list_of(list, "indices", self.len(v))?)
     }
-    /// The vector of `len` places with w(indices(p)) = v(p).
+    /// The vector of length `len` with w(indices(p)) = v(p).
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange), [`Error::Duplicate`](crate::Error::Duplicate).
     fn scatter_vector<T: Value>(&self, v: &Self::Vector<T>, indices: &[I], len: usize) -> Result<Self::Vector<T>>;
-    /// The pattern of `indices` of `len`.
+    /// The pattern of `indices`, of length `len`.
     /// # Errors
     /// As for [`scatter_vector`](Self::scatter_vector).
-    fn index_pattern(&self, indices: &[I], len: usize) -> Result<Self::Places>;
-    /// `x` where the mask allows.
+    fn index_pattern(&self, indices: &[I], len: usize) -> Result<Self::VectorPattern>;
+    /// The vector with `x` where the mask allows; full without a mask.
     /// # Errors
     /// See [`Backend`].
     fn full_vector<T: Value>(
         &self,
         len: usize,
         x: T,
-        mask: Option<MaskSpec<'_, Self::Places>>,
+        mask: Option<MaskSpec<'_, Self::VectorPattern>>,
     ) -> Result<Self::Vector<T>>;
 
-    /// `x` at the places of a pattern.
+    /// The matrix with `x` at the entries of a pattern.
     /// # Errors
     /// See [`Backend`].
     fn pattern_matrix<T: Value>(&self, pattern: &Self::Pattern, x: T) -> Result<Self::Matrix<T>>;
@@ -877,7 +885,7 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
     fn extract_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>>;
-    /// The matrix of this shape whose part (I, J) is A.
+    /// The matrix of this shape whose submatrix (I, J) is A.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex),
     /// [`Error::RepeatedIndex`](crate::Error::RepeatedIndex).
@@ -887,7 +895,7 @@ pub trait Backend<I: Index = u32>:
         part: (&IndexList, &IndexList),
         shape: (usize, usize),
     ) -> Result<Self::Matrix<T>>;
-    /// The matrix of this shape with one value at each place of its part (I, J), whose lists may repeat indices.
+    /// The matrix of this shape with one value at each (i, j) of I × J; the lists may repeat indices.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
     fn constant_part<T: Value>(
@@ -902,7 +910,7 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
     fn keep_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>>;
-    /// C(i, j) = x at the places of a pattern of C's shape; other entries stay.
+    /// C(i, j) = x at the entries of a pattern of C's shape; other entries are kept.
     /// # Errors
     /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape).
     fn fill_matrix<T: Value>(&self, c: &mut Self::Matrix<T>, x: T, pattern: &Self::Pattern) -> Result<()> {
@@ -912,11 +920,11 @@ pub trait Backend<I: Index = u32>:
         }
         self.accumulate_matrix(Second::<T, T>::default(), c, t)
     }
-    /// A row or a column of A, or entries of it.
+    /// A row or column of A, restricted to an index list.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
     fn extract_line<T: Value>(&self, a: &Self::Matrix<T>, line: &Line) -> Result<Self::Vector<T>>;
-    /// C(I, J) = A where the mask allows; other entries of C stay.
+    /// C(I, J) = A where the mask allows; other entries of C are kept.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex),
     /// [`Error::RepeatedIndex`](crate::Error::RepeatedIndex).
@@ -938,7 +946,8 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`].
     fn diagonal_of<T: Value>(&self, a: &Self::Matrix<T>, k: i64) -> Result<Self::Vector<T>>;
-    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … whose index is i, of so many places, where the mask allows.
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … whose target index is i, where the mask allows; `to` has the target
+    /// indices and the length of T.
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange).
     fn scatter_fold<P: Monoid>(
@@ -946,43 +955,42 @@ pub trait Backend<I: Index = u32>:
         monoid: P,
         u: &Self::Vector<P::Out>,
         to: (&[I], usize),
-        mask: Option<MaskSpec<'_, Self::Places>>,
+        mask: Option<MaskSpec<'_, Self::VectorPattern>>,
     ) -> Result<Self::Vector<P::Out>>;
-    /// Entries of each row that has some.
+    /// Number of entries of each non-empty row.
     /// # Errors
     /// See [`Backend`].
     fn row_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>>;
-    /// Entries of each column that has some. A machine that counts them where they stand brings its own.
+    /// Number of entries of each non-empty column. Backends that count columns without a transpose override this.
     /// # Errors
     /// See [`Backend`].
     fn column_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>> {
         self.row_counts(&self.transposed(a)?)
     }
-    /// The column of the first least or greatest value of each row.
+    /// The column of the first minimum or maximum of each row.
     /// # Errors
     /// See [`Backend`].
     fn row_arg<T: Num>(&self, a: &Self::Matrix<T>, greatest: bool) -> Result<Self::Vector<i64>>;
 
-    /// Whether a mask of an operation entry by entry on vectors is applied to its operands: for machines on which that
-    /// costs no more than the entries of the mask.
+    /// Whether elementwise operations on vectors apply their mask to the operands: for backends where this costs at
+    /// most O(nnz of the mask).
     const MASKS_OPERANDS: bool = false;
-    /// Whether a mask of an operation entry by entry is applied to this operand: where that costs no more than the
-    /// entries of the mask.
+    /// Whether an elementwise operation applies its mask to this operand, which should cost at most O(nnz of the mask).
     fn masks_operand<T: Value>(&self, _: &Self::Matrix<T>) -> bool {
         false
     }
-    /// Whether both are names of one matrix: if so, an operation on it is written in place.
+    /// Whether both share one storage; an operation between them can then be written in place.
     fn is_same_matrix<T: Value>(&self, _: &Self::Matrix<T>, _: &Self::Matrix<T>) -> bool {
         false
     }
-    /// Keeps the entries that the mask allows. A machine that writes in place brings its own, as of the next.
+    /// Keeps the entries that the mask allows. Backends that write in place override this and the next method.
     /// # Errors
     /// See [`Backend`].
     fn retain_matrix<T: Value>(&self, x: &mut Self::Matrix<T>, mask: MaskSpec<'_, Self::Pattern>) -> Result<()> {
-        *x = self.restrict_matrix(x, mask.pattern, mask.complement)?;
+        *x = self.apply_mask_matrix(x, mask.pattern, mask.complement)?;
         Ok(())
     }
-    /// x = x ∘ t where both have an entry; where one has, that entry.
+    /// x = x ∘ t over the union of the patterns; an entry without a counterpart is kept.
     /// # Errors
     /// See [`Backend`].
     fn accumulate_matrix<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -994,32 +1002,32 @@ pub trait Backend<I: Index = u32>:
         *x = self.ewise_add_matrices(op, x, &t)?;
         Ok(())
     }
-    /// Whether both are names of one vector: if so, an operation on it is written in place.
+    /// Whether both share one storage; an operation between them can then be written in place.
     fn is_same_vector<T: Value>(&self, _: &Self::Vector<T>, _: &Self::Vector<T>) -> bool {
         false
     }
-    /// Whether the pattern is the one that x has, shared.
-    fn is_own_pattern<T: Value>(&self, _: &Self::Vector<T>, _: &Self::Places) -> bool {
+    /// Whether the pattern shares the storage of x's pattern.
+    fn is_own_pattern<T: Value>(&self, _: &Self::Vector<T>, _: &Self::VectorPattern) -> bool {
         false
     }
-    /// Whether t, whose entries the mask allows, is known to have one wherever it does.
-    fn fills_mask<T: Value>(&self, _: &Self::Vector<T>, _: MaskSpec<'_, Self::Places>) -> bool {
+    /// Whether t, whose entries the mask allows, is known to have an entry at every allowed index.
+    fn fills_mask<T: Value>(&self, _: &Self::Vector<T>, _: MaskSpec<'_, Self::VectorPattern>) -> bool {
         false
     }
-    /// Keeps the entries that the mask allows. A machine that writes in place brings its own, as of the next three.
+    /// Keeps the entries that the mask allows. Backends that write in place override this and the next three methods.
     /// # Errors
     /// See [`Backend`].
-    fn retain_vector<T: Value>(&self, x: &mut Self::Vector<T>, mask: MaskSpec<'_, Self::Places>) -> Result<()> {
-        *x = self.restrict_vector(x, mask)?;
+    fn retain_vector<T: Value>(&self, x: &mut Self::Vector<T>, mask: MaskSpec<'_, Self::VectorPattern>) -> Result<()> {
+        *x = self.apply_mask_vector(x, mask)?;
         Ok(())
     }
-    /// The entries of t, and elsewhere those of x.
+    /// Overwrites x by the entries of t; other entries of x are kept.
     /// # Errors
     /// See [`Backend`].
     fn put_vector<T: Value>(&self, x: &mut Self::Vector<T>, t: Self::Vector<T>) -> Result<()> {
         self.accumulate_vector(Second::<T, T>::default(), x, t)
     }
-    /// x = x ∘ t where both have an entry; where one has, that entry.
+    /// x = x ∘ t over the union of the patterns; an entry without a counterpart is kept.
     /// # Errors
     /// See [`Backend`].
     fn accumulate_vector<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -1031,10 +1039,15 @@ pub trait Backend<I: Index = u32>:
         *x = self.ewise_add_vectors(op, x, &t)?;
         Ok(())
     }
-    /// w(i) = `x` where the mask allows; other places stay.
+    /// w(i) = `x` where the mask allows; other entries are kept.
     /// # Errors
     /// See [`Backend`].
-    fn assign_masked<T: Value>(&self, w: &mut Self::Vector<T>, x: T, mask: MaskSpec<'_, Self::Places>) -> Result<()> {
+    fn assign_masked<T: Value>(
+        &self,
+        w: &mut Self::Vector<T>,
+        x: T,
+        mask: MaskSpec<'_, Self::VectorPattern>,
+    ) -> Result<()> {
         let t = self.full_vector(self.len(w), x, Some(mask))?;
         self.put_vector(w, t)
     }

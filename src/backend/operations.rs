@@ -1,4 +1,4 @@
-//! The operations that end in a mask, an accumulator and a result: one type each, which [`Backend`]'s methods make.
+//! The operations with mask, accumulator and result: one type each, created by the methods of [`Backend`].
 
 use std::marker::PhantomData;
 
@@ -17,14 +17,14 @@ use crate::{Error, Index, Result};
 
 /// The mask of a result, if there is one.
 pub(super) type Mask<'a, P> = Option<MaskSpec<'a, P>>;
-/// The same, to write by.
+/// The mask of a write, if there is one.
 pub(super) type Write<P> = Option<WriteMask<P>>;
 
-/// The entries of T that the mask allows, for operations that compute it everywhere.
+/// Applies the mask to T, for operations that ignore the mask while computing.
 pub(super) fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     mut t: K::Of<T>,
-    mask: Mask<'_, K::Places>,
+    mask: Mask<'_, K::Pattern>,
 ) -> Result<K::Of<T>> {
     if let Some(mask) = mask {
         K::retain(m, &mut t, mask)?;
@@ -32,23 +32,23 @@ pub(super) fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     Ok(t)
 }
 
-/// An operand of an operation entry by entry: its entries that the mask allows, where it is applied to it. Whether
-/// there is none or it was.
+/// An operand of an elementwise operation, with the mask applied if that is cheap. Also returns whether the operand
+/// needs no further masking.
 fn masked_operand<M: Backend<I>, I: Index, K: Entrywise<M, I>, T: Value>(
     m: &M,
     x: K::Of<T>,
     flip: bool,
-    mask: Mask<'_, K::Places>,
+    mask: Mask<'_, K::Pattern>,
 ) -> Result<(K::Of<T>, bool)> {
     let x = K::transposed(m, x, flip)?;
     let applied = mask.is_none() || K::masks_operand(m, &x);
     Ok((masked::<M, I, K, T>(m, x, mask.filter(|_| applied))?, applied))
 }
-/// The result of such an operation, whose operands are `masked` or not.
+/// The result of an elementwise operation; the mask is applied unless the operands are `masked`.
 fn masked_result<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     t: K::Of<T>,
-    mask: Mask<'_, K::Places>,
+    mask: Mask<'_, K::Pattern>,
     is_masked: bool,
 ) -> Result<K::Of<T>> {
     masked::<M, I, K, T>(m, t, mask.filter(|_| !is_masked))
@@ -69,13 +69,13 @@ pub struct Mxm<R: Semiring, M: Backend<I>, I: Index> {
 }
 
 impl<'m, R: Semiring, M: Backend<I>, I: Index, S, A> Build<'m, M, I, Mxm<R, M, I>, S, A> {
-    /// How to compute it.
+    /// Sets options of the algorithm.
     pub fn options(mut self, options: Options) -> Self {
         self.op.options = options;
         self
     }
-    /// By a plan made before, for operands of the same structure: only values are computed. `into` a matrix that the
-    /// plan made writes its values in place. The plan has its mask, if it was made under one.
+    /// Uses a plan for operands of the same structure: only values are computed. `into` a matrix with the structure of
+    /// the plan writes its values in place. A plan with a mask applies that mask.
     pub fn plan(mut self, plan: &M::Plan) -> Self {
         self.op.plan = Some(plan.clone());
         self
@@ -122,7 +122,7 @@ impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Mxm<R, M, I> {
     }
 }
 
-/// The structure of C = A·B.
+/// A builder for the plan of C = A·B.
 #[must_use = "no plan is made before eval()"]
 pub struct PlanOf<'m, M: Backend<I>, I: Index> {
     pub(super) machine: &'m M,
@@ -133,19 +133,19 @@ pub struct PlanOf<'m, M: Backend<I>, I: Index> {
 }
 
 impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
-    /// How to compute it.
+    /// Sets options of the algorithm.
     pub fn options(mut self, options: &Options) -> Self {
         self.options = options.clone();
         self
     }
-    /// Only the entries that the mask lets through are in C; nothing else is multiplied.
+    /// Restricts C to the entries that the mask allows.
     pub fn mask(mut self, mask: impl super::Mask<M, I, Matrices>) -> Self {
         self.mask = Some(mask.resolve(self.machine));
         self
     }
-    /// The plan: patterns only, no values, no semiring.
+    /// The plan; it depends on patterns only, not on values or the semiring.
     /// # Errors
-    /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Budget`], those of the machine.
+    /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Budget`], those of the backend.
     pub fn eval(self) -> Result<M::Plan> {
         let mask = self.mask.transpose()?;
         self.machine.symbolic(&self.a?, &self.b?, mask.as_ref().map(|(p, c)| (p, *c)), &self.options)
@@ -153,8 +153,7 @@ impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
 }
 
 impl<I: Index> PlanOf<'_, super::Cpu, I> {
-    /// The figures of the product, its number of entries among them, without finding which those are: where memory is
-    /// to be judged, or only the size asked for.
+    /// Statistics of the product, including nnz(C), without its pattern; for estimates of memory and size.
     ///
     /// ```
     /// use sparring::prelude::*;
@@ -185,8 +184,8 @@ pub struct Mxv<R: Semiring, M: Backend<I>, I: Index> {
 }
 
 impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S, A> {
-    /// Aᵀ, made before: the product goes by the rows of A that the mask allows ("pull") or by the rows of Aᵀ that x names
-    /// ("push"), whichever is less work.
+    /// Supplies a precomputed Aᵀ: the product then uses the rows of A that the mask allows (pull) or the rows of Aᵀ at
+    /// the indices of x (push), whichever is cheaper.
     ///
     /// ```
     /// use sparring::prelude::*;
@@ -199,10 +198,10 @@ impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S
     /// # Ok::<(), sparring::Error>(())
     /// ```
     ///
-    /// Both ways give the same entries, and the same bits where ⊕ is exact; sums of floats may be rounded otherwise, as
-    /// [`mxv`](Backend::mxv) and [`vxm`](Backend::vxm) say. The choice depends on counts alone, not on threads. Cost: on
-    /// the processor O(entries of x) to choose. A matrix that is not the transpose gives a wrong result; its shape and how
-    /// many entries it has are checked.
+    /// Both directions give the same entries, bitwise if ⊕ is exact; sums of floats may be rounded differently, as
+    /// documented at [`mxv`](Backend::mxv) and [`vxm`](Backend::vxm). The choice depends on counts alone, not on
+    /// threads; on the CPU it costs O(nnz(x)). A matrix that is not the transpose gives a wrong result; only its shape
+    /// and number of entries are checked.
     pub fn with_transpose(mut self, at: &M::Matrix<Lhs<R>>) -> Self {
         self.op.transpose = Some(at.clone());
         self
@@ -212,14 +211,14 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "mxv";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<Out<R>>> {
         let Self { ring, a, x, flip, transpose } = self;
-        let (shape, len) = (turned(m.shape(&a), flip), m.len(&x));
+        let (shape, len) = (transposed_shape(m.shape(&a), flip), m.len(&x));
         if len != shape.1 {
             return Err(Error::Shape { op: Self::NAME, lhs: shape, rhs: (len, 1) });
         }
-        // Aᵀ is not made: Aᵀx goes by the rows of A that x names.
-        match way::<_, _, R::Add, _, _>(m, &a, transpose.as_ref(), !flip, &x, mask)? {
+        // Aᵀ is not computed: Aᵀx uses the rows of A at the indices of x.
+        match direction::<_, _, R::Add, _, _>(m, &a, transpose.as_ref(), !flip, &x, mask)? {
             (true, rows) => m.mxv_masked(ring, rows, &x, mask),
             (false, named) => m.vxm_masked(transposed_ring(ring), &x, named, mask),
         }
@@ -241,8 +240,8 @@ pub struct Vxm<R: Semiring, M: Backend<I>, I: Index> {
 }
 
 impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Vxm<R, M, I>, S, A> {
-    /// Aᵀ, made before: the product goes by the rows of A that x names ("push") or by the rows of Aᵀ that the mask allows
-    /// ("pull"), whichever is less work; see [`with_transpose`](Build::with_transpose) of `mxv`.
+    /// Supplies a precomputed Aᵀ: the product then uses the rows of A at the indices of x (push) or the rows of Aᵀ that
+    /// the mask allows (pull), whichever is cheaper; see [`with_transpose`](Build::with_transpose) of `mxv`.
     pub fn with_transpose(mut self, at: &M::Matrix<Rhs<R>>) -> Self {
         self.op.transpose = Some(at.clone());
         self
@@ -252,14 +251,14 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "vxm";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<Out<R>>> {
         let Self { ring, x, a, flip, transpose } = self;
-        let (shape, len) = (turned(m.shape(&a), flip), m.len(&x));
+        let (shape, len) = (transposed_shape(m.shape(&a), flip), m.len(&x));
         if len != shape.0 {
             return Err(Error::Shape { op: Self::NAME, lhs: (1, len), rhs: shape });
         }
-        // Aᵀ is not made: xᵀAᵀ folds each row of A, and stops where ⊕ has a terminal value.
-        match way::<_, _, R::Add, _, _>(m, &a, transpose.as_ref(), flip, &x, mask)? {
+        // Aᵀ is not computed: xᵀAᵀ folds each row of A, and stops at the terminal value of ⊕.
+        match direction::<_, _, R::Add, _, _>(m, &a, transpose.as_ref(), flip, &x, mask)? {
             (false, named) => m.vxm_masked(ring, &x, named, mask),
             (true, rows) => m.mxv_masked(transposed_ring(ring), rows, &x, mask),
         }
@@ -271,20 +270,20 @@ impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Vxm<R, M, I> {
     }
 }
 
-/// A shape, of the transpose if `flip`.
-fn turned(shape: (usize, usize), flip: bool) -> (usize, usize) {
+/// The shape, transposed if `flip`.
+fn transposed_shape(shape: (usize, usize), flip: bool) -> (usize, usize) {
     if flip { (shape.1, shape.0) } else { shape }
 }
 
-/// Whether a product with a vector goes by the rows of the matrix whose rows are those of the result, or by the rows of
-/// its transpose, and that matrix: `a` if no transpose is at hand, whose rows are those of the result if `is_rows`.
-fn way<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
+/// Direction of a matrix–vector product: true for pull, by the matrix whose rows are those of the result, or false for
+/// push, by its transpose; and the matrix to use. Without a given transpose it is `a`, which pulls if `is_rows`.
+fn direction<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
     m: &M,
     a: &'a M::Matrix<T>,
     transpose: Option<&'a M::Matrix<T>>,
     is_rows: bool,
     x: &M::Vector<X>,
-    mask: Mask<'_, M::Places>,
+    mask: Mask<'_, M::VectorPattern>,
 ) -> Result<(bool, &'a M::Matrix<T>)> {
     let Some(at) = transpose else { return Ok((is_rows, a)) };
     let (shape, nnz, of_at, nnz_of_at) = (m.shape(a), m.nnz(a)?, m.shape(at), m.nnz(at)?);
@@ -294,7 +293,7 @@ fn way<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
     Ok(if m.is_by_rows(named, x, mask, stops)? { (true, rows) } else { (false, named) })
 }
 
-/// Operations entry by entry: how matrices and vectors do them.
+/// Elementwise operations of matrices and vectors.
 pub trait Entrywise<M: Backend<I>, I: Index>: Kind<M, I> {
     #[doc(hidden)]
     fn ewise_mult<O: BinaryOp>(m: &M, op: O, a: &Self::Of<O::A>, b: &Self::Of<O::B>) -> Result<Self::Of<O::Out>>;
@@ -365,10 +364,10 @@ entrywise!(Matrices: pairs(Pairing::EwiseMult) ewise_union_matrices apply_matrix
 entrywise!(Vectors: ewise_mult_vectors() ewise_union_vectors apply_vector apply_index_vector select_vector reduce_vector
     |_, a, _| Ok(a));
 
-/// The type of values of a container's kind on machine `M`.
+/// The matrix or vector type of kind `K` with values `T` on backend `M`.
 type Of<M, I, K, T> = <K as Kind<M, I>>::Of<T>;
 
-/// C = A ∘ B where both have an entry; where one has, that entry.
+/// C = A ∘ B over the union of the patterns; an entry without a counterpart is kept.
 pub struct EwiseAdd<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
@@ -381,20 +380,20 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backen
     type Kind = K;
     type Out = T;
     const NAME: &'static str = "ewise_add";
-    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<T>> {
+    fn compute(self, m: &M, mask: Mask<'_, K::Pattern>) -> Result<K::Of<T>> {
         let (a, of_a) = masked_operand::<M, I, K, T>(m, self.a, self.flip[0], mask)?;
         let (b, of_b) = masked_operand::<M, I, K, T>(m, self.b, self.flip[1], mask)?;
         masked_result::<M, I, K, T>(m, K::ewise_add(m, self.op, &a, &b)?, mask, of_a && of_b)
     }
-    /// c = c ∘ B and c = A ∘ c are written as B or A that c accumulates.
-    fn write_into<A: Accumulate<T>>(self, m: &M, c: &mut K::Of<T>, mask: Write<K::Places>, accum: A) -> Result<()> {
+    /// c = c ∘ B and c = A ∘ c are written as an accumulation of B or A into c.
+    fn write_into<A: Accumulate<T>>(self, m: &M, c: &mut K::Of<T>, mask: Write<K::Pattern>, accum: A) -> Result<()> {
         let (is_a, is_b) = (!self.flip[0] && K::is_same(m, &self.a, c), !self.flip[1] && K::is_same(m, &self.b, c));
         if A::SOME || is_a == is_b {
             let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
             return write::<M, I, K, _, _>(m, Self::NAME, c, t, mask, accum);
         }
         let Self { op, a, b, flip } = self;
-        // The operand that is c is dropped: c is then shared no more, and not copied.
+        // The operand that is c is dropped, so that c is not shared and not copied.
         let (same, t, flip) = if is_a { (a, b, flip[1]) } else { (b, a, flip[0]) };
         drop(same);
         let t = K::transposed(m, t, flip)?;
@@ -407,7 +406,7 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backen
     }
 }
 
-/// C = A ∘ B where both have an entry.
+/// C = A ∘ B over the intersection of the patterns.
 pub struct EwiseMult<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
@@ -418,15 +417,15 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "ewise_mult";
-    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, K::Pattern>) -> Result<K::Of<O::Out>> {
         let (a, of_a) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip[0], mask)?;
         let (b, of_b) = masked_operand::<M, I, K, O::B>(m, self.b, self.flip[1], mask)?;
-        // An entry of the result is one of both.
+        // Every entry of the result is an entry of both operands.
         masked_result::<M, I, K, O::Out>(m, K::ewise_mult(m, self.op, &a, &b)?, mask, of_a || of_b)
     }
 }
 
-/// C = A ∘ B of matrices, for the pairs of entries that a [`Pairing`] names.
+/// C = A ∘ B of matrices, for the pairs of entries selected by a [`Pairing`].
 pub struct Pairs<O: BinaryOp, M: Backend<I>, I: Index> {
     pub(super) pairing: Pairing,
     pub(super) op: O,
@@ -465,7 +464,7 @@ impl<O: BinaryOp, M: Backend<I>, I: Index> TransposeB for Pairs<O, M, I> {
     }
 }
 
-/// C = A ∘ B where either has an entry, a given value standing for one that is missing.
+/// C = A ∘ B over the union of the patterns; given values replace missing entries.
 pub struct EwiseUnion<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: (Of<M, I, K, O::A>, O::A),
@@ -476,7 +475,7 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "ewise_union";
-    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, K::Pattern>) -> Result<K::Of<O::Out>> {
         let (a, of_a) = masked_operand::<M, I, K, O::A>(m, self.a.0, self.flip[0], mask)?;
         let (b, of_b) = masked_operand::<M, I, K, O::B>(m, self.b.0, self.flip[1], mask)?;
         let t = K::ewise_union(m, self.op, (&a, self.a.1), (&b, self.b.1))?;
@@ -510,7 +509,7 @@ impl<O: UnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> fo
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "apply";
-    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, K::Pattern>) -> Result<K::Of<O::Out>> {
         let (a, is_masked) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
         masked_result::<M, I, K, O::Out>(m, K::apply(m, self.op, &a)?, mask, is_masked)
     }
@@ -532,7 +531,7 @@ impl<O: IndexUnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, 
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "apply_index";
-    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, K::Pattern>) -> Result<K::Of<O::Out>> {
         let (a, is_masked) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
         masked_result::<M, I, K, O::Out>(m, K::apply_index(m, self.op, &a, self.s)?, mask, is_masked)
     }
@@ -549,7 +548,7 @@ impl<O: IndexUnaryOp<Out = bool>, K: Entrywise<M, I>, M: Backend<I>, I: Index> O
     type Kind = K;
     type Out = O::A;
     const NAME: &'static str = "select";
-    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::A>> {
+    fn compute(self, m: &M, mask: Mask<'_, K::Pattern>) -> Result<K::Of<O::A>> {
         let (a, is_masked) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
         masked_result::<M, I, K, O::A>(m, K::select(m, self.op, &a, self.s)?, mask, is_masked)
     }
@@ -576,7 +575,7 @@ impl<P: Monoid, M: Backend<I>, I: Index> Operation<M, I> for ReduceRows<P, M, I>
     type Kind = Vectors;
     type Out = P::Out;
     const NAME: &'static str = "reduce_rows";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<P::Out>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<P::Out>> {
         m.reduce_rows_of(self.monoid, &flipped(m, self.a, self.flip)?, mask)
     }
 }
@@ -614,7 +613,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I>
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "extract";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<T>> {
         let Self { v, indices } = self;
         let t = match &indices {
             all if all.is_all() => v,
@@ -625,7 +624,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I>
     }
 }
 
-/// w(indices(p)) = v(p); other places of w stay.
+/// w(indices(p)) = v(p); other entries of w are kept.
 pub struct Assign<'i, T: Value, M: Backend<I>, I: Index> {
     pub(super) v: M::Vector<T>,
     pub(super) indices: Indices<'i, I>,
@@ -635,7 +634,7 @@ pub struct AssignScalar<T> {
     pub(super) x: T,
 }
 
-/// An assignment is written into something.
+/// The error of `eval` for an assignment, which requires a target.
 pub(super) fn no_target<T>() -> Result<T> {
     Err(Error::Unsupported {
         what: "eval() of an assignment".into(),
@@ -647,12 +646,18 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> 
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
-    fn compute(self, _: &M, _: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, _: &M, _: Mask<'_, M::VectorPattern>) -> Result<M::Vector<T>> {
         no_target()
     }
-    /// With an accumulator T is the entries of v at their indices. Without, w is written at the indices alone: there
-    /// they are the mask, and of them those that the mask of w allows.
-    fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
+    /// With an accumulator, T is v scattered to the indices. Without one, only the listed indices of w are written: the
+    /// index list, intersected with the mask of w, is the effective mask.
+    fn write_into<A: Accumulate<T>>(
+        self,
+        m: &M,
+        w: &mut M::Vector<T>,
+        mask: Write<M::VectorPattern>,
+        accum: A,
+    ) -> Result<()> {
         let (Self { v, indices }, len) = (self, m.len(w));
         let spec = mask.as_ref().map(WriteMask::spec);
         if indices.is_all() {
@@ -668,7 +673,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> 
         let mut pattern = m.index_pattern(&indices, len)?;
         if let Some(mask) = mask {
             let allowed = m.full_vector(len, true, Some(MaskSpec::new(&pattern, false)))?;
-            pattern = masked::<M, I, Vectors, bool>(m, allowed, Some(mask.spec()))?.places(m)?;
+            pattern = masked::<M, I, Vectors, bool>(m, allowed, Some(mask.spec()))?.entry_pattern(m)?;
             if mask.replace && !keep_allowed(&On::<M, I, Vectors, T, _>::new(m, Plain), w, mask)? {
                 *w = t;
                 return Ok(());
@@ -682,10 +687,16 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalar<T> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
-    fn compute(self, _: &M, _: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, _: &M, _: Mask<'_, M::VectorPattern>) -> Result<M::Vector<T>> {
         no_target()
     }
-    fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
+    fn write_into<A: Accumulate<T>>(
+        self,
+        m: &M,
+        w: &mut M::Vector<T>,
+        mask: Write<M::VectorPattern>,
+        accum: A,
+    ) -> Result<()> {
         match mask {
             Some(mask) if !A::SOME && !mask.replace => m.assign_masked(w, self.x, mask.spec()),
             mask => {
@@ -696,7 +707,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalar<T> {
     }
 }
 
-/// ⊕ over all entries.
+/// A builder for ⊕ over all entries.
 #[must_use = "nothing is computed before eval() or into()"]
 pub struct Reduce<'m, P: Monoid, C, M, I, A = Plain> {
     pub(super) machine: &'m M,
@@ -706,7 +717,7 @@ pub struct Reduce<'m, P: Monoid, C, M, I, A = Plain> {
     pub(super) index: PhantomData<I>,
 }
 impl<'m, P: Monoid, C, M, I> Reduce<'m, P, C, M, I> {
-    /// Joins the fold to the scalar that is there by ⊙, before [`into`](Reduce::into).
+    /// Accumulates the fold into the existing scalar by ⊙; for [`into`](Reduce::into).
     pub fn accum<O: BinaryOp>(self, op: O) -> Reduce<'m, P, C, M, I, Accum<O>> {
         let Self { machine, monoid, a, index, .. } = self;
         Reduce { machine, monoid, a, accum: Accum(op), index }
@@ -719,11 +730,11 @@ where
 {
     /// The fold; the identity if there are no entries.
     /// # Errors
-    /// Those of the machine.
+    /// Those of the backend.
     pub fn eval(self) -> Result<P::Out> {
         <C::Kind as Entrywise<M, I>>::reduce(self.machine, self.monoid, &self.a)
     }
-    /// The fold, and how it was computed, as [`Build::explain`] tells it.
+    /// The fold, and a description of the computation, as [`Build::explain`] gives it.
     /// # Errors
     /// Those of [`eval`](Self::eval).
     pub fn explain(self) -> Result<(P::Out, String)> {
@@ -736,8 +747,8 @@ where
     C: Container<M, I, Value = P::Out>,
     C::Kind: Entrywise<M, I> + Kind<M, I, Of<P::Out> = C>,
 {
-    /// Writes the fold into a scalar that may be absent: absent if there are no entries, and with ⊙ as it was then, or
-    /// the fold where it was absent (`GrB_reduce` into a `GrB_Scalar`).
+    /// Writes the fold into a scalar that may be absent (`GrB_reduce` into a `GrB_Scalar`). Without ⊙, the scalar
+    /// becomes absent if there are no entries. With ⊙, it is then unchanged; an absent scalar becomes the fold.
     /// ```
     /// use sparring::prelude::*;
     /// let (cpu, x, mut s) = (Cpu::new(), Vector::<i32>::full(vec![4, 2])?, None);
@@ -749,7 +760,7 @@ where
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// Those of the machine.
+    /// Those of the backend.
     pub fn into(self, s: &mut Option<P::Out>) -> Result<()> {
         let Self { machine, monoid, a, accum, .. } = self;
         let t = match a.count(machine)? {

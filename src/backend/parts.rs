@@ -1,12 +1,12 @@
-//! Parts of matrices: A(I, J), lines of A as vectors, and C(I, J) ⊙= A.
+//! Submatrices: A(I, J), rows and columns of A as vectors, and C(I, J) ⊙= A.
 //!
-//! An assign writes Z into C under mask and replace, Z being C with its part (I, J) replaced by A, or by C(I, J) ⊙ A.
-//! So with T(I, J) = A
+//! An assignment writes Z into C under mask and replace; Z is C with its submatrix (I, J) replaced by A, or by
+//! C(I, J) ⊙ A. With T(I, J) = A:
 //!
 //! | | without accumulator | with ⊙ |
 //! | --- | --- | --- |
-//! | written | C loses its entries in (I, J) that the mask allows; T⟨M⟩ comes to it | C ⊙= T⟨M⟩ |
-//! | replace | then C loses what the mask does not allow | before it, likewise |
+//! | write | remove the entries of C in (I, J) that the mask allows; then insert T⟨M⟩ | C ⊙= T⟨M⟩ |
+//! | replace | afterwards remove entries of C outside of the mask | first remove entries of C outside of the mask |
 //!
 //! Source: GraphBLAS C API 2.1, §4.3.6 and §4.3.7 (`GrB_extract`, `GrB_assign`).
 
@@ -30,7 +30,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for ExtractMatrix<T, M, 
     type Out = T;
     const NAME: &'static str = "extract";
     fn compute(self, m: &M, mask: Mask<'_, M::Pattern>) -> Result<M::Matrix<T>> {
-        // A part of Aᵀ is a part of A, transposed: only that part is moved.
+        // A submatrix of Aᵀ is the transpose of a submatrix of A, so only that is transposed.
         let (rows, cols) = &self.part;
         let part = if self.flip { (cols, rows) } else { (rows, cols) };
         let t = m.extract_part(&self.a, part)?;
@@ -52,7 +52,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for ExtractLine<T, M, I>
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "extract";
-    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::VectorPattern>) -> Result<M::Vector<T>> {
         masked::<M, I, Vectors, T>(m, m.extract_line(&self.a, &self.line)?, mask)
     }
 }
@@ -62,7 +62,7 @@ impl<T: Value, M: Backend<I>, I: Index> TransposeA for ExtractLine<T, M, I> {
     }
 }
 
-/// C(I, J) = A; other entries of C stay.
+/// C(I, J) = A; other entries of C are kept.
 pub struct AssignMatrix<T: Value, M: Backend<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) part: (IndexList, IndexList),
@@ -99,11 +99,11 @@ impl<T: Value, M: Backend<I>, I: Index> TransposeA for AssignMatrix<T, M, I> {
     }
 }
 
-/// Removes what the mask does not allow, if it replaces.
+/// Removes entries outside of the mask, if replace is set.
 fn replaced<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     c: &mut K::Of<T>,
-    mask: Write<K::Places>,
+    mask: Write<K::Pattern>,
 ) -> Result<()> {
     match mask.filter(|mask| mask.replace) {
         Some(mask) => K::retain(m, c, mask.spec()),
@@ -123,7 +123,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalarMatrix<T
     fn compute(self, _: &M, _: Mask<'_, M::Pattern>) -> Result<M::Matrix<T>> {
         no_target()
     }
-    /// T has an entry at every place that is written, so nothing has to be removed before.
+    /// T has an entry at every written index, so nothing has to be removed first.
     fn write_into<A: Accumulate<T>>(
         self,
         m: &M,
@@ -167,10 +167,16 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalarAt<'_, T
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
-    fn compute(self, _: &M, _: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, _: &M, _: Mask<'_, M::VectorPattern>) -> Result<M::Vector<T>> {
         no_target()
     }
-    fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
+    fn write_into<A: Accumulate<T>>(
+        self,
+        m: &M,
+        w: &mut M::Vector<T>,
+        mask: Write<M::VectorPattern>,
+        accum: A,
+    ) -> Result<()> {
         let len = m.len(w);
         let pattern = m.index_pattern(&self.indices.distinct(len)?, len)?;
         let t = m.full_vector(len, self.x, Some(MaskSpec::new(&pattern, false)))?;

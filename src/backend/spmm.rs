@@ -9,7 +9,7 @@ use crate::algebra::{BinaryOp, Lhs, Out, Rhs, Semiring};
 use crate::par::explained;
 use crate::{Index, Result};
 
-/// A ⊕.⊗ X about to be computed. Its result is dense, so there is no mask.
+/// A builder for A ⊕.⊗ X. The result is dense, so there is no mask.
 #[must_use = "nothing is computed before eval() or into()"]
 pub struct Spmm<'m, R: Semiring, M: Backend<I>, I: Index, A = Plain> {
     pub(super) machine: &'m M,
@@ -22,7 +22,7 @@ pub struct Spmm<'m, R: Semiring, M: Backend<I>, I: Index, A = Plain> {
 }
 
 impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
-    /// Joins the result to what is there by ⊙: y = y ⊙ t at every place.
+    /// Accumulates the result by ⊙: y = y ⊙ t, elementwise.
     pub fn accum<O: BinaryOp<A = Out<R>, B = Out<R>, Out = Out<R>>>(self, op: O) -> Spmm<'m, R, M, I, Accum<O>> {
         let Self { machine, ring, a, x, flip, index, .. } = self;
         Spmm { machine, ring, a, x, flip, accum: Accum(op), index }
@@ -33,30 +33,30 @@ impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
     pub fn eval(self) -> Result<M::Dense<Out<R>>> {
         self.product()
     }
-    /// The result, and how it was computed, as [`Build::explain`](super::Build::explain) tells it.
+    /// The result, and a description of the computation, as [`Build::explain`](super::Build::explain) gives it.
     /// # Errors
     /// Those of [`eval`](Self::eval).
     pub fn explain(self) -> Result<(M::Dense<Out<R>>, String)> {
         let (made, how) = explained(|| self.eval());
         Ok((made?, how))
     }
-    /// Writes the result over `y`. `PlusTimes` of f32 and f64 takes no new memory on the processor.
+    /// Overwrites `y` with the result. On the CPU, `PlusTimes` of f32 and f64 allocates no memory.
     /// # Errors
     /// Those of [`eval`](Self::eval); [`Error::Shape`](crate::Error::Shape) if `y` has another shape. After
-    /// [`Error::Cancelled`](crate::Error::Cancelled) some values may be new.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) some values may be overwritten.
     pub fn into(self, y: &mut M::Dense<Out<R>>) -> Result<()> {
         let Self { machine, ring, a, x, flip, .. } = self;
-        machine.mxd_into(ring, &flipped(machine, a, flip)?, x, y)
+        machine.spmm_product_into(ring, &flipped(machine, a, flip)?, x, y)
     }
 }
 impl<R: Semiring, M: Backend<I>, I: Index, A> Spmm<'_, R, M, I, A> {
-    /// Takes A transposed.
+    /// Transposes A.
     pub fn transpose_a(mut self) -> Self {
         self.flip = !self.flip;
         self
     }
     fn product(self) -> Result<M::Dense<Out<R>>> {
-        self.machine.mxd(self.ring, &flipped(self.machine, self.a, self.flip)?, self.x)
+        self.machine.spmm_product(self.ring, &flipped(self.machine, self.a, self.flip)?, self.x)
     }
 }
 impl<R: Semiring, M: Backend<I>, I: Index, O> Spmm<'_, R, M, I, Accum<O>>
@@ -69,9 +69,9 @@ where
     pub fn into(self, y: &mut M::Dense<Out<R>>) -> Result<()> {
         let (m, op) = (self.machine, self.accum.0);
         let t = self.product()?;
-        let (found, made) = (m.dense_shape(y), m.dense_shape(&t));
-        if found != made {
-            return Err(crate::Error::Shape { op: "spmm", lhs: found, rhs: made });
+        let (lhs, rhs) = (m.dense_shape(y), m.dense_shape(&t));
+        if lhs != rhs {
+            return Err(crate::Error::Shape { op: "spmm", lhs, rhs });
         }
         m.accumulate_dense(op, y, t)
     }

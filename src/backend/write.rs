@@ -1,6 +1,6 @@
-//! What masks, accumulators and replace mean, for matrices and vectors on every machine: C⟨M, r⟩ ⊙= T.
+//! The semantics of mask, accumulator and replace, for matrices and vectors on every backend: C⟨M, r⟩ ⊙= T.
 //!
-//! T is the result of an operation, with entries at most where the mask lets them through.
+//! T is the result of an operation, with entries only where the mask allows them.
 //!
 //! | | without accumulator | with ⊙ |
 //! | --- | --- | --- |
@@ -8,7 +8,7 @@
 //! | mask | C = C⟨¬M⟩ ∪ T | C = C ⊙ T |
 //! | mask, replace | C = T | C = C⟨M⟩ ⊙ T |
 //!
-//! ⊙ is applied where both have an entry; where one has, that entry stands.
+//! ⊙ is applied where both have an entry; an entry without a counterpart is kept.
 //! Source: GraphBLAS C API 2.1, §2.3 and §4.3 (accumulate, then mask and replace).
 
 use std::marker::PhantomData;
@@ -20,33 +20,33 @@ use crate::par::note;
 use crate::sparse::MaskSpec;
 use crate::{Error, Index, Result};
 
-/// The mask of a result that is written, with the pattern of its own.
+/// The mask of a write; owns its pattern.
 #[derive(Clone, Debug)]
 pub struct WriteMask<P> {
     pub(crate) pattern: P,
     pub(crate) complement: bool,
-    /// Whether entries outside of it are removed.
+    /// Whether entries outside of the mask are removed.
     pub(crate) replace: bool,
 }
 
 impl<P> WriteMask<P> {
-    /// The indices that are written.
+    /// The written indices.
     pub(crate) fn spec(&self) -> MaskSpec<'_, P> {
         MaskSpec::new(&self.pattern, self.complement)
     }
 }
 
-/// What the rules need of matrices or vectors X whose masks are P: each is in place where X can be written in place.
-pub(crate) trait Parts<X, P> {
+/// The primitives of a write, for matrices or vectors X with mask patterns P. Each is in place if X supports it.
+pub(crate) trait WriteOps<X, P> {
     /// Rows and columns.
     fn shape(&self, x: &X) -> (usize, usize);
-    /// Whether the pattern is the one that x has, shared.
+    /// Whether the pattern shares the storage of x's pattern.
     fn is_own(&self, x: &X, pattern: &P) -> bool;
-    /// Whether t, whose entries the mask allows, is known to have one wherever it does.
+    /// Whether t, whose entries the mask allows, is known to have an entry at every allowed index.
     fn fills(&self, t: &X, mask: MaskSpec<'_, P>) -> bool;
     /// Keeps the entries that the mask allows.
     fn retain(&self, x: &mut X, mask: MaskSpec<'_, P>) -> Result<()>;
-    /// The entries of t, and elsewhere those of x.
+    /// Overwrites x by the entries of t; other entries of x are kept.
     fn put(&self, x: &mut X, t: X) -> Result<()>;
     /// x = x ⊙ t.
     fn accumulate(&self, x: &mut X, t: X) -> Result<()>;
@@ -54,18 +54,18 @@ pub(crate) trait Parts<X, P> {
 
 /// C⟨M, r⟩ = T, or with `accumulates` C⟨M, r⟩ ⊙= T.
 ///
-/// The mask is let go before C is written: a pattern that is C's own is then not shared any more.
-pub(crate) fn write_parts<X, P>(
-    parts: &impl Parts<X, P>,
+/// The mask is dropped before C is written, so that a mask that shares C's pattern does not force a copy.
+pub(crate) fn write_with<X, P>(
+    parts: &impl WriteOps<X, P>,
     op: &'static str,
     c: &mut X,
     t: X,
     mask: Option<WriteMask<P>>,
     accumulates: bool,
 ) -> Result<()> {
-    let (found, made) = (parts.shape(c), parts.shape(&t));
-    if found != made {
-        return Err(Error::Shape { op, lhs: found, rhs: made });
+    let (lhs, rhs) = (parts.shape(c), parts.shape(&t));
+    if lhs != rhs {
+        return Err(Error::Shape { op, lhs, rhs });
     }
     let replace = mask.as_ref().is_none_or(|mask| mask.replace);
     note(|| {
@@ -87,7 +87,7 @@ pub(crate) fn write_parts<X, P>(
             }
         }
         Some(mask) if !replace && !accumulates => {
-            // All but what the mask allows stays, and T comes to it.
+            // Entries outside of the mask are kept, and T is inserted.
             let outside = WriteMask { complement: !mask.complement, ..mask };
             let filled = parts.fills(&t, MaskSpec::new(&outside.pattern, !outside.complement));
             if filled {
@@ -108,8 +108,8 @@ pub(crate) fn write_parts<X, P>(
     Ok(())
 }
 
-/// Keeps the entries of C that the mask allows, and lets it go; false if it allows none, which are still there then.
-pub(crate) fn keep_allowed<X, P>(parts: &impl Parts<X, P>, c: &mut X, mask: WriteMask<P>) -> Result<bool> {
+/// Keeps the entries of C that the mask allows, and drops the mask. Returns false, without a change, if it allows none.
+pub(crate) fn keep_allowed<X, P>(parts: &impl WriteOps<X, P>, c: &mut X, mask: WriteMask<P>) -> Result<bool> {
     if parts.is_own(c, &mask.pattern) {
         return Ok(!mask.complement);
     }
@@ -117,7 +117,7 @@ pub(crate) fn keep_allowed<X, P>(parts: &impl Parts<X, P>, c: &mut X, mask: Writ
     Ok(true)
 }
 
-/// Matrices or vectors of T on machine M, joined by A.
+/// The primitives of a write on backend M, for values T and accumulator A.
 pub(super) struct On<'m, M, I, K, T, A> {
     m: &'m M,
     accum: A,
@@ -128,19 +128,19 @@ impl<'m, M, I, K, T, A> On<'m, M, I, K, T, A> {
         Self { m, accum, of: PhantomData }
     }
 }
-impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> Parts<K::Of<T>, K::Places>
+impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> WriteOps<K::Of<T>, K::Pattern>
     for On<'_, M, I, K, T, A>
 {
     fn shape(&self, x: &K::Of<T>) -> (usize, usize) {
         K::shape(self.m, x)
     }
-    fn is_own(&self, x: &K::Of<T>, pattern: &K::Places) -> bool {
+    fn is_own(&self, x: &K::Of<T>, pattern: &K::Pattern) -> bool {
         K::is_own(self.m, x, pattern)
     }
-    fn fills(&self, t: &K::Of<T>, mask: MaskSpec<'_, K::Places>) -> bool {
+    fn fills(&self, t: &K::Of<T>, mask: MaskSpec<'_, K::Pattern>) -> bool {
         K::fills(self.m, t, mask)
     }
-    fn retain(&self, x: &mut K::Of<T>, mask: MaskSpec<'_, K::Places>) -> Result<()> {
+    fn retain(&self, x: &mut K::Of<T>, mask: MaskSpec<'_, K::Pattern>) -> Result<()> {
         K::retain(self.m, x, mask)
     }
     fn put(&self, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
@@ -151,19 +151,19 @@ impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> Parts<K
     }
 }
 
-/// [`write_parts`], by types.
+/// [`write_with`] for typed matrices and vectors.
 pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>>(
     m: &M,
     op: &'static str,
     c: &mut K::Of<T>,
     t: K::Of<T>,
-    mask: Option<WriteMask<K::Places>>,
+    mask: Option<WriteMask<K::Pattern>>,
     accum: A,
 ) -> Result<()> {
-    write_parts(&On::<M, I, K, T, A>::new(m, accum), op, c, t, mask, A::SOME)
+    write_with(&On::<M, I, K, T, A>::new(m, accum), op, c, t, mask, A::SOME)
 }
 
-/// How a result joins what is there: [`Plain`] or [`Accum`].
+/// The accumulator of a write: [`Plain`] or [`Accum`].
 pub trait Accumulate<T: Value>: Sized {
     /// x = x ⊙ t, or t without ⊙.
     #[doc(hidden)]
@@ -173,7 +173,7 @@ pub trait Accumulate<T: Value>: Sized {
     const SOME: bool;
 }
 
-/// No accumulator: what is there is replaced.
+/// No accumulator: existing entries are replaced.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 /// The accumulator ⊙.
@@ -194,7 +194,7 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>> Accumulate<T> for Accum<O> {
     }
 }
 
-/// How a scalar joins the one that is there: by [`Plain`] or [`Accum`].
+/// The accumulator of a scalar result: [`Plain`] or [`Accum`].
 pub trait JoinScalar<T> {
     /// s ⊙ t, where both exist; without ⊙ it is t.
     #[doc(hidden)]

@@ -1,13 +1,12 @@
-//! The action of a mass operator: one index at a time, as many elements beside each other as a register of the
-//! processor holds.
+//! The action of a mass operator, one index at a time. As many elements as fit a register are processed side by side.
 
 use super::plan::{Action, lanes};
 use super::side::Side;
 use super::update::Update;
 use crate::algebra::{Arithmetic, Value};
-use crate::simd::{Work, dispatch_work, prefetch, turn};
+use crate::simd::{Work, dispatch_work, prefetch, transpose_block};
 
-/// Arrays, and where the first element of the block begins in each.
+/// The arrays, and the offset of the block's first element in each.
 pub(super) struct Fields<'a, T> {
     pub(super) basis: (&'a [T], usize),
     pub(super) weights: (&'a [T], usize),
@@ -15,11 +14,11 @@ pub(super) struct Fields<'a, T> {
     pub(super) u: &'a mut [T],
 }
 
-/// Outputs of a line that are computed together, at most.
+/// Most outputs of a line that are computed together.
 const MOST: usize = 6;
 
 impl Action {
-    /// `count` elements.
+    /// Applies the operator to `count` elements.
     pub(super) fn run<T: Value, A: Arithmetic<T>>(
         &self,
         ring: A,
@@ -63,22 +62,22 @@ impl<'c, T: Value, A: Arithmetic<T>> Elements<'_, 'c, T, A> {
     fn by<const W: usize>(self) {
         let Self { ring, action, fields: Fields { basis, weights, v, u }, count, update, room } = self;
         let Action { directions, points, dofs, .. } = *action;
-        let (there, room) = room.split_at_mut(points * dofs);
-        let (back, room) = room.split_at_mut(points * dofs);
-        for (t, &[place]) in action.basis.1.of(0).iter().enumerate() {
-            let value = basis.0[basis.1.wrapping_add(place)];
+        let (forward, room) = room.split_at_mut(points * dofs);
+        let (backward, room) = room.split_at_mut(points * dofs);
+        for (t, &[offset]) in action.basis.1.of(0).iter().enumerate() {
+            let value = basis.0[basis.1.wrapping_add(offset)];
             let (point, dof) = (t / dofs, t % dofs);
-            (there[dof * points + point], back[point * dofs + dof]) = (value, value);
+            (forward[dof * points + point], backward[point * dofs + dof]) = (value, value);
         }
         let (lines, _) = room.as_chunks_mut::<W>();
         let (mut x, mut y) = lines.split_at_mut(lines.len() / 2);
         let at =
             |t: usize, base: usize, side: &Side| base.wrapping_add((t as isize).wrapping_mul(side.stride) as usize);
-        let [w_places, v_places, u_places] = [&action.weights.1, &action.v.1, &action.u.1].map(|table| {
-            let places = table.of(0);
-            (places, without_gaps(places))
+        let [w_offsets, v_offsets, u_offsets] = [&action.weights.1, &action.v.1, &action.u.1].map(|table| {
+            let offsets = table.of(0);
+            (offsets, without_gaps(offsets))
         });
-        // Values in and out of a line, and how many lines there are: to the points, then back.
+        // Inputs and outputs of a line, and the number of lines: to the points, then back.
         let sizes = |pass: usize| {
             let (ins, outs) = if pass < directions { (dofs, points) } else { (points, dofs) };
             let done = (pass % directions) as u32;
@@ -88,15 +87,15 @@ impl<'c, T: Value, A: Arithmetic<T>> Elements<'_, 'c, T, A> {
         let tiles: usize = (0..2 * directions).map(|pass| tiles_of(sizes(pass))).sum();
         let mut starts = [0; W];
         for first in (0..count).step_by(W) {
-            // The last element once more where there are no more.
+            // Repeats the last element at the end.
             let of = |e: usize| (first + e).min(count - 1);
             for (e, start) in starts.iter_mut().enumerate() {
                 *start = at(of(e), v.1, &action.v.0);
             }
-            gather(x, v_places, v.0, &starts);
+            gather(x, v_offsets, v.0, &starts);
             let mut ahead = Ahead { lists: [&[], &[]], at: 0, each: 0 };
-            if first + 2 * W <= count && v_places.1 && w_places.1 {
-                // What the next elements bring is asked for while these are computed.
+            if first + 2 * W <= count && v_offsets.1 && w_offsets.1 {
+                // Prefetches the inputs of the next elements.
                 let of = |(data, base): (&'c [T], usize), side: &Side| {
                     data.get(at(first + W, base, side)..at(first + 2 * W, base, side)).unwrap_or_default()
                 };
@@ -109,9 +108,9 @@ impl<'c, T: Value, A: Arithmetic<T>> Elements<'_, 'c, T, A> {
                     for (e, start) in starts.iter_mut().enumerate() {
                         *start = at(of(e), weights.1, &action.weights.0);
                     }
-                    gather(y, w_places, weights.0, &starts);
-                    for (x, w) in x.iter_mut().zip(&*y).take(w_places.0.len()) {
-                        // Copies: the compiler does not see that x and w are apart.
+                    gather(y, w_offsets, weights.0, &starts);
+                    for (x, w) in x.iter_mut().zip(&*y).take(w_offsets.0.len()) {
+                        // Copies, because the compiler does not see that x and w are disjoint.
                         let (mut product, w) = (*x, *w);
                         for (x, &w) in product.iter_mut().zip(&w) {
                             *x = ring.times(w, *x);
@@ -120,65 +119,65 @@ impl<'c, T: Value, A: Arithmetic<T>> Elements<'_, 'c, T, A> {
                     }
                 }
                 let (ins, outs, rest) = sizes(pass);
-                let c = if pass < directions { &*there } else { &*back };
+                let c = if pass < directions { &*forward } else { &*backward };
                 contract(ring, c, (ins, outs), rest, x, y, &mut ahead);
                 (x, y) = (y, x);
             }
-            put(ring, update, x, u_places, &mut u[first * action.u.0..], (action.u.0, W.min(count - first)));
+            store(ring, update, x, u_offsets, &mut u[first * action.u.0..], (action.u.0, W.min(count - first)));
         }
     }
 }
 
-/// Whether the places of an element follow each other from 0 on.
-fn without_gaps(places: &[[usize; 1]]) -> bool {
-    places.iter().enumerate().all(|(t, &[place])| place == t)
+/// Whether the offsets of an element are contiguous from 0 on.
+fn without_gaps(offsets: &[[usize; 1]]) -> bool {
+    offsets.iter().enumerate().all(|(t, &[offset])| offset == t)
 }
 
-/// The same places of W elements beside each other.
+/// Gathers the same offsets of W elements side by side.
 #[inline(always)]
 fn gather<T: Value, const W: usize>(
     to: &mut [[T; W]],
-    (places, whole): (&[[usize; 1]], bool),
+    (offsets, whole): (&[[usize; 1]], bool),
     from: &[T],
     starts: &[usize; W],
 ) {
-    let beside = starts.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
+    let contiguous = starts.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
     let mut done = 0;
-    if whole && !beside {
-        for (t, block) in to[..places.len()].as_chunks_mut::<W>().0.iter_mut().enumerate() {
+    if whole && !contiguous {
+        for (t, block) in to[..offsets.len()].as_chunks_mut::<W>().0.iter_mut().enumerate() {
             for (line, &start) in block.iter_mut().zip(starts) {
                 *line = *from[start.wrapping_add(t * W)..].first_chunk().expect("a block of an element");
             }
-            turn(block);
+            transpose_block(block);
             done += W;
         }
     }
-    for (to, &[place]) in to.iter_mut().zip(places).skip(done) {
-        if beside && let Some(values) = from[starts[0].wrapping_add(place)..].first_chunk() {
+    for (to, &[offset]) in to.iter_mut().zip(offsets).skip(done) {
+        if contiguous && let Some(values) = from[starts[0].wrapping_add(offset)..].first_chunk() {
             *to = *values;
         } else {
             for (to, &start) in to.iter_mut().zip(starts) {
-                *to = from[start.wrapping_add(place)];
+                *to = from[start.wrapping_add(offset)];
             }
         }
     }
 }
 
-/// The values of the first `count` elements in their places, `step` from one element to the next.
+/// Stores the values of the first `count` elements, which are `step` apart.
 #[inline(always)]
-fn put<T: Value, A: Arithmetic<T>, const W: usize>(
+fn store<T: Value, A: Arithmetic<T>, const W: usize>(
     ring: A,
     update: Update<T>,
     x: &[[T; W]],
-    (places, whole): (&[[usize; 1]], bool),
+    (offsets, whole): (&[[usize; 1]], bool),
     u: &mut [T],
     (step, count): (usize, usize),
 ) {
     let mut done = 0;
     if whole {
-        for block in x[..places.len()].as_chunks::<W>().0 {
+        for block in x[..offsets.len()].as_chunks::<W>().0 {
             let mut rows = *block;
-            turn(&mut rows);
+            transpose_block(&mut rows);
             for (e, row) in rows.iter_mut().enumerate().take(count) {
                 let u: &mut [T; W] = u[e * step + done..].first_chunk_mut().expect("a block of an element");
                 update.apply(ring, row, || *u);
@@ -189,10 +188,10 @@ fn put<T: Value, A: Arithmetic<T>, const W: usize>(
     }
     for e in 0..count {
         let u = &mut u[e * step..];
-        for (x, &[place]) in x.iter().zip(places).skip(done) {
+        for (x, &[offset]) in x.iter().zip(offsets).skip(done) {
             let mut value = [x[e]];
-            update.apply(ring, &mut value, || [u[place]]);
-            u[place] = value[0];
+            update.apply(ring, &mut value, || [u[offset]]);
+            u[offset] = value[0];
         }
     }
 }
@@ -208,8 +207,8 @@ fn contract<T: Value, A: Arithmetic<T>, const W: usize>(
     to: &mut [[T; W]],
     ahead: &mut Ahead<'_, T>,
 ) {
-    // Each sum has a name: an array of them would be kept in memory where the compiler does not unroll the loop over
-    // it.
+    // Each sum is a named variable: an array of them would be kept in memory where the compiler does not unroll its
+    // loop.
     macro_rules! tile {
         ($q:ident $block:literal: $($r:literal $s:ident $t:ident)*) => {{
             let mut i = 0;
@@ -224,7 +223,7 @@ fn contract<T: Value, A: Arithmetic<T>, const W: usize>(
                 $(to[$r] = $s;
                 to[outs + $r] = $t;)*
                 i += 2;
-                ahead.ask();
+                ahead.prefetch();
             }
             if i < rest {
                 $(let mut $s = [A::ZERO; W];)*
@@ -239,7 +238,7 @@ fn contract<T: Value, A: Arithmetic<T>, const W: usize>(
     }
     let mut q = 0;
     while q < outs {
-        // As equal as may be.
+        // Balanced blocks.
         let block = (outs - q).div_ceil((outs - q).div_ceil(MOST));
         match block {
             1 => tile!(q 1: 0 s_0 t_0),
@@ -253,12 +252,12 @@ fn contract<T: Value, A: Arithmetic<T>, const W: usize>(
     }
 }
 
-/// Memory that is read next.
+/// Memory to prefetch.
 struct Ahead<'a, T> {
     lists: [&'a [T]; 2],
-    /// Cache lines asked for.
+    /// Cache lines prefetched so far.
     at: usize,
-    /// Those of a tile.
+    /// Cache lines per tile.
     each: usize,
 }
 
@@ -270,13 +269,13 @@ impl<T> Ahead<'_, T> {
         self.lists.iter().map(|list| list.len().div_ceil(Self::LINE)).sum()
     }
     #[inline(always)]
-    fn ask(&mut self) {
+    fn prefetch(&mut self) {
         for _ in 0..self.each {
-            let place = self.at * Self::LINE;
+            let offset = self.at * Self::LINE;
             let [first, second] = self.lists;
-            match place.checked_sub(first.len().next_multiple_of(Self::LINE)) {
-                None => prefetch(first, place),
-                Some(place) => prefetch(second, place),
+            match offset.checked_sub(first.len().next_multiple_of(Self::LINE)) {
+                None => prefetch(first, offset),
+                Some(offset) => prefetch(second, offset),
             }
             self.at += 1;
         }

@@ -1,16 +1,17 @@
-//! What [`einsum!`](crate::einsum!) compares while types are checked, before any code is made: in `cargo check` too.
+//! The compile-time checks of [`einsum!`](crate::einsum!), done during type checking, and so in `cargo check` too.
 //!
-//! Constants of generic functions are evaluated when code is made of them. Bounds are checked earlier, and in every
-//! caller. So each index of each operand is one bound: its extent agrees with that of the first index of its letter.
+//! Constants of generic functions are only evaluated at code generation, whereas trait bounds are checked earlier, and
+//! in every caller. Each index of each operand is therefore one bound: its extent agrees with that of the first
+//! occurrence of its letter.
 
 use super::shaped::{Any, Extent, Extents, Fixed, Rank, Shaped};
 use super::subscripts::term_letter;
 use super::view::Viewed;
 
-/// An extent that may stand for the same index as the extent `With`.
+/// An extent that may belong to the same index as the extent `With`.
 #[diagnostic::on_unimplemented(
     message = "einsum!: the extents of an index differ",
-    label = "an index is `{Self}` here, and `{With}` where its letter stands first",
+    label = "an index is `{Self}` here, and `{With}` at the first occurrence of its letter",
     note = "indices of one letter need one extent: the same `Fixed<N>`, or `Any`, which is compared when the program runs"
 )]
 pub trait Agrees<With> {}
@@ -18,7 +19,7 @@ impl<E: Extent> Agrees<E> for Any {}
 impl<const N: usize> Agrees<Any> for Fixed<N> {}
 impl<const N: usize> Agrees<Self> for Fixed<N> {}
 
-/// Index J of a shape; [`Any`] behind its last.
+/// Index J of a shape; [`Any`] past the last.
 pub trait Nth<const J: usize> {
     type Extent;
 }
@@ -95,7 +96,7 @@ operands!(S0 S1 S2 S3 S4 S5 S6 S7; 0 S0 1 S1 2 S2 3 S3 4 S4 5 S5 6 S6 7 S7);
 /// Compiles if operand I has R indices.
 pub const fn assert_rank<const I: usize, const R: usize, O: Nested<I, Shape: HasRank<R>>>(_: &O) {}
 
-/// Compiles if index J of operand I and index FJ of operand FI may be one.
+/// Compiles if index J of operand I and index FJ of operand FI may be the same.
 pub const fn assert_agrees<const I: usize, const J: usize, const FI: usize, const FJ: usize, O>(_: &O)
 where
     O: Nested<I, Shape: Nth<J>> + Nested<FI, Shape: Nth<FJ>>,
@@ -103,7 +104,7 @@ where
 {
 }
 
-/// Letters of operand `i` in the text.
+/// Number of letters of operand `i` in the text.
 pub const fn rank_of(text: &str, i: usize) -> usize {
     let mut rank = 0;
     while term_letter(text, i, rank).is_some() {
@@ -112,7 +113,7 @@ pub const fn rank_of(text: &str, i: usize) -> usize {
     rank
 }
 
-/// Operand and place where letter `j` of operand `i` stands first; (i, j) where there is no such letter.
+/// Operand and position of the first occurrence of letter `j` of operand `i`; (i, j) if there is no such letter.
 pub const fn first(text: &str, i: usize, j: usize) -> (usize, usize) {
     let Some(wanted) = term_letter(text, i, j) else { return (i, j) };
     let (mut a, mut b) = (0, 0);
@@ -126,9 +127,9 @@ pub const fn first(text: &str, i: usize, j: usize) -> (usize, usize) {
     (i, j)
 }
 
-/// Stops the compiler if an expression names another number of operands.
+/// Fails compilation unless an expression names as many operands as given.
 /// # Panics
-/// Then, in a constant.
+/// If the numbers differ; in a constant, so at compile time.
 pub const fn assert_operands(text: &str, given: usize) {
     let (bytes, mut named, mut at) = (text.as_bytes(), 1, 0);
     while at < bytes.len() && bytes[at] != b'-' {

@@ -1,4 +1,4 @@
-//! Contractions of arrays whose type is known at run time, over a semiring that is known at run time.
+//! Contractions of arrays and semirings whose types are known at run time.
 
 use super::einsum::{BATCH, Einsum};
 use super::layout::Layout;
@@ -14,7 +14,7 @@ use crate::kernels::{CompiledRing, Loop, Nest, contract_by_formula};
 use crate::par::{Threads, collected, filled, note};
 use crate::{Error, Result};
 
-/// An array of values of any type, read under a [`Layout`]; copying it copies no data.
+/// An array of values of any type, read through a [`Layout`]; cloning copies no data.
 /// ```
 /// use sparring::algebra::{Slice, Type};
 /// use sparring::contract::{AnyView, Einsum, Layout};
@@ -33,9 +33,9 @@ pub struct AnyView<'a> {
 }
 
 impl<'a> AnyView<'a> {
-    /// `values` under `layout`.
+    /// Views `values` through `layout`.
     /// # Errors
-    /// [`Error::Length`] if an element of the layout lies behind the end of the array.
+    /// [`Error::Length`] if an element of the layout lies past the end of the array.
     pub fn new(values: Slice<'a>, layout: Layout) -> Result<Self> {
         fits(&layout, values.len())?;
         Ok(Self { values, layout })
@@ -54,17 +54,16 @@ impl Viewed for AnyView<'_> {
     }
 }
 
-/// From so many values on the index of the result that lies closest together is that of the buffer, though a folded
-/// one has more.
+/// Least extent from which the innermost index of the result is the inner loop although a longer folded one exists.
 const WIDE: usize = 16;
 
-/// The contraction, row-major, one tensor behind the other. Two operands are contracted by the definition, ⊗ from left
-/// to right and ⊕ in the order in which folded indices appear. More are contracted from left to right, and an index
-/// that neither a later operand nor the result has is folded as soon as it can be. Large tensors of f64 over + and ×
-/// have the loops of this type.
+/// The contraction, row-major, tensors in sequence. Two operands are contracted by the definition, ⊗ from left to right
+/// and ⊕ in the order in which folded indices appear. More operands are contracted from left to right, and an index
+/// that neither a later operand nor the result has is folded as soon as possible. Large f64 tensors over (+, ×) use the
+/// typed loops.
 /// # Errors
-/// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on these,
-/// or reads places; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring does not apply to
+/// these types, or depends on positions; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn contract_any(
     threads: &Threads,
     ring: &CompiledRing,
@@ -90,14 +89,14 @@ pub(crate) fn contract_any(
     let order = order_of(einsum);
     let extent = |i: u8| einsum.extents[usize::from(i)];
     let last = operands.len().saturating_sub(2);
-    let mut made: Option<(Array, Shape)> = None;
+    let mut previous: Option<(Array, Shape)> = None;
     for step in 0..=last {
-        // Of the result: as it lies. Of what comes before: as indices appear.
+        // The result keeps its own order of indices; intermediates have the order of appearance.
         let target: Vec<u8> = if step == last {
             let batch = members(result.set).filter(|&i| i == BATCH);
             batch.chain(einsum.subscripts.result.letters.iter().map(|l| l.0)).collect()
         } else {
-            let left = made.as_ref().map_or(operands[0].set, |made| made.1.set) | operands[step + 1].set;
+            let left = previous.as_ref().map_or(operands[0].set, |previous| previous.1.set) | operands[step + 1].set;
             let later = operands[step + 2..].iter().fold(result.set, |set, x| set | x.set);
             order.iter().copied().filter(|i| (left & later) >> i & 1 == 1).collect()
         };
@@ -110,7 +109,9 @@ pub(crate) fn contract_any(
             return Err(Error::OutOfMemory { what: "einsum", bytes });
         }
         let c = {
-            let first = made.as_ref().map_or((views[0].values, &operands[0]), |(made, shape)| (made.slice(), shape));
+            let first = previous
+                .as_ref()
+                .map_or((views[0].values, &operands[0]), |(previous, shape)| (previous.slice(), shape));
             let second = operands.get(step + 1).map(|shape| (views[step + 1].values, shape));
             let nest = nest(&order, &target, first.1, second.map(|s| s.1), &extent);
             note(|| {
@@ -125,15 +126,15 @@ pub(crate) fn contract_any(
             shape.with(i, stride);
             stride *= extent(i) as isize;
         }
-        made = Some((c, shape));
+        previous = Some((c, shape));
     }
-    match made {
+    match previous {
         Some((c, _)) => Ok(c),
         None => unreachable!("there is at least one step"),
     }
 }
 
-/// The contraction, if it is one of large tensors of this type.
+/// The contraction by the typed loops, if its tensors are large and of this type.
 fn large<T: Value, A: Arithmetic<T>>(
     threads: &Threads,
     ring: A,
@@ -158,11 +159,11 @@ fn large<T: Value, A: Arithmetic<T>>(
     Ok(Some(Array::of(out)))
 }
 
-/// The loops of a step: C has the indices `target`, all others are folded, in the order in which they appear.
+/// The loops of a step: C has the indices `target`; all others are folded in the order in which they appear.
 fn nest(order: &[u8], target: &[u8], a: &Shape, b: Option<&Shape>, extent: &dyn Fn(u8) -> usize) -> Nest {
     let all = a.set | b.map_or(0, |b| b.set);
     let of = |i: u8| Loop { extent: extent(i), steps: [a.stride(i), b.map_or(0, |b| b.stride(i))] };
-    // An index of one value has no loop.
+    // An index of extent 1 needs no loop.
     let several = |i: &u8| extent(*i) != 1;
     let mut outer: Vec<Loop> = target.iter().copied().filter(several).map(of).collect();
     let folded = order.iter().copied().filter(|i| all >> i & 1 == 1 && !target.contains(i));

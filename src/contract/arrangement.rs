@@ -1,12 +1,11 @@
-//! Rules by which new tensors are laid out: predefined ones and the user's.
+//! Layout rules for new tensors, predefined and custom.
 
 use super::layout::Layout;
 use crate::Result;
 
-/// A rule that says where the elements of new tensors lie: [`RowMajor`], [`ColumnMajor`], [`Interleaved`], or one of
-/// your own.
+/// A layout rule for new tensors: [`RowMajor`], [`ColumnMajor`], [`Interleaved`], or a custom one.
 ///
-/// Results of contractions are made by it ([`eval_in`](crate::backend::AskedEinsum::eval_in)), and arrays are read by
+/// Contractions allocate results by it ([`eval_in`](crate::backend::EinsumBuilder::eval_in)), and arrays are read by
 /// it.
 /// ```
 /// use sparring::{Cpu, Result, algebra::PlusTimes};
@@ -28,26 +27,26 @@ use crate::Result;
 /// assert_eq!((y.view().get(1, &[0, 0]), y.view().get(1, &[1, 0])), (Some(&2.0), Some(&4.0)));
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// What an implementation returns is checked like any [`Layout`]: a result of other extents, or one in which two
-/// elements meet, is refused.
+/// The returned layout is checked like any [`Layout`]: a result of other extents, or one in which two elements overlap,
+/// is refused.
 ///
 /// Source: Abdelfattah et al. 2016, §4: layouts that are predefined, and others that users add.
 pub trait Arrangement {
-    /// Where the elements of a batch of such tensors lie.
+    /// The layout of a batch of tensors of these extents.
     /// # Errors
-    /// Those of the layout that is made.
+    /// Those of the layout's constructor.
     fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout>;
 }
 
-/// One tensor behind the other, the last index fastest: [`Layout::row_major`].
+/// Tensors in sequence, the last index fastest: [`Layout::row_major`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowMajor;
 
-/// One tensor behind the other, the first index fastest: [`Layout::column_major`].
+/// Tensors in sequence, the first index fastest: [`Layout::column_major`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColumnMajor;
 
-/// All tensors element by element beside each other: [`Layout::interleaved`].
+/// All tensors interleaved element by element: [`Layout::interleaved`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interleaved;
 

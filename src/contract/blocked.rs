@@ -1,8 +1,8 @@
-//! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) of large matrices: blocks of both are packed as the registers take them.
+//! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) of large matrices: blocks of both are packed for the register tiles.
 //!
-//! A block of A has a few hundred rows, one of B a few hundred columns, both so many terms that they stay in the second
-//! cache; the sums of a block of C are kept until all its terms are added, in their order. So blocks may be of any
-//! size, and that of registers: each element is one fold from its first term to its last, the same bits in all of them.
+//! A block of A has a few hundred rows, one of B a few hundred columns, both with as many terms as the second-level
+//! cache holds. The sums of a block of C stay until all its terms are added, in order. Each element is therefore one
+//! fold from its first term to its last, and the result is bitwise the same for any size of blocks and registers.
 //!
 //! Source: Goto, van de Geijn 2008, Anatomy of High-Performance Matrix Multiplication.
 
@@ -18,23 +18,23 @@ use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, filled, reserved};
 use crate::simd::{Work, dispatch_work, prefetch_at, register};
 
-/// Bytes of a column of a block of A, of a row of one of B, and of a row of either as it is packed: 256 rows, 1024
-/// columns and 192 terms of f64. Of eight others (Xeon with AVX-512, 2 MB of second cache, products of 512 to 2048
-/// rows) none was faster by 5 %.
+/// Bytes of a column of a block of A (`ROWS`), of a row of a block of B (`COLUMNS`), and of a packed row of either
+/// (`TERMS`): 256 rows, 1024 columns and 192 terms of f64. None of eight alternatives was faster by 5 % (Xeon with
+/// AVX-512, 2 MB of second-level cache, products of 512 to 2048 rows).
 const ROWS: usize = 2048;
 const COLUMNS: usize = 8192;
 const TERMS: usize = 1536;
-/// Rows of a block of A up to which B is asked for before it is packed: nothing else hides what it takes to come from
-/// memory (16 × 4000 × 4000: 42 GF/s before, 51 after; 2048³: 138, and 125 with it).
+/// Most rows of a block of A for which B is prefetched before it is packed, because nothing else hides its latency (16
+/// × 4000 × 4000: 42 GF/s without, 51 with prefetch; 2048³: 138 without, 125 with).
 const SKINNY: usize = 64;
-/// Rows and columns below which a block is not halved to have one for each thread.
+/// Blocks of at most this many rows and columns are not halved to occupy more threads.
 const LEAST: usize = 64;
-/// Elements of C up to which folds are cut into parts: those of fewer blocks than a processor has threads.
-const FEW: usize = 1 << 14;
-/// Multiplications of a part of folds, and terms of one, at least.
+/// Most elements of C for which folds are split into parts: these are fewer blocks than a CPU has threads.
+const SMALL: usize = 1 << 14;
+/// Least multiplications of a part, and least terms of a part.
 const PART: f64 = (1 << 20) as f64;
 const PART_TERMS: usize = 1024;
-/// Parts of a fold, at most.
+/// Most parts of a fold.
 const PARTS: usize = 64;
 
 /// A product of large matrices.
@@ -42,28 +42,28 @@ const PARTS: usize = 64;
 pub(super) struct Blocked {
     pub(super) a: Side,
     pub(super) b: Side,
-    /// Places in A, B and C.
+    /// Offsets in A, B and C.
     pub(super) l: Spans<3>,
-    /// In A and C.
+    /// Offsets in A and C.
     pub(super) m: Spans<2>,
-    /// In B and C.
+    /// Offsets in B and C.
     pub(super) n: Spans<2>,
-    /// In A and B.
+    /// Offsets in A and B.
     pub(super) k: Spans<2>,
 }
 
-/// How a product is cut, for so many threads and values of so many bytes.
+/// The blocking of a product, for a number of threads and a size of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Blocks {
     rows: usize,
     columns: usize,
     terms: usize,
-    /// Parts of each fold, and the terms of one.
+    /// Parts of each fold, and terms per part.
     parts: usize,
     part: usize,
 }
 
-/// Rows and columns of C whose sums are in registers of so many bytes: 16 registers of 32, or 12 of 16.
+/// Rows and columns of a register tile of C, which takes 16 of the 32 registers of 64 bytes, or 12 of 16 narrower ones.
 const fn tile(register: usize, size: usize) -> (usize, usize) {
     let columns = 2 * register / if size == 0 { 1 } else { size };
     let columns = match columns {
@@ -76,11 +76,11 @@ const fn tile(register: usize, size: usize) -> (usize, usize) {
 }
 
 impl Blocked {
-    /// Parts of each fold: a matter of sizes alone, as they make other roundings. Blocks do not.
+    /// Parts of each fold. They depend on sizes alone, because they affect rounding; blocks do not.
     pub(super) fn parts(&self) -> usize {
         let k = self.k.len();
         let elements = self.l.len().saturating_mul(self.m.len()).saturating_mul(self.n.len());
-        if elements > FEW {
+        if elements > SMALL {
             return 1;
         }
         let parts = ((elements as f64 * k as f64 / PART) as usize).min(k / PART_TERMS).clamp(1, PARTS);
@@ -101,21 +101,21 @@ impl Blocked {
         }
         Blocks { rows: round(rows, r), columns: round(columns, w), terms, parts, part }
     }
-    /// Elements and offsets that a thread needs, and elements of all parts.
+    /// Elements and offsets of a thread, and elements of all parts.
     fn room(&self, blocks: Blocks) -> (usize, usize, usize) {
         let Blocks { rows, columns, terms, parts, .. } = blocks;
         let elements = (rows + columns) * terms + rows * columns + columns;
         let all = if parts > 1 { parts * self.l.len() * self.m.len() * self.n.len() } else { 0 };
         (elements, rows + columns + 2 * terms, all)
     }
-    /// Bytes beside operands, result and the places of elements.
+    /// Bytes besides operands, result and offset tables.
     pub(super) fn workspace(&self, threads: usize, size: usize) -> u128 {
         let (elements, offsets, parts) = self.room(self.blocks(threads, size));
         let each = elements as u128 * size as u128 + (offsets * size_of::<usize>()) as u128;
         threads as u128 * each + parts as u128 * size as u128 + target::workspace(parts)
     }
 
-    /// All of C.
+    /// Computes all of C.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(super) fn run<T: Value, A: Arithmetic<T>>(
@@ -132,34 +132,34 @@ impl Blocked {
             return self.all(threads, ring, a, b, blocks, |sums, [l, i, j], _| {
                 let at = self.l.at(l)[2].wrapping_add(self.m.at(i)[1]);
                 let mut sums = sums;
-                for ([_, place], count) in self.n.runs(j..j + sums.len()) {
+                for ([_, offset], count) in self.n.runs(j..j + sums.len()) {
                     let (now, later) = sums.split_at(count);
-                    c.put(ring, at.wrapping_add(place), self.n.steps[1], now);
+                    c.store(ring, at.wrapping_add(offset), self.n.steps[1], now);
                     sums = later;
                 }
             });
         }
         let elements = self.l.len() * m * n;
-        let mut made = filled(blocks.parts * elements, A::ZERO, "einsum")?;
-        let parts = Target::new(&mut made, Update::PLAIN)?;
+        let mut partials = filled(blocks.parts * elements, A::ZERO, "einsum")?;
+        let parts = Target::new(&mut partials, Update::PLAIN)?;
         self.all(threads, ring, a, b, blocks, |sums, [l, i, j], part| {
-            parts.put(ring, part * elements + (l * m + i) * n + j, 1, sums);
+            parts.store(ring, part * elements + (l * m + i) * n + j, 1, sums);
         })?;
         drop(parts);
-        join(ring, &mut made, elements);
-        for (row, sums) in made[..elements].chunks(n.max(1)).enumerate() {
+        join(ring, &mut partials, elements);
+        for (row, sums) in partials[..elements].chunks(n.max(1)).enumerate() {
             let at = self.l.at(row / m)[2].wrapping_add(self.m.at(row % m)[1]);
             let mut sums = sums;
-            for ([_, place], count) in self.n.runs(0..n) {
+            for ([_, offset], count) in self.n.runs(0..n) {
                 let (now, later) = sums.split_at(count);
-                c.put(ring, at.wrapping_add(place), self.n.steps[1], now);
+                c.store(ring, at.wrapping_add(offset), self.n.steps[1], now);
                 sums = later;
             }
         }
         Ok(())
     }
 
-    /// Hands columns from j on of row i of matrix l to `put`, for each part of their folds.
+    /// Passes columns from j on of row i of matrix l to `store`, for each part of their folds.
     fn all<T: Value, A: Arithmetic<T>>(
         &self,
         threads: &Threads,
@@ -167,7 +167,7 @@ impl Blocked {
         a: (&[T], usize),
         b: (&[T], usize),
         blocks: Blocks,
-        put: impl Fn(&[T], [usize; 3], usize) + Sync,
+        store: impl Fn(&[T], [usize; 3], usize) + Sync,
     ) -> Result<()> {
         let Blocks { rows, columns, terms, parts, part } = blocks;
         let (m, n, k) = (self.m.len(), self.n.len(), self.k.len());
@@ -205,40 +205,40 @@ impl Blocked {
                 for (x, to) in row[..wide].chunks_mut(w).enumerate() {
                     to.copy_from_slice(&sums[(x * tall + y / r * r) * w + y % r * w..][..w]);
                 }
-                put(&row[..j.len()], [l, i, j.start], p);
+                store(&row[..j.len()], [l, i, j.start], p);
             }
             Ok(())
         })
     }
 }
 
-/// Joins the parts of folds, so many elements each: neighbours, until there is one.
-pub(super) fn join<T: Value, A: Arithmetic<T>>(ring: A, made: &mut [T], elements: usize) {
-    let mut parts = made.len() / elements.max(1);
+/// Combines the parts of folds, `elements` each, pairwise until one is left.
+pub(super) fn join<T: Value, A: Arithmetic<T>>(ring: A, partials: &mut [T], elements: usize) {
+    let mut parts = partials.len() / elements.max(1);
     while parts > 1 {
         let half = parts.div_ceil(2);
         for p in 0..half {
             let (to, from) = (p * elements, 2 * p * elements);
             for e in 0..elements {
-                let first = made[from + e];
+                let first = partials[from + e];
                 let both = 2 * p + 1 < parts;
-                made[to + e] = if both { ring.plus(first, made[from + elements + e]) } else { first };
+                partials[to + e] = if both { ring.plus(first, partials[from + elements + e]) } else { first };
             }
         }
         parts = half;
     }
 }
 
-/// What a thread packs and adds in.
+/// The packing buffers and accumulators of a thread.
 struct Packed<T> {
     a: Vec<T>,
     b: Vec<T>,
     sums: Vec<T>,
     row: Vec<T>,
-    /// Places of the rows in A and of the columns in B, the last ones once more until tiles are full.
+    /// Offsets of the rows in A and of the columns in B; the last ones are repeated to fill tiles.
     rows: Vec<usize>,
     columns: Vec<usize>,
-    /// Places of terms in A and B.
+    /// Offsets of the terms in A and B.
     in_a: Vec<usize>,
     in_b: Vec<usize>,
 }
@@ -274,19 +274,18 @@ impl<T: Value> Packed<T> {
     }
 }
 
-/// Whether places follow each other without gaps.
-fn side_by_side(places: &[usize]) -> bool {
-    places.windows(2).all(|w| w[1] == w[0].wrapping_add(1))
+/// Whether offsets are contiguous.
+fn side_by_side(offsets: &[usize]) -> bool {
+    offsets.windows(2).all(|w| w[1] == w[0].wrapping_add(1))
 }
 
-/// Whether tiles of this type have so many rows or columns, in registers of any size.
+/// Whether tiles of this type have `lines` rows or columns, for some register size.
 const fn is_side<T>(lines: usize) -> bool {
     let [a, b, c] = [tile(16, size_of::<T>()), tile(32, size_of::<T>()), tile(64, size_of::<T>())];
     lines == a.0 || lines == c.0 || lines == a.1 || lines == b.1 || lines == c.1
 }
 
-/// Packs an operand: `width` rows of A or columns of B beside each other for each term, one such panel behind the
-/// other.
+/// Packs an operand in panels: `width` rows of A or columns of B side by side for each term, panel after panel.
 fn pack<T: Value>(
     (data, base): (&[T], usize),
     (lines, width): (&[usize], usize),
@@ -312,11 +311,12 @@ fn panels<T: Value, const W: usize>(
     ahead: bool,
     to: &mut [T],
 ) {
-    /// Terms of a panel that are packed before those of the next one: so many lines of memory are read side by side.
+    /// Terms of a panel that are packed before those of the next one, so that as many lines of memory are streamed at a
+    /// time.
     const TOGETHER: usize = 8;
     let (lines, count) = (lines.as_chunks::<W>().0, terms.len());
     let straight = side_by_side(terms);
-    // What lies side by side is copied for some terms of all panels: it is read as it lies.
+    // Contiguous lines are copied for a few terms of all panels at a time, in memory order.
     for first in (0..count).step_by(TOGETHER) {
         let (all, terms) = (terms, &terms[first..count.min(first + TOGETHER)]);
         for (panel, lines) in lines.iter().enumerate().filter(|(_, lines)| side_by_side(&lines[..])) {
@@ -352,7 +352,7 @@ fn panels<T: Value, const W: usize>(
     }
 }
 
-/// Adds the products of packed blocks to sums: tile after tile, those of one panel of B first.
+/// Adds the products of packed blocks to sums, tile after tile, those of one panel of B first.
 struct Tiles<'a, T, A> {
     ring: A,
     a: &'a [T],
@@ -361,7 +361,7 @@ struct Tiles<'a, T, A> {
     terms: usize,
 }
 
-/// Sums of one tile. Each row has a name: arrays of them would be kept in memory.
+/// Sums of one tile. Rows are named variables, because an array of them would be kept in memory.
 macro_rules! tiles {
     ($name:ident $rows:literal: $($i:literal $row:ident)*) => {
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! What a contraction takes at least.
+//! Lower bounds on the cost of a contraction.
 
 use super::einsum::Einsum;
 use super::pairs::{Pairs, sets};
@@ -6,34 +6,33 @@ use super::path::{Set, size};
 use super::view::Viewed;
 use crate::Result;
 
-/// Bytes that a contraction reads and writes if each element is read once and written once, and operations of its
-/// folds.
+/// Bytes of a contraction that reads and writes each element once, and operations of its folds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Operands once, the result once, or twice if the values that it has are read.
+    /// Operands once; the result once, or twice if its previous values are read.
     pub bytes: f64,
-    /// ⊕ and ⊗ of all steps, in the order of [`path`](crate::backend::AskedEinsum::path).
+    /// ⊕ and ⊗ of all steps, in the order of [`path`](crate::backend::EinsumBuilder::path).
     pub operations: f64,
 }
 
 impl Bound {
-    /// The least time of a machine that reads and writes so many bytes a second.
+    /// The least time at this memory bandwidth.
     #[must_use]
     pub fn seconds(&self, bytes_per_second: f64) -> f64 {
         self.bytes / bytes_per_second
     }
-    /// Pmax: operations a second that its memory allows. For C = A·B + C of n rows and columns n/16 of the bytes a
-    /// second in f64, n/8 in f32.
+    /// Pmax: the operations a second that the bandwidth allows. For C = A·B + C with n rows and columns: n/16 of the
+    /// bytes a second in f64, n/8 in f32.
     #[must_use]
     pub fn operations_per_second(&self, bytes_per_second: f64) -> f64 {
         self.operations / self.seconds(bytes_per_second)
     }
 }
 
-/// What the contraction takes at least on any machine; `reads_result`: it is
-/// [`accumulated`](crate::backend::AskedEinsum::accumulate) or has a [`beta`](crate::backend::AskedEinsum::beta).
+/// The lower bounds of the contraction on any machine. `reads_result`: the result is
+/// [`accumulated`](crate::backend::EinsumBuilder::accumulate) or has a [`beta`](crate::backend::EinsumBuilder::beta).
 ///
-/// Elements that several values of an index share are counted once.
+/// Elements shared by several values of an index are counted once.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// ```
@@ -59,11 +58,11 @@ pub fn bound<T, V: Viewed>(einsum: &Einsum<'_, T, V>, reads_result: bool) -> Res
     let empty = |x: &V| x.layout().elements() == 0;
     let read: f64 = einsum.operands.iter().map(|x| if empty(x) { 0.0 } else { distinct(x) }).sum();
     let (sets, out) = sets(einsum);
-    let met = Pairs::new(&sets, out, &einsum.extents)?;
+    let tree = Pairs::new(&sets, out, &einsum.extents)?;
     let n = sets.len();
     let of = |set: Set| size(set, &einsum.extents);
-    let alone: f64 = (0..n).filter(|&k| met.kept[k] != sets[k] || n == 1).map(|k| of(sets[k])).sum();
-    let pairs: f64 = met.order.iter().map(|&(i, j)| 2.0 * of(met.kept[i] | met.kept[j])).sum();
+    let folds: f64 = (0..n).filter(|&k| tree.remaining[k] != sets[k] || n == 1).map(|k| of(sets[k])).sum();
+    let pairs: f64 = tree.order.iter().map(|&(i, j)| 2.0 * of(tree.remaining[i] | tree.remaining[j])).sum();
     let elements = read + result * if reads_result { 2.0 } else { 1.0 };
-    Ok(Bound { bytes: elements * size_of::<T>() as f64, operations: alone + pairs })
+    Ok(Bound { bytes: elements * size_of::<T>() as f64, operations: folds + pairs })
 }

@@ -1,4 +1,4 @@
-//! An expression together with its operands, read at run time or checked by the compiler.
+//! An expression with its operands, parsed at run time or checked by the compiler.
 
 use std::marker::PhantomData;
 
@@ -10,18 +10,18 @@ use super::view::{View, Viewed};
 use crate::par::collected;
 use crate::{Error, Result};
 
-/// The number that stands for the batch among the indices, behind the letters.
+/// The index number of the batch, after the letters.
 pub(crate) const BATCH: u8 = LETTERS as u8;
-/// Indices there may be.
+/// Most indices.
 pub(crate) const INDICES: usize = LETTERS + 1;
 
-/// `C(r…) = ⊕ over the indices that C has not: x₁(…) ⊗ x₂(…) ⊗ …`, the indices of each operand and of C written as
+/// `C(r…) = ⊕ over the indices that C lacks: x₁(…) ⊗ x₂(…) ⊗ …`, the indices of each operand and of C written as
 /// letters.
 ///
-/// `"bij,bjk->bik"`: letters a–z and A–Z, operands between commas, the indices of the result behind `->`; spaces do not
-/// count. An index that an operand has twice runs along its diagonal; one that the result has not is folded, wherever
-/// it appears. Operands that are batches or [groups](super::Group) have the batch as one more index, which needs no
-/// letter: as many tensors each, or one for all.
+/// `"bij,bjk->bik"`: letters a–z and A–Z, operands separated by commas, the indices of the result after `->`; spaces
+/// are ignored. An index that occurs twice in an operand selects its diagonal; one that the result lacks is folded,
+/// wherever it occurs. Operands that are batches or [groups](super::Group) have the batch as an implicit index without
+/// a letter: the same number of tensors each, or one for all.
 /// ```
 /// use sparring::contract::{Einsum, Layout, View};
 /// let x = [1.0, 2.0, 3.0, 4.0];
@@ -35,18 +35,18 @@ pub(crate) const INDICES: usize = LETTERS + 1;
 pub struct Einsum<'a, T, V = View<'a, T>> {
     pub(super) subscripts: Subscripts,
     pub(super) operands: Vec<V>,
-    /// How many values each index has; 0 for letters that do not appear.
+    /// The extent of each index; 0 for unused letters.
     pub(super) extents: [usize; INDICES],
-    /// It is the action of a mass operator in so many directions.
+    /// Number of directions if it is the action of a mass operator.
     pub(super) action: Option<usize>,
     pub(super) of: PhantomData<&'a T>,
 }
 
 impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
-    /// Reads the expression and compares it with its operands.
+    /// Parses the expression and checks it against its operands.
     /// # Errors
-    /// [`Error::Expression`], with the place marked: what is no expression; as many operands as are named, with as many
-    /// indices as letters; one extent for each letter. [`Error::Length`] if batches differ in length.
+    /// [`Error::Expression`], with the position marked, for a syntax error, a wrong number of operands, an operand with
+    /// a wrong number of indices, or a letter with two extents. [`Error::Length`] if batches differ in length.
     pub fn new(text: &str, operands: &[V]) -> Result<Self> {
         let subscripts = Subscripts::parse(text)?;
         let (named, given) = (subscripts.operands.len(), operands.len());
@@ -86,9 +86,9 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
                 _ => {}
             }
         }
-        // A sum over nothing is one over nothing in every index that is summed: nobody goes through the others.
-        let kept = |index: usize| subscripts.result.letters.iter().any(|l| usize::from(l.0) == index);
-        let summed = |&index: &usize| first[index].is_some() && !kept(index);
+        // A sum over an empty index is empty in all folded indices, so their loops are skipped too.
+        let in_result = |index: usize| subscripts.result.letters.iter().any(|l| usize::from(l.0) == index);
+        let summed = |&index: &usize| first[index].is_some() && !in_result(index);
         if (0..first.len()).filter(summed).any(|index| extents[index] == 0) {
             (0..first.len()).filter(summed).for_each(|index| extents[index] = 0);
         }
@@ -96,7 +96,7 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
         let operands = collected(given, operands.iter().cloned(), "operands")?;
         Ok(Self { subscripts, operands, extents, action: None, of: PhantomData })
     }
-    /// What [`einsum!`](crate::einsum!) makes.
+    /// The expansion of [`einsum!`](crate::einsum!).
     #[doc(hidden)]
     pub fn checked<S: Text, O: Operands<V>>(_: S, operands: O) -> Result<Self> {
         const { assert_subscripts(S::TEXT, Some(O::SHAPES)) };
@@ -105,22 +105,22 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
 }
 
 impl<T, V> Einsum<'_, T, V> {
-    /// Where a new result lies: row-major, one tensor behind the other.
+    /// The default layout of a new result: row-major, tensors in sequence.
     pub(crate) fn row_major(&self) -> Result<Layout> {
         self.arranged(&RowMajor)
     }
-    /// Where a new result lies by this rule.
+    /// The layout of a new result by this rule.
     pub(crate) fn arranged(&self, by: &dyn Arrangement) -> Result<Layout> {
         let (extents, batch) = self.result();
         by.layout(&extents, batch)
     }
-    /// Extents of each tensor of the result, and how many tensors it has.
+    /// Extents of each tensor of the result, and the number of tensors.
     #[must_use]
     pub fn result(&self) -> (Vec<usize>, usize) {
         let of = |index: u8| self.extents[usize::from(index)];
         (self.subscripts.result.letters.iter().map(|l| of(l.0)).collect(), of(BATCH))
     }
-    /// How many values each index has, by its number.
+    /// The extent of each index, by its number.
     #[cfg(feature = "cuda")]
     pub(crate) fn extents(&self) -> &[usize; INDICES] {
         &self.extents
@@ -137,13 +137,13 @@ impl<T, V> Einsum<'_, T, V> {
     }
 }
 
-/// The text of an expression that is known to the compiler.
+/// The text of an expression known at compile time.
 #[doc(hidden)]
 pub trait Text {
     const TEXT: &'static str;
 }
 
-/// Views whose shapes are known to the compiler.
+/// Views whose shapes are known at compile time.
 #[doc(hidden)]
 pub trait Operands<V> {
     const SHAPES: &'static [&'static [Option<usize>]];
@@ -170,14 +170,14 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5);
 operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6);
 operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 
-/// An [`Einsum`](crate::contract::Einsum) whose letters are compared with its operands while the program is compiled:
-/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Shaped`](crate::contract::Shaped) views, which know their
-/// numbers of indices and, if they are to, their extents ([`View::shaped`](crate::contract::View::shaped),
+/// An [`Einsum`](crate::contract::Einsum) whose letters are checked against its operands at compile time:
+/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Shaped`](crate::contract::Shaped) views. Their types give their
+/// numbers of indices and, optionally, their extents ([`View::shaped`](crate::contract::View::shaped),
 /// [`View::ranked`](crate::contract::View::ranked)).
 ///
-/// Extents that both of two views know are compared by the compiler as well, also where it only checks (`cargo check`),
-/// all others when the program runs. In a function that is generic over its shapes use
-/// [`Einsum::new`](crate::contract::Einsum::new): the compiler has to know the extents here.
+/// Extents known in the types of both of two views are compared by the compiler, also in `cargo check`; all others are
+/// compared at run time. In a function that is generic over its shapes use
+/// [`Einsum::new`](crate::contract::Einsum::new), because the compiler must know the extents here.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, View}, einsum};
 /// let (b, c) = ([1.0, 2.0], [10.0, 20.0]);
@@ -187,7 +187,7 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// assert_eq!(a.values(), [50.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Extents that are known and differ do not compile, be it in two operands:
+/// Known extents that differ do not compile, be it in two operands:
 /// ```compile_fail,E0277
 /// use sparring::{contract::{Any, Fixed, Layout, View}, einsum};
 /// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Any, Fixed<3>)>()?;
@@ -209,14 +209,14 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// einsum!("ij->ik", b)?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Nor does an operand of another number of indices:
+/// Neither does an operand with a wrong number of indices:
 /// ```compile_fail,E0277
 /// use sparring::{contract::{Layout, View}, einsum};
 /// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.ranked::<2>()?;
 /// einsum!("ijk->ik", b)?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Nor one operand too few:
+/// Neither does a missing operand:
 /// ```compile_fail,E0080
 /// use sparring::{contract::{Layout, View}, einsum};
 /// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.ranked::<2>()?;

@@ -1,4 +1,4 @@
-//! What a plan computes, in words.
+//! The description of a plan.
 
 use super::einsum::{BATCH, Einsum};
 use super::plan::{Form, Loops, Plan, Product, Step};
@@ -6,8 +6,8 @@ use super::side::Source;
 use super::subscripts::name;
 
 impl Plan {
-    /// The contraction, the order of its pairs, the loops of each step and why, and how the result is cut: a line for
-    /// each. A step's numbers are those of one block of the result.
+    /// The contraction order, the loops of each step and why, and how the result is cut, one line each. Sizes in a step
+    /// are those of one block of the result.
     pub(crate) fn explain(&self) -> String {
         let pairs: Vec<String> = self.path().iter().map(|(i, j)| format!("({i}, {j})")).collect();
         let mut lines = vec![];
@@ -36,13 +36,13 @@ impl Plan {
     }
     fn of_step(&self, step: &Step) -> String {
         let target = |step: &Step| match step.target {
-            Some(t) if self.between[t].once => format!("tensor {t}, once"),
+            Some(t) if self.intermediates[t].once => format!("tensor {t}, once"),
             Some(t) => format!("tensor {t}"),
             None => "the result".into(),
         };
         let source = |source: Source| match source {
             Source::Operand(k) => format!("operand {k}"),
-            Source::Between(t) => format!("tensor {t}"),
+            Source::Intermediate(t) => format!("tensor {t}"),
         };
         match &step.loops {
             Loops::Product(p) => {
@@ -64,7 +64,7 @@ impl Plan {
             }
             Loops::Folds(f) => {
                 let of = f.b.map_or_else(String::new, |b| format!(" and {}", source(b.source)));
-                let how = if f.wide { "results side by side" } else { "terms dealt to 32 sums" };
+                let how = if f.wide { "results side by side" } else { "terms distributed over 32 sums" };
                 let cut = match f.parts() {
                     1 => String::new(),
                     parts => format!(", in {parts} parts: few results of many terms"),
@@ -81,19 +81,19 @@ fn of_product(p: &Product) -> String {
     let [l, m, n, k] = [p.l.len(), p.m.len(), p.n.len(), p.k.len()];
     match p.form {
         Form::Tiny(rows, follows) => {
-            let why = if follows { "one behind the other" } else { "apart" };
+            let why = if follows { "contiguous" } else { "with gaps" };
             format!("{l} products of squares of {rows} rows in registers: row-major, {why}")
         }
         Form::Lanes(_) => format!("element by element along an index without gaps in all three, {l}×{m}×{n}×{k} times"),
         Form::Matrices(packed) => {
-            let why = if packed { ", columns packed: they lie apart and are read for several rows" } else { "" };
+            let why = if packed { ", columns packed: they are strided and read for several rows" } else { "" };
             format!("{l} products of matrices {m}×{k} and {k}×{n}{why}")
         }
     }
 }
 
 impl<T, V> Einsum<'_, T, V> {
-    /// Its expression.
+    /// The expression.
     pub(crate) fn text(&self) -> &str {
         &self.subscripts.text
     }

@@ -1,9 +1,9 @@
-//! C(o) = ⊕ₖ A(o, k) ⊗ B(o, k), or ⊕ₖ A(o, k): long sums, inner products, a matrix times a vector, by all threads.
+//! C(o) = ⊕ₖ A(o, k) ⊗ B(o, k), or ⊕ₖ A(o, k): long sums, inner products, matrix-vector products, by all threads.
 //!
-//! A fold is cut into parts if there are few of them. Where terms lie side by side, those of a part are dealt to
-//! [`SUMS`] sums; where the results do, each part is one sum in order. Parts and sums are joined by neighbours. All of
-//! it follows from sizes and strides alone, so results are the same bits for any number of threads and on every
-//! processor.
+//! If there are few folds, each is split into parts. Where terms are contiguous, those of a part are distributed over
+//! [`SUMS`] sums; where results are, each part is one sum in order. Parts and sums are combined pairwise. All of this
+//! follows from sizes and strides alone, so results are bitwise the same for any number of threads and on every
+//! CPU.
 
 use std::array::from_fn;
 use std::marker::PhantomData;
@@ -15,21 +15,21 @@ use super::spans::Spans;
 use super::target::Target;
 use crate::Result;
 use crate::algebra::{Arithmetic, Contract, Monoid, Value};
-use crate::par::{Fresh, Threads, filled};
+use crate::par::{Threads, UninitOutput, filled};
 use crate::simd::{Work, dispatch_work};
 
-/// Sums of a fold whose terms lie side by side: as many registers as hide the time that one addition takes.
+/// Partial sums of a fold with contiguous terms: enough registers to hide the latency of an addition.
 const SUMS: usize = 32;
-/// Results whose terms are read in turns, so many of each: by one stream a processor does not fill its memory (4000 ×
-/// 4000 times a vector, f64, two threads, Xeon with AVX-512: 0.27 ns a term by one stream, 0.15 by four).
+/// Results that are processed in rotation, `RUN` terms of each, because a single stream does not saturate the memory
+/// (4000 × 4000 times a vector, f64, two threads, Xeon with AVX-512: 0.27 ns a term by one stream, 0.15 by four).
 const RESULTS: usize = 4;
 const RUN: usize = 256;
-/// Results from which on folds are not cut: there are enough for all threads.
-const FEW: usize = 1024;
-/// Terms that are worth a part of their own, and parts of a fold, at most.
+/// Number of results from which folds are not split: they occupy all threads.
+const MANY_FOLDS: usize = 1024;
+/// Terms that justify a part, and most parts of a fold.
 const PART: usize = 1 << 15;
 const PARTS: usize = 256;
-/// Results that are computed side by side, and terms that are added to them together.
+/// Results that are computed side by side, and terms that are added to them at a time.
 const WIDE: usize = 2048;
 const TOGETHER: usize = 4;
 /// Terms of a task, about.
@@ -40,26 +40,26 @@ const TASK: usize = 1 << 17;
 pub(super) struct Folds {
     pub(super) a: Side,
     pub(super) b: Option<Side>,
-    /// Places in A, B and C.
+    /// Offsets in A, B and C.
     pub(super) o: Spans<3>,
-    /// In A and B.
+    /// Offsets in A and B.
     pub(super) k: Spans<2>,
-    /// Results lie side by side, or one operand has one element for all.
+    /// Results are contiguous, with every operand either contiguous or constant along them.
     pub(super) wide: bool,
 }
 
 impl Folds {
-    /// Whether results are computed side by side: they lie so in all operands that differ from one to the next, and the
-    /// terms of a fold do not, or are few.
+    /// Whether results are computed side by side: they are contiguous in all operands that vary along them, and the
+    /// terms of a fold are not, or are few.
     pub(super) fn is_wide(o: &Spans<3>, k: &Spans<2>, two: bool) -> bool {
         let (a, b) = (o.steps[0], if two { o.steps[1] } else { 0 });
         let long = k.steps[0] <= 1 && (!two || k.steps[1] <= 1) && k.len() >= SUMS;
         a <= 1 && b <= 1 && (a == 1 || b == 1) && !long
     }
-    /// Parts of each fold, and the terms of one: of sizes alone.
+    /// Parts of each fold, and terms per part; a function of sizes alone.
     fn cut(&self) -> (usize, usize) {
         let (o, k) = (self.o.len().max(1), self.k.len());
-        let parts = if o < FEW { (o.saturating_mul(k) / PART).clamp(1, PARTS) } else { 1 };
+        let parts = if o < MANY_FOLDS { (o.saturating_mul(k) / PART).clamp(1, PARTS) } else { 1 };
         let part = k.div_ceil(parts).max(1).next_multiple_of(SUMS);
         (k.div_ceil(part).max(1), part)
     }
@@ -68,7 +68,7 @@ impl Folds {
         let share = self.o.len().div_ceil(4 * threads).max(1);
         if self.wide { share.clamp(64, WIDE) } else { (TASK / part).clamp(1, WIDE).min(share) }
     }
-    /// Bytes beside operands, result and the places of elements.
+    /// Bytes besides operands, result and offset tables.
     pub(super) fn workspace(&self, threads: usize, size: usize) -> u128 {
         let (parts, part) = self.cut();
         let all = if parts > 1 { parts * self.o.len() } else { 0 };
@@ -79,7 +79,7 @@ impl Folds {
         self.cut().0
     }
 
-    /// All of C.
+    /// Computes all of C.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(super) fn run<T: Value, A: Arithmetic<T>>(
@@ -101,10 +101,10 @@ impl Folds {
                 None => dispatch_work(Fold::<T, A, false> { ring, folds: self, a, b: (&[], 0), o, k, sums }),
             }
         };
-        let put = |o: Range<usize>, mut sums: &[T]| {
-            for ([.., place], count) in self.o.runs(o) {
+        let store = |o: Range<usize>, mut sums: &[T]| {
+            for ([.., offset], count) in self.o.runs(o) {
                 let (now, later) = sums.split_at(count);
-                c.put(ring, place, self.o.steps[2], now);
+                c.store(ring, offset, self.o.steps[2], now);
                 sums = later;
             }
         };
@@ -113,12 +113,12 @@ impl Folds {
             return threads.for_each_beside("einsum", chunks, state, |sums, t| {
                 let sums = &mut sums[..range(t).len()];
                 fold(range(t), 0, sums);
-                put(range(t), sums);
+                store(range(t), sums);
                 Ok(())
             });
         }
         let start = |t: usize| t / chunks * o + range(t % chunks).start.min(o);
-        let mut made = Fresh::new(parts * o, "einsum")?.fill(
+        let mut partials = UninitOutput::new(parts * o, "einsum")?.fill(
             threads,
             "einsum",
             parts * chunks,
@@ -129,13 +129,13 @@ impl Folds {
                 Ok(())
             },
         )?;
-        join(ring, &mut made, o);
-        put(0..o, &made[..o]);
+        join(ring, &mut partials, o);
+        store(0..o, &partials[..o]);
         Ok(())
     }
 }
 
-/// Some results, from some of their terms.
+/// A range of results, from a range of their terms.
 struct Fold<'a, T, A, const TWO: bool> {
     ring: A,
     folds: &'a Folds,
@@ -150,7 +150,7 @@ impl<T: Value, A: Arithmetic<T>, const TWO: bool> Work for Fold<'_, T, A, TWO> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        // x86-64 comes here without fused multiplications, which are calls then.
+        // On x86-64 this runs without FMA instructions, where fused operations would be calls.
         if cfg!(target_arch = "x86_64") { self.plain() } else { self.run_in::<16>() }
     }
     #[inline(always)]
@@ -166,8 +166,8 @@ fn add<T: Value, A: Arithmetic<T>, const TWO: bool>(ring: A, sum: T, x: T, y: T)
 }
 
 impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
-    /// The same folds for a processor without wide registers, term by term: the code of all loops for all processors is
-    /// larger than these are slow.
+    /// The same folds for a CPU without wide registers, term by term: compiling all loops for all CPUs
+    /// would cost more code than it gains.
     fn plain(self) {
         let Self { ring, folds, a: (a, a_base), b: (b, b_base), o, k, sums: to } = self;
         let steps = folds.k.steps;
@@ -189,7 +189,7 @@ impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
         }
     }
 
-    /// Some results at a time, whose terms are dealt to sums.
+    /// A few results at a time, their terms distributed over sums.
     #[inline(always)]
     fn long(self) {
         let Self { ring, folds, a: (a, a_base), b: (b, b_base), o, k, sums: to } = self;
@@ -217,7 +217,7 @@ impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
         }
     }
 
-    /// Results side by side, each in the order of its terms: some terms of all of them at a time.
+    /// Results side by side, each in the order of its terms: a few terms of all results at a time.
     #[inline(always)]
     fn wide(self) {
         let Self { ring, folds, a: (a, a_base), b: (b, b_base), o, k, sums } = self;
@@ -230,7 +230,7 @@ impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
             let (oa, ob) = (a_base.wrapping_add(oa), b_base.wrapping_add(ob));
             for ([ka, kb], terms) in folds.k.runs(k.clone()) {
                 let (oa, ob) = (oa.wrapping_add(ka), ob.wrapping_add(kb));
-                // What is one for all results is one element.
+                // An operand that is constant along the results has one element.
                 let line = |t: usize, i: usize, step: usize| {
                     let (data, at) = [(a, oa), (b, ob)][t];
                     let at = at.wrapping_add(folds.k.steps[t].wrapping_mul(i));
@@ -250,11 +250,11 @@ impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
     }
 }
 
-/// A fold whose terms are dealt to sums.
+/// A fold whose terms are distributed over sums.
 #[derive(Clone, Copy)]
 struct Dealt<T, A> {
     sums: [T; SUMS],
-    /// Terms that wait until there is one for each sum.
+    /// Buffered terms, until there is one for each sum.
     xs: [T; SUMS],
     ys: [T; SUMS],
     have: usize,
@@ -265,12 +265,12 @@ impl<T: Value, A: Arithmetic<T>> Dealt<T, A> {
     const NEW: Self =
         Self { sums: [A::ZERO; SUMS], xs: [A::ZERO; SUMS], ys: [A::ZERO; SUMS], have: 0, ring: PhantomData };
 
-    /// Adds `n` terms: of each operand, where the first one lies and how far the next ones are apart.
+    /// Adds `n` terms, given the array, offset and stride of each operand.
     #[inline(always)]
     fn add<const TWO: bool>(&mut self, ring: A, x: (&[T], usize, usize), y: (&[T], usize, usize), n: usize) {
         let of = |x: (&[T], usize, usize), i: usize| x.0[x.1.wrapping_add(x.2.wrapping_mul(i))];
         if <A as Contract>::Add::IS_LAST {
-            // No terms are to be left out, nor in another order: one sum.
+            // Neither order nor number of terms may change, so there is one sum.
             for i in 0..n {
                 let y = if TWO { of(y, i) } else { A::ZERO };
                 self.sums[0] = add::<T, A, TWO>(ring, self.sums[0], of(x, i), y);
@@ -304,7 +304,7 @@ impl<T: Value, A: Arithmetic<T>> Dealt<T, A> {
             self.sums = deal::<T, A, TWO>(ring, self.sums, xs, ys);
         }
     }
-    /// All terms; sums are joined by neighbours.
+    /// The sum of all terms; sums are combined pairwise.
     #[inline(always)]
     fn sum<const TWO: bool>(mut self, ring: A) -> T {
         if <A as Contract>::Add::IS_LAST {
@@ -317,7 +317,7 @@ impl<T: Value, A: Arithmetic<T>> Dealt<T, A> {
     }
 }
 
-/// Neighbours are joined until there is one.
+/// Combines sums pairwise until one is left.
 #[inline(always)]
 fn joined<T: Value, A: Arithmetic<T>>(ring: A, mut sums: [T; SUMS]) -> T {
     let mut n = SUMS;
@@ -330,7 +330,7 @@ fn joined<T: Value, A: Arithmetic<T>>(ring: A, mut sums: [T; SUMS]) -> T {
     sums[0]
 }
 
-/// Deals terms to sums.
+/// Distributes terms over sums.
 #[inline(always)]
 fn deal<T: Value, A: Arithmetic<T>, const TWO: bool>(ring: A, mut sums: [T; SUMS], xs: &[T], ys: &[T]) -> [T; SUMS] {
     for (xs, ys) in xs.as_chunks::<SUMS>().0.iter().zip(ys.as_chunks::<SUMS>().0) {
@@ -341,7 +341,7 @@ fn deal<T: Value, A: Arithmetic<T>, const TWO: bool>(ring: A, mut sums: [T; SUMS
     sums
 }
 
-/// Adds G terms to each sum, in order; an operand that is one for all has one element.
+/// Adds G terms to each sum, in order; a constant operand has one element.
 #[inline(always)]
 fn rows<T: Value, A: Arithmetic<T>, const TWO: bool, const G: usize>(
     ring: A,

@@ -1,15 +1,15 @@
-//! Tensors of one shape, each in an array of its own.
+//! Tensors of one shape, each in its own array.
 
 use std::sync::Arc;
 
 use super::layout::Layout;
-use super::view::{View, ViewMut, apart};
+use super::view::{View, ViewMut, check_disjoint};
 use crate::{Error, Result};
 
-/// Tensors of one shape, each in an array of its own, to be read as a batch is: an operand of contractions beside
-/// batches of as many tensors.
+/// Tensors of one shape, each in its own array, that are read like a batch: an operand of contractions beside batches
+/// of as many tensors.
 ///
-/// Nothing is copied together. Each tensor of the result is a block of its own then, which costs some 35 ns more than
+/// Nothing is copied together. Each tensor of the result is then a block of its own, which costs some 35 ns more than
 /// in a batch: five times as much for 4 × 4 matrices of f64, twice for 8 × 8, a tenth more from 16 × 16 on. The action
 /// of a mass operator computes one element at a time.
 /// ```
@@ -26,7 +26,7 @@ use crate::{Error, Result};
 /// let cpu = Cpu::new();
 /// let all = cpu.einsum(PlusTimes::new(), products.clone()).eval()?;
 /// assert_eq!(all.values(), [19.0, 22.0, 43.0, 50.0, 7.0, 8.0, 5.0, 6.0]);
-/// // Into arrays that lie anywhere, too.
+/// Also into arrays at arbitrary addresses.
 /// let (mut first, mut second) = ([0.0; 4], [0.0; 4]);
 /// let mut c = GroupMut::new(square.clone())?;
 /// c.push(ViewMut::new(&mut first, square.clone())?)?;
@@ -42,7 +42,7 @@ pub struct Group<'a, T> {
     layout: Layout,
 }
 
-/// As [`Group`], to be written: what [`into_group`](crate::backend::AskedEinsum::into_group) takes.
+/// The mutable counterpart of [`Group`]: the target of [`into_group`](crate::backend::EinsumBuilder::into_group).
 #[derive(Debug)]
 pub struct GroupMut<'a, T> {
     members: Vec<&'a mut [T]>,
@@ -50,22 +50,22 @@ pub struct GroupMut<'a, T> {
 }
 
 impl<'a, T: Clone> Group<'a, T> {
-    /// No tensors yet; each is to lie like this in its array.
+    /// An empty group, each of whose tensors will have this layout in its array.
     /// # Errors
     /// [`Error::Length`] if the layout is one of a batch.
     pub fn new(layout: Layout) -> Result<Self> {
         Ok(Self { members: vec![], layout: none(layout)? })
     }
-    /// One more tensor.
+    /// Appends a tensor.
     /// # Errors
-    /// [`Error::Argument`] if it has other extents, strides or another offset; [`Error::Length`] if it is a batch of
-    /// several; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] if its extents, strides or offset differ; [`Error::Length`] if it is a batch of several;
+    /// [`Error::OutOfMemory`].
     pub fn push(&mut self, tensor: View<'a, T>) -> Result<()> {
         same(&self.layout, tensor.layout())?;
         // One tensor has one array.
         push(&mut self.members, &mut self.layout, tensor.arrays()[0])
     }
-    /// Where the elements of each tensor lie in its array.
+    /// The layout of each tensor in its array.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -78,21 +78,21 @@ impl<'a, T: Clone> Group<'a, T> {
 }
 
 impl<'a, T> GroupMut<'a, T> {
-    /// No tensors yet; each is to lie like this in its array.
+    /// An empty group, each of whose tensors will have this layout in its array.
     /// # Errors
     /// As [`Group::new`]; [`Error::Argument`] as [`ViewMut::new`].
     pub fn new(layout: Layout) -> Result<Self> {
-        apart(&layout)?;
+        check_disjoint(&layout)?;
         Ok(Self { members: vec![], layout: none(layout)? })
     }
-    /// One more tensor.
+    /// Appends a tensor.
     /// # Errors
     /// As [`Group::push`].
     pub fn push(&mut self, tensor: ViewMut<'a, T>) -> Result<()> {
         same(&self.layout, tensor.layout())?;
         push(&mut self.members, &mut self.layout, tensor.into_array())
     }
-    /// Where the elements of each tensor lie in its array.
+    /// The layout of each tensor in its array.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -111,7 +111,7 @@ fn none(layout: Layout) -> Result<Layout> {
     }
 }
 
-/// Whether a tensor lies like those of the group.
+/// Checks that a tensor has the layout of the group.
 fn same(group: &Layout, tensor: &Layout) -> Result<()> {
     if tensor.batch() != 1 {
         return Err(Error::Length { what: "batch of a group's tensor", found: tensor.batch(), expected: 1 });
@@ -125,7 +125,7 @@ fn same(group: &Layout, tensor: &Layout) -> Result<()> {
     Ok(())
 }
 
-/// One more, or everything as it was.
+/// Appends a member; unchanged on error.
 fn push<M>(members: &mut Vec<M>, layout: &mut Layout, member: M) -> Result<()> {
     let bytes = (members.len() as u128 + 1) * size_of::<M>() as u128;
     members.try_reserve(1).map_err(|_| Error::OutOfMemory { what: "members of a group", bytes })?;

@@ -10,10 +10,10 @@
 //! assert_eq!(c, a.t().dot(&b));
 //! # Ok::<(), sparring::Error>(())
 //! ```
-//! Nothing is copied. An array is taken whose elements fill its memory without gaps, in any order of its axes and
-//! either direction of each: what owns its memory, and such views of it as transposes and blocks of whole first rows.
-//! The elements of other views lie among those of others, which no slice may hold; their owner is taken instead, under
-//! a [`Layout`].
+//! Nothing is copied. An array is accepted if its elements fill its memory without gaps, in any order of its axes and
+//! either direction of each: owned arrays, and views such as transposes and blocks of whole leading rows. The elements
+//! of other views are interleaved with foreign elements, which no slice may cover; pass their owner instead, with a
+//! [`Layout`].
 
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
@@ -21,12 +21,12 @@ use super::layout::Layout;
 use super::view::{View, ViewMut};
 use crate::{Error, Result};
 
-/// Where the elements of such an array lie in the slice that it fills.
+/// The layout of such an array in the slice that it fills.
 fn layout(extents: &[usize], strides: &[isize]) -> Result<Layout> {
     if extents.contains(&0) {
         return Layout::row_major(extents);
     }
-    // The slice begins at its lowest address. Elements that are there have places that can be counted.
+    // The slice begins at its lowest address. Elements exist, so their offsets do not overflow.
     let before = extents.iter().zip(strides).filter(|(_, stride)| **stride < 0);
     let offset = before.map(|(extent, stride)| (extent - 1) * stride.unsigned_abs()).sum();
     Layout::new(extents, strides, offset)
@@ -39,9 +39,9 @@ fn gaps(extents: &[usize], strides: &[isize]) -> Error {
 
 impl<'a, T, D: Dimension> TryFrom<ArrayView<'a, T, D>> for View<'a, T> {
     type Error = Error;
-    /// The array as it lies.
+    /// Views the array without copying.
     /// # Errors
-    /// [`Error::Argument`] if there are gaps between its elements.
+    /// [`Error::Argument`] if its elements have gaps between them.
     fn try_from(array: ArrayView<'a, T, D>) -> Result<Self> {
         let data = array.to_slice_memory_order().ok_or_else(|| gaps(array.shape(), array.strides()))?;
         Self::new(data, layout(array.shape(), array.strides())?)
@@ -50,9 +50,9 @@ impl<'a, T, D: Dimension> TryFrom<ArrayView<'a, T, D>> for View<'a, T> {
 
 impl<'a, T, D: Dimension> TryFrom<ArrayViewMut<'a, T, D>> for ViewMut<'a, T> {
     type Error = Error;
-    /// The array as it lies.
+    /// Views the array without copying.
     /// # Errors
-    /// [`Error::Argument`] if there are gaps between its elements, or if an index runs backwards.
+    /// [`Error::Argument`] if its elements have gaps between them, or if an index runs backwards.
     fn try_from(array: ArrayViewMut<'a, T, D>) -> Result<Self> {
         let layout = layout(array.shape(), array.strides())?;
         let wrong = gaps(array.shape(), array.strides());
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// Every element is where the array has it.
+    /// Every element has the address that the array gives it.
     fn same(array: ArrayView<'_, f64, Ix3>) {
         let view = View::try_from(array).unwrap();
         assert_eq!(view.layout().extents(), array.shape());

@@ -1,29 +1,29 @@
-//! C(l, m, n, v) = ⊕ₖ A(l, m, k, v) ⊗ B(l, k, n, v), v without gaps in all three: matrices that lie element by element
-//! beside each other, and products entry by entry.
+//! C(l, m, n, v) = ⊕ₖ A(l, m, k, v) ⊗ B(l, k, n, v) with v contiguous in all three: interleaved batches of matrices,
+//! and elementwise products.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work};
 
-use super::product::{Arrays, Places};
+use super::product::{Arrays, Offsets};
 use super::update::Update;
 
-/// All of them, `count` values of v.
+/// Computes all of C, for `count` values of v.
 pub(super) fn lanes<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
-    places: Places<'_>,
+    offsets: Offsets<'_>,
     update: Update<T>,
     count: usize,
 ) {
     let Arrays { a, b, c } = arrays;
-    for &[la, lb, lc] in places.l {
+    for &[la, lb, lc] in offsets.l {
         let mut v = 0;
         while v < count {
             macro_rules! block {
                 ($n:literal) => {{
                     let (a, b) =
                         ((a.0, a.1.wrapping_add(la).wrapping_add(v)), (b.0, b.1.wrapping_add(lb).wrapping_add(v)));
-                    dispatch_work(Block::<T, A, $n> { ring, a, b, c: (&mut *c, lc.wrapping_add(v)), places, update });
+                    dispatch_work(Block::<T, A, $n> { ring, a, b, c: (&mut *c, lc.wrapping_add(v)), offsets, update });
                     v += $n;
                 }};
             }
@@ -41,7 +41,7 @@ struct Block<'a, 'c, T, A, const B: usize> {
     a: (&'a [T], usize),
     b: (&'a [T], usize),
     c: (&'c mut [T], usize),
-    places: Places<'a>,
+    offsets: Offsets<'a>,
     update: Update<T>,
 }
 
@@ -49,7 +49,7 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B>
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { ring, a: (a, a_at), b: (b, b_at), c: (c, c_at), places: Places { m, n, k, .. }, update } = self;
+        let Self { ring, a: (a, a_at), b: (b, b_at), c: (c, c_at), offsets: Offsets { m, n, k, .. }, update } = self;
         for &[ma, mc] in m {
             for &[nb, nc] in n {
                 let (a_at, b_at) = (a_at.wrapping_add(ma), b_at.wrapping_add(nb));

@@ -1,14 +1,14 @@
-//! Where the elements of a tensor lie: extents, strides, an offset, and how one tensor of a batch follows another.
+//! Memory layout of a tensor: extents, strides, an offset, and the stride of the batch.
 
 use crate::{Error, Result};
 
-/// `place(b, i₁ … i_d) = offset + b·batch_stride + Σ iₖ·strideₖ`: where the elements of a batch of equal tensors lie in
-/// an array.
+/// `place(b, i₁ … i_d) = offset + b·batch_stride + Σ iₖ·strideₖ`: the positions of the elements of a batch of equal
+/// tensors in an array.
 ///
 /// Strides count elements. They may be negative (an index that runs backwards) or 0 (one element for every value of an
 /// index); a batch stride of 0 is one tensor for the whole batch. Extents and batches may be 0: such a tensor has no
-/// elements. The tensors of a [`Group`](super::Group) have arrays of their own, and places in those: their batch stride
-/// is 0 too. Nothing here moves data.
+/// elements. Each tensor of a [`Group`](super::Group) has its own array and positions in it, so its batch stride is 0
+/// too. No operation here moves data.
 ///
 /// | order | element (i, j) of tensor b, extents (m, n), in a batch of B |
 /// | --- | --- |
@@ -19,7 +19,7 @@ use crate::{Error, Result};
 /// use sparring::contract::Layout;
 /// let rows = Layout::row_major(&[2, 3])?.batched(10)?;
 /// assert_eq!(rows.place(4, &[1, 2]), Some(4 * 6 + 5));
-/// // The same memory read as its transpose, and as a vector.
+/// The same memory read as its transpose, and as a vector.
 /// assert_eq!(rows.permute(&[1, 0])?.place(4, &[2, 1]), Some(29));
 /// assert_eq!(rows.reshape(&[6])?.place(4, &[5]), Some(29));
 /// # Ok::<(), sparring::Error>(())
@@ -31,7 +31,7 @@ pub struct Layout {
     offset: usize,
     batch: usize,
     batch_stride: isize,
-    /// Each tensor of the batch has an array of its own.
+    /// Each tensor of the batch has its own array.
     group: bool,
 }
 
@@ -42,9 +42,9 @@ fn argument(name: &'static str, message: String) -> Error {
 impl Layout {
     /// One tensor with the given strides.
     /// # Errors
-    /// [`Error::Length`] if there are not as many strides as extents; [`Error::Argument`] if an element would lie
-    /// before the array, [`Error::IndexOverflow`] if one would lie further than an array can reach or there are more
-    /// elements than can be counted.
+    /// [`Error::Length`] unless there are as many strides as extents; [`Error::Argument`] if an element would lie
+    /// before the array; [`Error::IndexOverflow`] if one would lie beyond the reach of an array, or if the number of
+    /// elements overflows.
     pub fn new(extents: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
         if strides.len() != extents.len() {
             return Err(Error::Length { what: "strides", found: strides.len(), expected: extents.len() });
@@ -64,38 +64,38 @@ impl Layout {
     pub fn column_major(extents: &[usize]) -> Result<Self> {
         Self::new(extents, &dense(extents.iter(), 1)?, 0)
     }
-    /// Batches whose tensors lie element by element beside each other: the number in the batch varies fastest, then the
-    /// last index.
+    /// Interleaved batches: the number in the batch varies fastest, then the last index.
     ///
-    /// Groups of so many lanes, as some libraries lay tensors out, are an index of their own: `"xikv,xkjv->xijv"`.
+    /// Blocks of a fixed number of lanes, as some libraries use, are expressed by an index of their own:
+    /// `"xikv,xkjv->xijv"`.
     /// # Errors
     /// [`Error::IndexOverflow`].
     pub fn interleaved(extents: &[usize], batch: usize) -> Result<Self> {
         let strides: Vec<_> = dense(extents.iter().rev(), batch)?.into_iter().rev().collect();
         Self::new(extents, &strides, 0)?.strided(batch, 1)
     }
-    /// A batch of such tensors, each behind the one before.
+    /// A batch of such tensors in sequence.
     /// # Errors
     /// [`Error::IndexOverflow`].
     pub fn batched(self, batch: usize) -> Result<Self> {
         let one = Self { batch: 1, ..self.clone() };
         let span = one.span().map_or(0, |(first, last)| last - first + 1);
-        // No larger than isize::MAX: `checked` has seen to it.
+        // At most isize::MAX, by `checked`.
         self.strided(batch, span as isize)
     }
-    /// A batch of such tensors, `stride` elements from one to the next; 0: all are the same one.
+    /// A batch of such tensors, `stride` elements apart; 0: all are the same tensor.
     /// # Errors
     /// As [`new`](Self::new).
     pub fn strided(self, batch: usize, stride: isize) -> Result<Self> {
         Self { batch, batch_stride: stride, group: false, ..self }.checked()
     }
-    /// The tensor for every member of a batch: [`strided`](Self::strided) by 0.
+    /// One tensor for every member of a batch: [`strided`](Self::strided) by 0.
     /// # Errors
     /// [`Error::IndexOverflow`].
     pub fn broadcast(self, batch: usize) -> Result<Self> {
         self.strided(batch, 0)
     }
-    /// One more such tensor, each in an array of its own.
+    /// Appends a tensor in an array of its own.
     pub(super) fn push(&mut self) -> Result<()> {
         let before = (self.batch, self.group);
         (self.batch, self.batch_stride, self.group) = (before.0 + 1, 0, before.0 > 0);
@@ -114,10 +114,10 @@ impl Layout {
         let (extents, strides) = order.iter().map(pick).unzip();
         Ok(Self { extents, strides, ..self.clone() })
     }
-    /// The same elements under other extents, counted with the last index fastest.
+    /// The same elements under other extents, enumerated with the last index fastest.
     /// # Errors
-    /// [`Error::Argument`] if the number of elements differs, or if these elements have no strides in the new extents:
-    /// then they would have to be moved.
+    /// [`Error::Argument`] if the number of elements differs, or if the new extents have no strides for these elements,
+    /// so that they would have to be copied.
     pub fn reshape(&self, extents: &[usize]) -> Result<Self> {
         let message = |why| format!("{:?} with strides {:?} as {extents:?}: {why}", self.extents, self.strides);
         let count =
@@ -133,7 +133,7 @@ impl Layout {
         };
         Self { extents: extents.to_vec(), strides, ..self.clone() }.checked()
     }
-    /// As [`reshape`](Self::reshape), counted with the first index fastest: what splits and joins the indices of
+    /// As [`reshape`](Self::reshape), enumerated with the first index fastest: splits and joins the indices of
     /// [`column_major`](Self::column_major).
     /// # Errors
     /// As [`reshape`](Self::reshape).
@@ -147,7 +147,7 @@ impl Layout {
     pub fn rank(&self) -> usize {
         self.extents.len()
     }
-    /// How many values each index has.
+    /// The extent of each index.
     #[must_use]
     pub fn extents(&self) -> &[usize] {
         &self.extents
@@ -157,7 +157,7 @@ impl Layout {
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
-    /// Where the element lies whose indices are all 0.
+    /// The position of the element whose indices are all 0.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset
@@ -172,7 +172,7 @@ impl Layout {
     pub fn batch_stride(&self) -> isize {
         self.batch_stride
     }
-    /// Whether each tensor of the batch has an array of its own, in which this says where it lies: the layout of a
+    /// Whether each tensor of the batch has its own array, in which this layout applies: the layout of a
     /// [`Group`](super::Group).
     #[must_use]
     pub fn is_group(&self) -> bool {
@@ -182,13 +182,13 @@ impl Layout {
     pub(super) fn differs(&self) -> bool {
         self.batch != 1 && (self.batch_stride != 0 || self.group)
     }
-    /// Elements of all tensors of the batch; those that several indices share are counted for each.
+    /// Elements of all tensors of the batch; an element shared by several indices counts once for each.
     #[must_use]
     pub fn elements(&self) -> usize {
-        // The product of the others alone may be too large.
+        // The product of the nonzero extents alone might overflow.
         if self.axes().any(|(extent, _)| extent == 0) { 0 } else { self.axes().map(|(extent, _)| extent).product() }
     }
-    /// Where element `index` of tensor `b` of the batch lies; `None` if there is none.
+    /// The position of element `index` of tensor `b` of the batch; `None` if there is none.
     #[must_use]
     pub fn place(&self, b: usize, index: &[usize]) -> Option<usize> {
         let inside =
@@ -197,14 +197,14 @@ impl Layout {
         let first = self.offset.wrapping_add((b as isize).wrapping_mul(self.batch_stride) as usize);
         inside.then(|| index.iter().zip(&self.strides).fold(first, step))
     }
-    /// Elements that an array must have to hold this layout: one more than its last place.
+    /// Length that an array needs for this layout: one more than the last position.
     #[must_use]
     pub fn array_len(&self) -> usize {
         self.span().map_or(0, |(_, last)| last + 1)
     }
-    /// The first and the last place of an element; `None` if there are no elements.
+    /// The first and the last position of an element; `None` if there are no elements.
     pub(super) fn span(&self) -> Option<(usize, usize)> {
-        // Both fit: `checked` has seen to it.
+        // Both fit, by `checked`.
         self.wide_span().map(|(first, last)| (first as usize, last as usize))
     }
     /// Extents and strides, those of the batch first.
@@ -223,7 +223,7 @@ impl Layout {
             (first.saturating_add(reach.min(0)), last.saturating_add(reach.max(0)))
         }))
     }
-    /// Elements lie within an array, and can be counted.
+    /// Checks that elements lie within an array, and that their number does not overflow.
     fn check(&self) -> Result<()> {
         let Some((first, last)) = self.wide_span() else { return Ok(()) };
         if first < 0 {
@@ -252,14 +252,14 @@ impl Layout {
     }
 }
 
-/// Strides of indices of which the first varies fastest, by `step`.
+/// Contiguous strides with the first index fastest, beginning with `step`.
 fn dense<'a>(extents: impl Iterator<Item = &'a usize>, step: usize) -> Result<Vec<isize>> {
     let max = isize::MAX as u128;
     let mut stride = step as u128;
     extents
         .map(|&extent| {
             let this = isize::try_from(stride);
-            // The stride behind an empty index is of no use, and must not hide that those before it are too large.
+            // The stride behind an empty index is unused, and must not hide that earlier extents are too large.
             let next = stride.saturating_mul(extent.max(1) as u128);
             let needed = std::mem::replace(&mut stride, next);
             this.map_err(|_| Error::IndexOverflow { what: "strides of a layout", needed, max })
@@ -267,15 +267,15 @@ fn dense<'a>(extents: impl Iterator<Item = &'a usize>, step: usize) -> Result<Ve
         .collect()
 }
 
-/// Strides under which elements counted with the last index fastest are the same ones in `new` extents. No extent is 0,
-/// and both have as many elements.
+/// Strides of the extents `new` that enumerate the same elements, with the last index fastest. No extent is 0, and both
+/// have as many elements.
 fn resliced(old: &[usize], strides: &[isize], new: &[usize]) -> Option<Vec<isize>> {
-    // Indices of one value have no stride to keep.
+    // The strides of indices of extent 1 are irrelevant.
     let old: Vec<(usize, isize)> = old.iter().copied().zip(strides.iter().copied()).filter(|o| o.0 != 1).collect();
     let mut found = vec![0; new.len()];
     let (mut i, mut j) = (0, 0);
     while i < old.len() {
-        // The least groups of old and new indices, from here on, with as many elements.
+        // The smallest groups of old and new indices, from here on, with equally many elements.
         let (from, first) = (i, j);
         let (mut have, mut want) = (old[i].0, 1);
         i += 1;
@@ -288,7 +288,7 @@ fn resliced(old: &[usize], strides: &[isize], new: &[usize]) -> Option<Vec<isize
                 i += 1;
             }
         }
-        // The old ones must run through each other, as one index would.
+        // The old indices of a group must be contiguous, as a single index would be.
         let joined =
             |w: &[(usize, isize)]| isize::try_from(w[1].0).ok().and_then(|e| w[1].1.checked_mul(e)) == Some(w[0].1);
         if !old[from..i].windows(2).all(joined) {

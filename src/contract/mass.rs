@@ -1,4 +1,4 @@
-//! Mass operators of finite elements on tensor products, as expressions.
+//! Mass operators of tensor-product finite elements, as expressions.
 
 use std::marker::PhantomData;
 
@@ -6,8 +6,8 @@ use super::einsum::Einsum;
 use super::view::{View, Viewed};
 use crate::{Error, Result};
 
-/// The mass operator of elements that are products of `directions` lines: B, Q × D, holds the values of D functions in
-/// Q points of a line; the weights, Q × … × Q for each element, hold what a point counts (quadrature, Jacobian,
+/// The mass operator of tensor-product elements in `directions` directions. B, Q × D, holds the values of D functions
+/// at Q points of a line; the weights, Q × … × Q for each element, hold the factor of each point (quadrature, Jacobian,
 /// coefficient).
 ///
 /// | | formula, in two directions |
@@ -15,12 +15,12 @@ use crate::{Error, Result};
 /// | [`action`](Self::action) | `U[i₁,i₂] = Σ B[k₁,i₁] B[k₂,i₂] W[k₁,k₂] B[k₁,j₁] B[k₂,j₂] V[j₁,j₂]` |
 /// | [`matrix`](Self::matrix) | `M[i₁,i₂,j₁,j₂] = Σ B[k₁,i₁] B[k₂,i₂] W[k₁,k₂] B[k₁,j₁] B[k₂,j₂]` |
 ///
-/// Both are expressions like any other, for [`Cpu::einsum`](crate::Cpu::einsum). The action on a batch of elements is
-/// one pass there: one index at a time, several elements beside each other, V and W read once and U written once, in
-/// 2(Q Dᵈ + Q² Dᵈ⁻¹ + … + Qᵈ D) steps of a fold for an element.
+/// Both are ordinary expressions, for [`Cpu::einsum`](crate::Cpu::einsum). There the action on a batch of elements is
+/// fused: one index at a time, several elements side by side, V and W read once and U written once, in 2(Q Dᵈ + Q² Dᵈ⁻¹
+/// + … + Qᵈ D) steps of a fold per element.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, Mass, View}};
-/// // Linear functions on [0, 1] in the two points of Gauss.
+/// Linear functions on [0, 1] at the two Gauss points.
 /// let g = 0.5 - 3.0f64.sqrt() / 6.0;
 /// let b = [1.0 - g, g, g, 1.0 - g];
 /// let mass = Mass::new(2, View::new(&b, Layout::row_major(&[2, 2])?)?)?;
@@ -47,14 +47,11 @@ pub struct Mass<'a, T, V = View<'a, T>> {
 impl<'a, V: Viewed<Value: 'a>> Mass<'a, V::Value, V> {
     /// The operator in one to three directions.
     /// # Errors
-    /// [`Error::Argument`] for another number of directions; [`Error::Length`] if `basis` has not two indices or is a
-    /// batch.
+    /// [`Error::Argument`] for another number of directions; [`Error::Length`] if `basis` does not have two indices or
+    /// is a batch.
     pub fn new(directions: usize, basis: V) -> Result<Self> {
         if !(1..=3).contains(&directions) {
-            return Err(Error::Argument {
-                name: "directions",
-                message: format!("{directions}, and 1 to 3 there may be"),
-            });
+            return Err(Error::Argument { name: "directions", message: format!("{directions} is not in 1 to 3") });
         }
         let layout = basis.layout();
         for (what, found, expected) in
@@ -66,7 +63,7 @@ impl<'a, V: Viewed<Value: 'a>> Mass<'a, V::Value, V> {
         }
         Ok(Self { basis, directions, of: PhantomData })
     }
-    /// U of V, both D × … × D for each element.
+    /// U from V, both D × … × D for each element.
     /// # Errors
     /// As [`Einsum::new`].
     pub fn action(&self, weights: &V, v: &V) -> Result<Einsum<'a, V::Value, V>> {
@@ -75,7 +72,8 @@ impl<'a, V: Viewed<Value: 'a>> Mass<'a, V::Value, V> {
         let operands: Vec<_> = basis().chain([weights.clone()]).chain(basis()).chain([v.clone()]).collect();
         Ok(Einsum { action: Some(self.directions), ..Einsum::new(text, &operands)? })
     }
-    /// The matrix of each element: M[i…, j…], whose first and last indices together are rows and columns.
+    /// The matrix of each element: M[i…, j…], whose leading indices together are the rows and whose trailing ones the
+    /// columns.
     /// # Errors
     /// As [`Einsum::new`].
     pub fn matrix(&self, weights: &V) -> Result<Einsum<'a, V::Value, V>> {

@@ -1,39 +1,41 @@
-//! Contractions of batches of small dense tensors: `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, by indices that are named.
+//! Contractions of batches of small dense tensors: `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, with named indices.
 //!
 //! | what | where |
 //! | --- | --- |
-//! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
-//! | tensors of one shape, each in an array of its own | [`Group`], [`GroupMut`] |
-//! | rules for where new tensors lie, and your own | [`Arrangement`], [`RowMajor`], [`ColumnMajor`], [`Interleaved`] |
-//! | operators of finite elements, and the kernels that they come down to | [`Mass`], [`reduced`] |
+//! | memory layout: strides, batches, zero-copy views | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
+//! | tensors of one shape, each in its own array | [`Group`], [`GroupMut`] |
+//! | layout rules for new tensors, predefined and custom | [`Arrangement`], [`RowMajor`], [`ColumnMajor`],
+//! [`Interleaved`] |
+//! | finite-element operators, and their kernels | [`Mass`], [`reduced`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
-//! | an expression as `numpy.einsum` reads it | [`as_numpy`] |
+//! | an expression in the syntax of `numpy.einsum` | [`as_numpy`] |
 //! | arrays and semirings known at run time | [`AnyView`], [`Machine::einsum`](crate::runtime::Machine::einsum) |
-//! | the least that it takes | [`bound`] |
+//! | lower bounds on bytes and operations | [`bound`] |
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `layout`, `view`, `group` | extents and strides; arrays under them; several arrays as one batch |
-//! | `arrangement` | rules by which new tensors are laid out |
-//! | `shaped` | views whose shape is in their type |
+//! | `arrangement` | layout rules for new tensors |
+//! | `shaped` | views whose shape is part of their type |
 //! | `subscripts`, `einsum` | the text; the text with its operands |
-//! | `path`, `pairs` | which two operands are contracted first, and what is left of them |
+//! | `path`, `pairs` | the contraction order, and the indices that each pair leaves |
 //! | `bound` | bytes and operations of a contraction |
-//! | `plan` | the steps: where each reads and writes, memory in between, blocks of the result |
-//! | `tables` | places of the elements that a step meets |
-//! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
-//! | `mass`, `action`, `reduced` | mass operators; their action in one pass; single sums of them by name |
-//! | `ahead` | memory that is asked for before it is read |
-//! | `large` | which contractions are computed as a whole, step by step, and not by blocks of the result |
-//! | `blocked`, `folds` | loops of large steps: packed blocks of matrices; long folds, products of matrices and vectors |
-//! | `spans`, `side`, `target` | places in large tensors; what steps read; what all threads write to |
-//! | `planes` | batches of matrices that lie beside each other, cut along the batch |
-//! | `update` | α, β and the values that the result has |
-//! | `run` | steps, block by block, by all threads |
-//! | `prepared` | steps that are kept |
-//! | `numpy` | `...`, results that are not named, indices of one value |
-//! | `any` | the loops of types and semirings known at run time |
+//! | `plan` | the steps: their operands and targets, intermediate memory, blocks of the result |
+//! | `tables` | offsets of the elements that a step accesses |
+//! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, interleaved
+//! batches, one operand |
+//! | `mass`, `action`, `reduced` | mass operators; their fused action; their single sums by name |
+//! | `ahead` | prefetching |
+//! | `large` | which contractions run step by step instead of by blocks of the result |
+//! | `blocked`, `folds` | loops of large steps: packed blocks of matrices; long folds, matrix-vector products |
+//! | `spans`, `side`, `target` | offsets in large tensors; inputs of steps; the shared output |
+//! | `planes` | batches of interleaved matrices, cut along the batch |
+//! | `update` | α, β and the previous values of the result |
+//! | `run` | execution of steps, block by block, by all threads |
+//! | `prepared` | reusable plans |
+//! | `numpy` | `...`, implicit results, broadcasting of indices of one value |
+//! | `any` | loops for types and semirings known at run time |
 //! | `interop` | arrays of the crate ndarray |
 //!
 //! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of
@@ -107,4 +109,4 @@ pub(crate) use tables::Shape;
 pub(crate) use update::{Old, Update};
 pub use view::{Batch, View, ViewMut, Viewed};
 #[cfg(feature = "cuda")]
-pub(crate) use view::{apart, fits};
+pub(crate) use view::{check_disjoint, fits};

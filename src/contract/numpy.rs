@@ -1,16 +1,15 @@
-//! Expressions as `numpy.einsum` reads them, made into those of [`Einsum`](super::Einsum).
+//! Expressions in the syntax of `numpy.einsum`, converted to those of [`Einsum`](super::Einsum).
 
 use super::einsum::INDICES;
 use super::layout::Layout;
 use super::subscripts::{LETTERS, name, number};
 use crate::{Error, Result};
 
-/// The expression and the layouts that mean here what `text` and `layouts` mean to `numpy.einsum`.
+/// The expression and layouts that are equivalent to `text` and `layouts` in `numpy.einsum`.
 ///
 /// `...` stands for the indices that an operand has beyond its letters; those of several operands are matched from the
-/// right. Without `->` the result has the indices of `...`, then the letters that appear once, in the order of the
-/// alphabet, capitals first. An index of which an operand has one value, and others more, is the same for all of them:
-/// its stride becomes 0.
+/// right. Without `->` the result has the indices of `...`, then the letters that occur once, in alphabetical order,
+/// capitals first. An index of extent 1 in one operand and larger in others is broadcast: its stride becomes 0.
 /// ```
 /// use sparring::contract::{Layout, as_numpy};
 /// let layouts = [Layout::row_major(&[5, 2, 3])?, Layout::row_major(&[1, 3, 4])?];
@@ -19,15 +18,15 @@ use crate::{Error, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Expression`], with the place marked: `...` twice in a term, or missing in a result whose operands have
-/// indices for it; more letters than the operand has indices. What else is wrong with a text is left as it is, for
-/// [`Einsum::new`](super::Einsum::new) to tell.
+/// [`Error::Expression`], with the position marked: `...` twice in a term, or missing in a result whose operands have
+/// indices for it; more letters than the operand has indices. Other mistakes pass through, and
+/// [`Einsum::new`](super::Einsum::new) reports them.
 pub fn as_numpy(text: &str, layouts: &[Layout]) -> Result<(String, Vec<Layout>)> {
     let wrong = |at: usize, message: &str| Error::Expression { text: text.into(), at, message: message.into() };
     let (left, right) = text.split_once("->").map_or((text, None), |(left, right)| (left, Some(right)));
     let terms: Vec<&str> = left.split(',').collect();
-    let places = |k: usize| terms[..k].iter().map(|t| t.len() + 1).sum::<usize>();
-    // Indices that `...` stands for, of each term and at most.
+    let position = |k: usize| terms[..k].iter().map(|t| t.len() + 1).sum::<usize>();
+    // Number of indices that `...` stands for, in each term and at most.
     let mut hidden = vec![];
     for (k, term) in terms.iter().enumerate() {
         let letters = term.bytes().filter(|&b| number(b).is_some()).count();
@@ -35,10 +34,10 @@ pub fn as_numpy(text: &str, layouts: &[Layout]) -> Result<(String, Vec<Layout>)>
         hidden.push(match term.match_indices("...").count() {
             0 => None,
             1 if rank < letters => {
-                return Err(wrong(places(k), &format!("operand {k} has {letters} letters and {rank} indices")));
+                return Err(wrong(position(k), &format!("operand {k} has {letters} letters and {rank} indices")));
             }
             1 => Some(rank - letters),
-            _ => return Err(wrong(places(k), "`...` stands twice in a term")),
+            _ => return Err(wrong(position(k), "`...` occurs twice in a term")),
         });
     }
     let most = hidden.iter().flatten().copied().max().unwrap_or(0);
@@ -54,7 +53,7 @@ pub fn as_numpy(text: &str, layouts: &[Layout]) -> Result<(String, Vec<Layout>)>
             match right.matches("...").count() {
                 0 if most > 0 => return Err(wrong(at, "the result needs `...` for the indices that it stands for")),
                 0 | 1 => spelled(right, most),
-                _ => return Err(wrong(at, "`...` stands twice in a term")),
+                _ => return Err(wrong(at, "`...` occurs twice in a term")),
             }
         }
         None => {
@@ -131,7 +130,7 @@ mod tests {
     fn one_value_stands_for_all() {
         assert_eq!(read("ij,ij->ij", &[&[1, 3], &[2, 1]]).unwrap().1, [[2, 3], [2, 3]]);
         assert_eq!(read("i,i->i", &[&[1], &[0]]).unwrap().1, [[0], [0]]);
-        // Left for `Einsum::new` to refuse.
+        // Passed through; `Einsum::new` refuses it.
         assert_eq!(read("i,i->i", &[&[2], &[3]]).unwrap().1, [[2], [3]]);
     }
 }

@@ -1,4 +1,5 @@
-//! What the plan of every machine begins with: the shapes of an expression, who meets whom, and what each pair leaves.
+//! The first part of planning, common to all backends: the shapes of an expression, the order of its pairs, and the
+//! indices that each pair leaves.
 
 use super::einsum::{BATCH, Einsum, INDICES};
 use super::layout::Layout;
@@ -9,9 +10,9 @@ use super::view::Viewed;
 use crate::par::{collected, reserved};
 use crate::{Error, Result};
 
-/// Where operands and a result of this layout lie, by the numbers of their indices.
+/// The shapes of the operands and of a result of this layout, by index number.
 /// # Errors
-/// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors;
+/// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has another number of tensors;
 /// [`Error::OutOfMemory`].
 pub(crate) fn shapes<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout) -> Result<(Vec<Shape>, Shape)> {
     let (extents, batch) = einsum.result();
@@ -38,7 +39,7 @@ pub(crate) fn shapes<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout) -> R
     Ok((collected(einsum.operands.len(), operands, "steps")?, result))
 }
 
-/// The indices of each operand and of the result; the batch is one of those of which a tensor has several.
+/// The indices of each operand and of the result; the batch is one of them where a tensor has several.
 pub(crate) fn sets<T, V: Viewed>(einsum: &Einsum<'_, T, V>) -> (Vec<Set>, Set) {
     let of = |term: &Term| term.letters.iter().fold(0, |set: Set, l| set | 1 << l.0);
     let with = |set: Set, several: bool| if several { set | 1 << BATCH } else { set };
@@ -47,7 +48,7 @@ pub(crate) fn sets<T, V: Viewed>(einsum: &Einsum<'_, T, V>) -> (Vec<Set>, Set) {
     (sets.collect(), with(of(&einsum.subscripts.result), einsum.extents[usize::from(BATCH)] != 1))
 }
 
-/// Indices in the order in which they appear, the batch first: folds go through them in this order, the last fastest.
+/// Indices in order of appearance, the batch first: folds iterate in this order, the last fastest.
 pub(crate) fn order_of<T, V>(einsum: &Einsum<'_, T, V>) -> Vec<u8> {
     let mut order = vec![BATCH];
     for (index, _) in einsum.subscripts.operands.iter().flat_map(|term| &term.letters) {
@@ -58,14 +59,14 @@ pub(crate) fn order_of<T, V>(einsum: &Einsum<'_, T, V>) -> Vec<u8> {
     order
 }
 
-/// The order in which operands meet.
+/// The contraction tree of the operands.
 #[derive(Debug)]
 pub(crate) struct Pairs {
-    /// Pairs of n operands; the k-th makes number n + k.
+    /// Pairs of n operands; the k-th pair produces number n + k.
     pub(crate) order: Vec<(usize, usize)>,
-    /// The indices of each number: of operands without those that one alone has, which are folded first; then of
-    /// results.
-    pub(crate) kept: Vec<Set>,
+    /// The indices of each number: first of operands, without those that only one operand has, which are folded
+    /// beforehand; then of results.
+    pub(crate) remaining: Vec<Set>,
 }
 
 impl Pairs {
@@ -73,25 +74,25 @@ impl Pairs {
     pub(crate) fn new(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> Result<Self> {
         let n = operands.len();
         let others = |k: usize| operands.iter().enumerate().filter(|(j, _)| *j != k).fold(result, |s, x| s | x.1);
-        let alone = (0..n).map(|k| if n == 1 { operands[k] } else { operands[k] & others(k) });
-        let alone: Vec<Set> = collected(n, alone, "steps")?;
-        let order = path(&alone, result, extents)?;
-        let mut kept = reserved(n + order.len(), "steps")?;
-        kept.extend_from_slice(&alone);
+        let reduced = (0..n).map(|k| if n == 1 { operands[k] } else { operands[k] & others(k) });
+        let reduced: Vec<Set> = collected(n, reduced, "steps")?;
+        let order = path(&reduced, result, extents)?;
+        let mut remaining = reserved(n + order.len(), "steps")?;
+        remaining.extend_from_slice(&reduced);
         for (step, &(i, j)) in order.iter().enumerate() {
             let after = order[step + 1..].iter().flat_map(|p| [p.0, p.1]).filter(|&k| k < n + step);
-            let rest = after.fold(result, |s, k| s | kept[k]);
-            kept.push((kept[i] | kept[j]) & rest);
+            let rest = after.fold(result, |s, k| s | remaining[k]);
+            remaining.push((remaining[i] | remaining[j]) & rest);
         }
-        Ok(Self { order, kept })
+        Ok(Self { order, remaining })
     }
-    /// The operands of a pair, of which the larger one brings the rows.
+    /// The operands of a pair, the larger one first; it provides the rows.
     pub(crate) fn rows_first(&self, (i, j): (usize, usize), extents: &[usize; INDICES]) -> (usize, usize) {
-        if size(self.kept[i], extents) < size(self.kept[j], extents) { (j, i) } else { (i, j) }
+        if size(self.remaining[i], extents) < size(self.remaining[j], extents) { (j, i) } else { (i, j) }
     }
 }
 
-/// Whether A brings the columns of C, which are what lies closest together there, and not B.
+/// Whether A, rather than B, provides the columns of C, the index that is contiguous there.
 pub(crate) fn brings_columns(a: &Shape, b: &Shape, c: &Shape, extents: &[usize; INDICES]) -> bool {
     let (in_a, in_b) = c.closest(extents).map_or((false, false), |i| (a.set >> i & 1 == 1, b.set >> i & 1 == 1));
     let bare = c.set & b.set & !a.set == 0;

@@ -1,23 +1,23 @@
-//! Which two operands are contracted first.
+//! The contraction order.
 //!
-//! Up to eight operands all orders are compared, by the least cost of every subset; with more, the pair is taken whose
-//! result is smallest compared with what it replaces. The cost of contracting two operands is the product of the
-//! extents of all indices that either has; of equal costs, less memory in between, then the first found. A pure
-//! function of extents: the same on every machine.
+//! With up to eight operands all orders are compared, by the least cost of every subset. With more, a greedy search
+//! takes the pair whose result is smallest relative to what it replaces. The cost of contracting two operands is the
+//! product of the extents of all their indices; ties are broken by less intermediate memory, then by order. A pure
+//! function of extents, so the order is the same on every machine.
 
 use super::einsum::INDICES;
 use crate::Result;
 use crate::par::{collected, filled};
 
-/// Operands up to which all orders are compared: 3⁸ pairs of subsets.
+/// Most operands for which all orders are compared: 3⁸ pairs of subsets.
 const EXHAUSTIVE: usize = 8;
 
 /// A set of indices, a bit each.
 pub(crate) type Set = u64;
-/// What is less first, and of equals what is less second.
+/// Compared lexicographically; smaller is better.
 type Cost = (f64, f64);
 
-/// The numbers of a set, in order.
+/// The members of a set, in order.
 pub(crate) fn members(set: Set) -> impl Iterator<Item = u8> {
     (0..INDICES as u8).filter(move |&i| set >> i & 1 == 1)
 }
@@ -27,8 +27,8 @@ pub(crate) fn size(set: Set, extents: &[usize; INDICES]) -> f64 {
     members(set).map(|i| extents[usize::from(i)] as f64).product()
 }
 
-/// Pairs to contract, in order, for at least one operand. Operands have the numbers `0..n`, the result of the k-th pair
-/// n + k.
+/// Pairs to contract, in order, for at least one operand. Operands have the numbers `0..n`; the result of the k-th pair
+/// has n + k.
 pub(super) fn path(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> Result<Vec<(usize, usize)>> {
     if operands.len() <= EXHAUSTIVE { best(operands, result, extents) } else { Ok(greedy(operands, result, extents)) }
 }
@@ -37,22 +37,22 @@ fn best(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> Result<Vec
     let n = operands.len();
     let all = (1usize << n) - 1;
     let union = |subset: usize| (0..n).filter(|i| subset >> i & 1 == 1).fold(0, |set, i| set | operands[i]);
-    // What is left of a subset when it is contracted.
-    let kept: Vec<Set> = collected(all + 1, (0..=all).map(|s| union(s) & (result | union(all & !s))), "a path")?;
+    // The indices left of each subset after its contraction.
+    let remaining: Vec<Set> = collected(all + 1, (0..=all).map(|s| union(s) & (result | union(all & !s))), "a path")?;
     let mut least = filled(all + 1, ((0.0, 0.0), 0usize), "a path")?;
     for subset in 1..=all {
         if subset.is_power_of_two() {
             continue;
         }
-        let own = if subset == all { 0.0 } else { size(kept[subset], extents) };
+        let own = if subset == all { 0.0 } else { size(remaining[subset], extents) };
         let mut found: Option<(Cost, usize)> = None;
-        // Halves that hold the lowest operand of the subset, so that none is met twice.
+        // Only halves that contain the lowest operand of the subset, so that no split is tried twice.
         let lowest = subset & subset.wrapping_neg();
         let mut half = (subset - 1) & subset;
         while half > 0 {
             if half & lowest != 0 {
                 let (left, right) = (least[half].0, least[subset & !half].0);
-                let cost = size(kept[half] | kept[subset & !half], extents);
+                let cost = size(remaining[half] | remaining[subset & !half], extents);
                 let total = (left.0 + right.0 + cost, left.1 + right.1 + own);
                 if found.is_none_or(|(before, _)| total < before) {
                     found = Some((total, half));
@@ -67,7 +67,7 @@ fn best(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> Result<Vec
     Ok(pairs)
 }
 
-/// Appends the pairs that contract a subset; the number of its result.
+/// Appends the pairs that contract a subset; returns the number of its result.
 fn unfold(subset: usize, n: usize, least: &[(Cost, usize)], pairs: &mut Vec<(usize, usize)>) -> usize {
     if subset.is_power_of_two() {
         return subset.trailing_zeros() as usize;
@@ -88,18 +88,18 @@ fn greedy(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> Vec<(usi
             for (j, &(_, y)) in alive.iter().enumerate().skip(i + 1) {
                 let others =
                     alive.iter().enumerate().filter(|(k, _)| *k != i && *k != j).fold(result, |s, (_, x)| s | x.1);
-                let kept = (x | y) & others;
-                let grows = size(kept, extents) - size(x, extents) - size(y, extents);
+                let remaining = (x | y) & others;
+                let grows = size(remaining, extents) - size(x, extents) - size(y, extents);
                 let cost = (grows, size(x | y, extents));
                 if found.is_none_or(|(before, ..)| cost < before) {
-                    found = Some((cost, (i, j), kept));
+                    found = Some((cost, (i, j), remaining));
                 }
             }
         }
-        // Costs that are no numbers are less than nothing: then any pair will do.
-        let (_, (i, j), kept) = found.unwrap_or(((0.0, 0.0), (0, 1), alive[0].1 | alive[1].1));
+        // If costs are NaN no pair compares as better; any pair will do.
+        let (_, (i, j), remaining) = found.unwrap_or(((0.0, 0.0), (0, 1), alive[0].1 | alive[1].1));
         pairs.push((alive[i].0, alive[j].0));
-        alive[i] = (operands.len() + pairs.len() - 1, kept);
+        alive[i] = (operands.len() + pairs.len() - 1, remaining);
         alive.remove(j);
     }
     pairs
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(alive.iter().flatten().count(), 1);
         total
     }
-    /// Every order of pairs.
+    /// Tries every order of pairs.
     fn cheapest(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> f64 {
         if operands.len() < 2 {
             return 0.0;
@@ -142,7 +142,7 @@ mod tests {
         least
     }
 
-    /// A chain of matrices, whose best bracketing is not from the left.
+    /// A chain of matrices whose best bracketing is not from the left.
     #[test]
     fn a_chain_from_the_right() {
         let extents = extents(&[(0, 10), (1, 100), (2, 100), (3, 1)]);
@@ -163,7 +163,7 @@ mod tests {
             let extents = extents(&of);
             let mut operands: Vec<Set> = (0..n).map(|_| next(64)).collect();
             let result = next(64) & operands.iter().fold(0, |s, x| s | x);
-            // What only one has is folded before paths are sought.
+            // Indices of a single operand are folded before paths are searched.
             for k in 0..n {
                 let others = operands.iter().enumerate().filter(|(j, _)| *j != k).fold(result, |s, x| s | x.1);
                 operands[k] &= others;

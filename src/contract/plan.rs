@@ -1,9 +1,9 @@
-//! The steps of a contraction: what each reads and writes, and how much memory lies between them.
+//! The steps of a contraction: their inputs and outputs, and the intermediate memory.
 //!
-//! The result is cut along its index of the largest stride, which is its batch if that is laid out as usual: each block
-//! is a piece of memory of its own, computed through all steps before the next, so that what lies between them stays in
-//! the cache. What does not depend on that index is computed once, before. Where an operand or the result is a group,
-//! that index is its batch, and a block one tensor: so each has one array of each group.
+//! The result is cut along its index of largest stride, usually the batch. Each block is a separate piece of memory and
+//! goes through all steps before the next block, so that intermediates stay in the cache. Intermediates that do not
+//! depend on that index are computed once, beforehand. Where an operand or the result is a group, that index is the
+//! batch, and a block is one tensor, so that it has one array of each group.
 
 use super::blocked::Blocked;
 use super::einsum::{BATCH, Einsum, INDICES};
@@ -16,65 +16,65 @@ use super::side::{Side, Source};
 use super::spans::Spans;
 use super::tables::{Shape, table};
 use super::target;
-use super::view::{View, apart};
+use super::view::{View, check_disjoint};
 use crate::par::{collected, reserved};
 use crate::simd::register;
 use crate::{Error, Result};
 
-/// Elements of a block and of what is computed on the way to it, if one value of the index it is cut along has no more.
+/// Most elements of a block and its intermediates, unless a single value of the block index has more.
 const BLOCK: f64 = 32768.0;
-/// Values of that index in a block, at most: so many offsets stay in the second cache.
+/// Most values of the block index in a block: that many offsets stay in the second-level cache.
 const MOST: usize = 4096;
-/// Contracted indices up to which columns of an operand are packed.
+/// Most terms for which columns of an operand are packed.
 const PACKED: usize = 2048;
-/// Values of an index without gaps from which the result may be cut along it.
+/// Least extent of a contiguous index along which the result may be cut.
 const LONG: usize = 256;
 /// Columns that are computed together.
 pub(super) const COLUMNS: usize = 16;
 
-/// Offsets, first by the values of the index of blocks where they depend on it.
+/// Offsets; the block index is outermost if they depend on it.
 #[derive(Debug)]
 pub(super) struct Table<const N: usize> {
     offsets: Vec<[usize; N]>,
-    /// Offsets for each value of the index of blocks.
+    /// Offsets per value of the block index.
     each: Option<usize>,
 }
 
 impl<const N: usize> Table<N> {
-    /// Those of a block of `count` values.
+    /// The offsets of a block of `count` values.
     pub(super) fn of(&self, count: usize) -> &[[usize; N]] {
         &self.offsets[..self.each.map_or(self.offsets.len(), |each| each * count)]
     }
-    /// Places of a whole block.
+    /// Offsets of a whole block.
     pub(super) fn len(&self) -> usize {
         self.offsets.len()
     }
 }
 
-/// Loops of a step with two operands, which bring A and B: C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n).
+/// Loops of a step with two operands A and B: C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n).
 #[derive(Debug)]
 pub(super) struct Product {
     pub(super) a: Side,
     pub(super) b: Side,
-    /// Places in A, B and C.
+    /// Offsets in A, B and C.
     pub(super) l: Table<3>,
-    /// Places in A and C.
+    /// Offsets in A and C.
     pub(super) m: Table<2>,
-    /// Places in B and C.
+    /// Offsets in B and C.
     pub(super) n: Table<2>,
-    /// Places in A and B.
+    /// Offsets in A and B.
     pub(super) k: Table<2>,
     pub(super) form: Form,
 }
 
-/// Which loops.
+/// The kind of loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Form {
-    /// Square row-major matrices of so many rows; whether each follows the one before in all three.
+    /// Square row-major matrices with this many rows; whether they are contiguous in all three.
     Tiny(usize, bool),
-    /// An index of all three lies without gaps in all three: so many values, or as many as the block.
+    /// An index of all three operands is contiguous in all three: its extent, or `None` if it is the block index.
     Lanes(Option<usize>),
-    /// Any; whether the columns of B are to be packed.
+    /// General; whether the columns of B are packed.
     Matrices(bool),
 }
 
@@ -82,25 +82,25 @@ pub(super) enum Form {
 #[derive(Debug)]
 pub(super) struct Single {
     pub(super) a: Side,
-    /// Places in A and C.
+    /// Offsets in A and C.
     pub(super) o: Table<2>,
-    /// Places in A of all folded indices but the last.
+    /// Offsets in A of all folded indices but the last.
     pub(super) k: Table<1>,
     /// The last one: its extent and its stride.
     pub(super) run: (usize, isize),
 }
 
-/// The action of a mass operator; places are those of one element.
+/// The action of a mass operator; offsets are those of one element.
 #[derive(Debug)]
 pub(super) struct Action {
     pub(super) directions: usize,
     pub(super) points: usize,
     pub(super) dofs: usize,
-    /// Where B, weights and V begin, and the places in each.
+    /// The first elements of B, weights and V, and the offsets in each.
     pub(super) basis: (Side, Table<1>),
     pub(super) weights: (Side, Table<1>),
     pub(super) v: (Side, Table<1>),
-    /// From one element of U to the next, and its places.
+    /// The distance of elements in U, and the offsets of one.
     pub(super) u: (usize, Table<1>),
 }
 
@@ -110,11 +110,11 @@ impl Action {
     }
 }
 
-/// Elements that are computed together, values of so many bytes: what a register holds, from four to sixteen.
+/// Elements that are computed together, for values of `size` bytes: the lanes of a register, from four to sixteen.
 pub(super) fn together(size: usize) -> usize {
     lanes(register(), size)
 }
-/// The same, of a register of so many bytes.
+/// The same, for a register of `register` bytes.
 pub(super) const fn lanes(register: usize, size: usize) -> usize {
     match register.checked_div(size) {
         None | Some(16..) => 16,
@@ -133,28 +133,28 @@ pub(super) enum Loops {
     Folds(Folds),
 }
 
-/// One step. `target` is the tensor between steps that it makes; `None`: the result.
+/// One step. `target` is the intermediate that it produces; `None`: the result.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) loops: Loops,
     pub(super) target: Option<usize>,
 }
 
-/// A tensor between steps.
+/// An intermediate tensor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Between {
+pub(super) struct Intermediate {
     pub(super) len: usize,
     /// Computed once, for all blocks.
     pub(super) once: bool,
 }
 
-/// How the result is cut: blocks of `block` of `extent` values of an index.
+/// The cut of the result into blocks of `block` of the `extent` values of an index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     pub(super) index: Option<u8>,
     pub(super) extent: usize,
     pub(super) block: usize,
-    /// In the result: the first element, from one value to the next, and what one value reaches.
+    /// In the result: the first element, the stride of the index, and the reach of one value.
     pub(super) base: usize,
     pub(super) stride: usize,
     pub(super) reach: usize,
@@ -164,19 +164,19 @@ impl Cut {
     pub(super) fn blocks(&self) -> usize {
         self.extent.div_ceil(self.block)
     }
-    /// The first value of block `t`, and how many it has.
+    /// The first value of block `t`, and the number of its values.
     pub(super) fn values(&self, t: usize) -> (usize, usize) {
         let first = t * self.block;
         (first, self.block.min(self.extent - first))
     }
 }
 
-/// A result that is cut along an index without gaps: what lies between two of its runs are the other indices.
+/// A result that is cut along a contiguous index; its runs are separated by the other indices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planes {
-    /// Values of that index.
+    /// The extent of that index.
     pub(super) count: usize,
-    /// Those of a block.
+    /// Its values per block.
     pub(super) width: usize,
 }
 
@@ -184,15 +184,15 @@ pub(super) struct Planes {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) steps: Vec<Step>,
-    pub(super) between: Vec<Between>,
+    pub(super) intermediates: Vec<Intermediate>,
     pub(super) cut: Cut,
-    /// Elements that a thread packs columns in.
+    /// Elements of a thread's buffer of packed columns.
     pub(super) packed: usize,
-    /// How its only step is cut, if not along the index of the largest stride.
+    /// The cut of its only step, if it is along a contiguous index.
     pub(super) planes: Option<Planes>,
     /// Its tensors are large: each step is computed as a whole, by all threads, before the next.
     pub(super) large: bool,
-    /// Places of a large result.
+    /// Span of a large result in its array.
     pub(super) elements: usize,
     pairs: Vec<(usize, usize)>,
     offsets: u128,
@@ -206,7 +206,7 @@ impl Plan {
         budget: Option<u64>,
     ) -> Result<Self> {
         let (operands, result) = shapes(einsum, out)?;
-        apart(out)?;
+        check_disjoint(out)?;
         let group = out.is_group() || einsum.operands.iter().any(|x| x.layout().is_group());
         let largest = if out.is_group() { Some(BATCH) } else { largest(&result, &einsum.extents) };
         let index = if group { Some(BATCH) } else { largest };
@@ -220,8 +220,8 @@ impl Plan {
             }
         }
     }
-    /// The steps of a contraction to a result that lies so, if it is one of large tensors and takes no more than the
-    /// budget. Operands and result are no groups.
+    /// The steps of a contraction to a result of this layout, if its tensors are large and it stays within the budget.
+    /// Operands and result are not groups.
     pub(super) fn of_large<T: Clone>(
         einsum: &Einsum<'_, T>,
         out: &Layout,
@@ -231,28 +231,29 @@ impl Plan {
         let (operands, result) = shapes(einsum, out)?;
         let index = largest(&result, &einsum.extents);
         let sets: Vec<Set> = operands.iter().map(|x| x.set).collect();
-        let met = Pairs::new(&sets, result.set, &einsum.extents)?;
-        if !large::contraction(&operands, &met, &met.kept, (&result, index), &einsum.extents) {
+        let tree = Pairs::new(&sets, result.set, &einsum.extents)?;
+        if !large::contraction(&operands, &tree, &tree.remaining, (&result, index), &einsum.extents) {
             return Ok(None);
         }
-        let plan = Planner::new(einsum, operands, &result, index, None).large(&met, &result)?;
+        let plan = Planner::new(einsum, operands, &result, index, None).large(&tree, &result)?;
         Ok(Some(plan).filter(|plan| plan.workspace(threads, size_of::<T>()) <= budget))
     }
-    /// Pairs that are contracted, in order; the k-th makes number n + k.
+    /// The pairs that are contracted, in order; the k-th produces number n + k.
     pub(crate) fn path(&self) -> &[(usize, usize)] {
         &self.pairs
     }
-    /// Bytes taken beside operands and result, for values of `size` bytes and so many threads.
+    /// Bytes besides operands and result, for values of `size` bytes and `threads` threads.
     pub(crate) fn workspace(&self, threads: usize, size: usize) -> u128 {
-        let sum = |once| self.between.iter().filter(|b| b.once == once).map(|b| b.len as u128).sum::<u128>();
+        let sum = |once| self.intermediates.iter().filter(|b| b.once == once).map(|b| b.len as u128).sum::<u128>();
         if self.large {
             let step = |step: &Step| match &step.loops {
                 Loops::Blocked(product) => product.workspace(threads, size),
                 Loops::Folds(folds) => folds.workspace(threads, size),
                 _ => 0,
             };
-            let made = |step: &Step| target::workspace(step.target.map_or(self.elements, |t| self.between[t].len));
-            let each = self.steps.iter().map(|s| step(s) + made(s)).max().unwrap_or(0);
+            let locks =
+                |step: &Step| target::workspace(step.target.map_or(self.elements, |t| self.intermediates[t].len));
+            let each = self.steps.iter().map(|s| step(s) + locks(s)).max().unwrap_or(0);
             return self.offsets + sum(false) * size as u128 + each;
         }
         let each = sum(false) + self.packed as u128;
@@ -261,21 +262,21 @@ impl Plan {
     }
 }
 
-/// What is known while steps are made.
+/// The state of planning.
 struct Planner {
     extents: [usize; INDICES],
-    /// As `extents`, one block of the index that blocks are cut along.
+    /// As `extents`, but one block of the block index.
     blocked: [usize; INDICES],
-    /// Indices in the order in which they appear.
+    /// Indices in order of appearance.
     order: Vec<u8>,
     operands: Vec<Shape>,
     cut: Cut,
     steps: Vec<Step>,
-    between: Vec<Between>,
+    intermediates: Vec<Intermediate>,
     pub(super) packed: usize,
     offsets: u128,
     budget: Option<u64>,
-    /// Some of its tensors have an array for each of the batch.
+    /// Some of its tensors are groups.
     group: bool,
 }
 
@@ -290,7 +291,7 @@ impl Planner {
         let extents = einsum.extents;
         let order = order_of(einsum);
         let longer = |i: &u8| extents[usize::from(*i)] > 1;
-        // Strides of what is written are positive, and its last place is that of an array.
+        // Strides of a written tensor are positive, and its last position lies in an array.
         let reach = |i: u8| result.stride(i) as usize * (extents[usize::from(i)] - 1);
         let cut = Cut {
             index,
@@ -300,18 +301,18 @@ impl Planner {
             stride: index.map_or(0, |i| result.stride(i) as usize),
             reach: members(result.set).filter(longer).filter(|&i| Some(i) != index).map(reach).sum(),
         };
-        let (steps, between) = (vec![], vec![]);
+        let (steps, intermediates) = (vec![], vec![]);
         let (blocked, group) = (extents, false);
-        Self { extents, blocked, order, operands, cut, steps, between, packed: 0, offsets: 0, budget, group }
+        Self { extents, blocked, order, operands, cut, steps, intermediates, packed: 0, offsets: 0, budget, group }
     }
 
-    /// The one step of an action, cut along the batch.
+    /// The single step of an action, cut along the batch.
     fn action<T>(mut self, einsum: &Einsum<'_, T>, directions: usize, u: Shape) -> Result<Plan> {
         let indices = |k: usize| einsum.subscripts.operands[k].letters.iter().map(|l| l.0).collect::<Vec<_>>();
         let table = |planner: &mut Self, k: usize| -> Result<(Side, Table<1>)> {
             let shape = planner.operands[k].clone();
-            let places = planner.offsets(&indices(k), [&shape])?;
-            Ok((planner.side(&(Source::Operand(k), shape)), places))
+            let offsets = planner.offsets(&indices(k), [&shape])?;
+            Ok((planner.side(&(Source::Operand(k), shape)), offsets))
         };
         let basis = table(&mut self, 0)?;
         let weights = table(&mut self, directions)?;
@@ -339,28 +340,28 @@ impl Planner {
         if members(result.set).all(|i| self.extents[usize::from(i)] > 0) {
             let n = self.operands.len();
             let sets: Vec<Set> = self.operands.iter().map(|x| x.set).collect();
-            let met = Pairs::new(&sets, result.set, &self.extents)?;
-            let (kept, alone) = (&met.kept, &met.kept[..n]);
-            // Of small contractions nothing else is asked.
+            let tree = Pairs::new(&sets, result.set, &self.extents)?;
+            let (remaining, reduced) = (&tree.remaining, &tree.remaining[..n]);
+            // Small contractions skip the test.
             let all: f64 = self.order.iter().map(|&i| self.extents[usize::from(i)] as f64).product();
             if !self.group
                 && all >= large::WORTH
-                && large::contraction(&self.operands, &met, alone, (&result, self.cut.index), &self.extents)
+                && large::contraction(&self.operands, &tree, reduced, (&result, self.cut.index), &self.extents)
             {
-                let plan = self.large(&met, &result)?;
+                let plan = self.large(&tree, &result)?;
                 if fit(&plan) {
                     return Ok(plan);
                 }
             }
-            planes = self.choose_planes(&result).filter(|_| alone == sets);
+            planes = self.choose_planes(&result).filter(|_| reduced == sets);
             match planes {
                 Some(_) => self.cut.block = self.cut.extent,
-                None => self.choose_block(result.set, &kept[n..]),
+                None => self.choose_block(result.set, &remaining[n..]),
             }
-            let mut shapes = reserved(n + met.order.len(), "steps")?;
-            self.steps = reserved(n + met.order.len(), "steps")?;
-            self.between = reserved(n + met.order.len(), "steps")?;
-            for (k, (operand, &left)) in std::mem::take(&mut self.operands).into_iter().zip(alone).enumerate() {
+            let mut shapes = reserved(n + tree.order.len(), "steps")?;
+            self.steps = reserved(n + tree.order.len(), "steps")?;
+            self.intermediates = reserved(n + tree.order.len(), "steps")?;
+            for (k, (operand, &left)) in std::mem::take(&mut self.operands).into_iter().zip(reduced).enumerate() {
                 let own = (Source::Operand(k), operand);
                 shapes.push(if left == own.1.set {
                     own
@@ -368,35 +369,36 @@ impl Planner {
                     let shape = self.dense(&[left], &[&own.1])?;
                     let target = self.target(&shape)?;
                     self.single(&own, &shape, Some(target))?;
-                    (Source::Between(target), shape)
+                    (Source::Intermediate(target), shape)
                 });
             }
-            for (step, &pair) in met.order.iter().enumerate() {
-                let (i, j) = met.rows_first(pair, &self.extents);
+            for (step, &pair) in tree.order.iter().enumerate() {
+                let (i, j) = tree.rows_first(pair, &self.extents);
                 let (a, b) = (shapes[i].clone(), shapes[j].clone());
-                if step + 1 == met.order.len() {
+                if step + 1 == tree.order.len() {
                     self.product(&a, &b, &result, None)?;
                 } else {
-                    let shape = self.dense(&[kept[n + step] & a.1.set, kept[n + step] & !a.1.set], &[&a.1, &b.1])?;
+                    let shape =
+                        self.dense(&[remaining[n + step] & a.1.set, remaining[n + step] & !a.1.set], &[&a.1, &b.1])?;
                     let target = self.target(&shape)?;
                     self.product(&a, &b, &shape, Some(target))?;
-                    shapes.push((Source::Between(target), shape));
+                    shapes.push((Source::Intermediate(target), shape));
                 }
             }
             if n == 1 {
                 self.single(&shapes[0], &result, None)?;
             }
-            pairs = met.order;
+            pairs = tree.order;
         }
         Ok(self.finish(pairs, planes))
     }
     fn finish(self, pairs: Vec<(usize, usize)>, planes: Option<Planes>) -> Plan {
-        let Self { steps, between, cut, packed, offsets, .. } = self;
-        Plan { steps, between, cut, packed, planes, large: false, elements: 0, pairs, offsets }
+        let Self { steps, intermediates, cut, packed, offsets, .. } = self;
+        Plan { steps, intermediates, cut, packed, planes, large: false, elements: 0, pairs, offsets }
     }
 
     /// The steps of a contraction that is computed as a whole, step by step.
-    fn large(&self, met: &Pairs, result: &Shape) -> Result<Plan> {
+    fn large(&self, tree: &Pairs, result: &Shape) -> Result<Plan> {
         let n = self.operands.len();
         let mut planner = Self {
             extents: self.extents,
@@ -404,15 +406,15 @@ impl Planner {
             order: collected(self.order.len(), self.order.iter().copied(), "steps")?,
             operands: vec![],
             cut: Cut { index: None, extent: 1, block: 1, stride: 0, ..self.cut },
-            steps: reserved(n + met.order.len(), "steps")?,
-            between: reserved(n + met.order.len(), "steps")?,
+            steps: reserved(n + tree.order.len(), "steps")?,
+            intermediates: reserved(n + tree.order.len(), "steps")?,
             packed: 0,
             offsets: 0,
             budget: self.budget,
             group: false,
         };
-        let mut shapes = reserved(n + met.order.len(), "steps")?;
-        for (k, (operand, &left)) in self.operands.iter().zip(&met.kept).enumerate() {
+        let mut shapes = reserved(n + tree.order.len(), "steps")?;
+        for (k, (operand, &left)) in self.operands.iter().zip(&tree.remaining).enumerate() {
             let own = (Source::Operand(k), operand.clone());
             shapes.push(if left == operand.set {
                 own
@@ -420,27 +422,27 @@ impl Planner {
                 let shape = planner.dense(&[left], &[operand])?;
                 let target = planner.target(&shape)?;
                 planner.folds((&own, None), &shape, Some(target))?;
-                (Source::Between(target), shape)
+                (Source::Intermediate(target), shape)
             });
         }
-        for (step, &pair) in met.order.iter().enumerate() {
-            let (i, j) = met.rows_first(pair, &self.extents);
+        for (step, &pair) in tree.order.iter().enumerate() {
+            let (i, j) = tree.rows_first(pair, &self.extents);
             let (a, b) = (shapes[i].clone(), shapes[j].clone());
-            if step + 1 == met.order.len() {
+            if step + 1 == tree.order.len() {
                 planner.large_product(&a, &b, result, None)?;
             } else {
-                let kept = met.kept[n + step];
-                let shape = planner.dense(&[kept & a.1.set, kept & !a.1.set], &[&a.1, &b.1])?;
+                let remaining = tree.remaining[n + step];
+                let shape = planner.dense(&[remaining & a.1.set, remaining & !a.1.set], &[&a.1, &b.1])?;
                 let target = planner.target(&shape)?;
                 planner.large_product(&a, &b, &shape, Some(target))?;
-                shapes.push((Source::Between(target), shape));
+                shapes.push((Source::Intermediate(target), shape));
             }
         }
         if n == 1 {
             planner.folds((&shapes[0], None), result, None)?;
         }
-        let pairs = collected(met.order.len(), met.order.iter().copied(), "steps")?;
-        // The result's places end where its last element lies.
+        let pairs = collected(tree.order.len(), tree.order.iter().copied(), "steps")?;
+        // The result's span ends at its last element.
         let last = members(result.set).map(|i| result.stride(i) as usize * (self.extents[usize::from(i)] - 1));
         let elements = last.sum::<usize>() + 1;
         Ok(Plan { large: true, elements, ..planner.finish(pairs, None) })
@@ -487,33 +489,33 @@ impl Planner {
         Ok(())
     }
 
-    /// Indices by falling strides.
+    /// Indices by decreasing stride.
     fn falling(&self, set: Set, by: &Shape) -> Vec<u8> {
         let mut indices: Vec<u8> = members(set).collect();
         indices.sort_by_key(|&i| std::cmp::Reverse(by.stride(i)));
         indices
     }
 
-    /// Places of indices in this order.
+    /// Offsets of indices in this order.
     fn spans<const N: usize>(&mut self, indices: &[u8], shapes: [&Shape; N]) -> Result<Spans<N>> {
         let spans = Spans::new(indices, &self.extents, shapes)?;
         self.offsets = self.offsets.saturating_add(spans.bytes());
         Ok(spans)
     }
 
-    /// How much of the index of blocks is computed at once.
-    fn choose_block(&mut self, result: Set, between: &[Set]) {
+    /// Chooses the number of values of the block index that are computed at once.
+    fn choose_block(&mut self, result: Set, intermediates: &[Set]) {
         let Some(index) = self.cut.index else { return };
         let of = |set: &Set| size(set & !(1 << index), &self.extents);
-        let each: f64 = of(&result) + between.iter().filter(|s| *s >> index & 1 == 1).map(of).sum::<f64>();
-        // A float that is no number or too large becomes 0 or the largest.
+        let each: f64 = of(&result) + intermediates.iter().filter(|s| *s >> index & 1 == 1).map(of).sum::<f64>();
+        // A NaN or huge float becomes 0 or the largest integer.
         let block = ((BLOCK / each) as usize).clamp(1, MOST.min(self.cut.extent));
         self.cut.block = if self.group { 1 } else { block };
         self.blocked[usize::from(index)] = self.cut.block;
     }
 
-    /// Cuts a product along the index without gaps in all three, if it has more values than all others in C have
-    /// together: batches that lie element by element beside each other.
+    /// Cuts a product along the index that is contiguous in all three, if its extent exceeds the product of all others
+    /// in C: interleaved batches.
     fn choose_planes(&mut self, result: &Shape) -> Option<Planes> {
         let [x, y] = &self.operands[..] else { return None };
         let index = self.lane(x, y, result).filter(|&i| Some(i) != self.cut.index)?;
@@ -522,21 +524,22 @@ impl Planner {
         if count < LONG || count as f64 <= others || self.group {
             return None;
         }
-        // Fewer than `count`, so they can be counted; a multiple of what is computed together.
+        // Less than `count`, so the cast is exact; a multiple of the number of columns computed together.
         let width = (BLOCK / others / COLUMNS as f64) as usize;
         let width = width.clamp(1, MOST / COLUMNS) * COLUMNS;
-        // Where each run of each block begins, in all three.
-        let place = (size_of::<[usize; 3]>() + count.div_ceil(width) * size_of::<&[u8]>()) as u128;
-        self.offsets += others as u128 * place;
+        // The start of each run of each block, in all three.
+        let slot = (size_of::<[usize; 3]>() + count.div_ceil(width) * size_of::<&[u8]>()) as u128;
+        self.offsets += others as u128 * slot;
         Some(Planes { count, width })
     }
 
-    /// The index that lies closest together in C, if it lies without gaps in all three.
+    /// The innermost index of C, if it is contiguous in all three.
     fn lane(&self, x: &Shape, y: &Shape, c: &Shape) -> Option<u8> {
         c.closest(&self.extents).filter(|&i| [x, y, c].iter().all(|s| s.set >> i & 1 == 1 && s.stride(i) == 1))
     }
 
-    /// A row-major tensor of one block: the index of blocks first, then those of each group as they lie in its tensor.
+    /// A row-major tensor of one block: the block index first, then the indices of each group by decreasing stride in
+    /// its source.
     fn dense(&self, groups: &[Set], from: &[&Shape]) -> Result<Shape> {
         let all = groups.iter().fold(0, |s, g| s | g);
         let mut order: Vec<u8> = self.cut.index.filter(|i| all >> i & 1 == 1).into_iter().collect();
@@ -555,14 +558,14 @@ impl Planner {
         Ok(shape)
     }
 
-    /// Room for a tensor between steps.
+    /// Allocates an intermediate.
     fn target(&mut self, shape: &Shape) -> Result<usize> {
         let extents = members(shape.set).map(|i| self.blocked[usize::from(i)] as u128);
         let len = extents.fold(1u128, u128::saturating_mul);
         let len = usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "einsum", bytes: len })?;
         let once = self.cut.index.is_some_and(|i| shape.set >> i & 1 == 0);
-        self.between.push(Between { len, once });
-        Ok(self.between.len() - 1)
+        self.intermediates.push(Intermediate { len, once });
+        Ok(self.intermediates.len() - 1)
     }
 
     fn side(&self, (source, shape): &(Source, Shape)) -> Side {
@@ -570,7 +573,7 @@ impl Planner {
         Side { source: *source, base: shape.base, stride: if matches!(source, Source::Operand(_)) { along } else { 0 } }
     }
 
-    /// The offsets of some indices, that of blocks first, then by falling strides in `shapes[by]`.
+    /// The offsets of some indices: the block index first, then by decreasing stride in `shapes[by]`.
     fn table<const N: usize>(&mut self, set: Set, by: usize, shapes: [&Shape; N]) -> Result<Table<N>> {
         let mut indices: Vec<u8> = members(set).collect();
         indices.sort_by_key(|&i| (Some(i) != self.cut.index, std::cmp::Reverse(shapes[by].stride(i))));
@@ -588,7 +591,7 @@ impl Planner {
         let each = blocked.then(|| offsets.len() / self.cut.block);
         Ok(Table { offsets, each })
     }
-    /// Folded indices, in the order in which they appear.
+    /// Folded indices in order of appearance.
     fn folded(&self, set: Set) -> Vec<u8> {
         self.order.iter().copied().filter(|i| set >> i & 1 == 1).collect()
     }
@@ -637,7 +640,7 @@ fn largest(result: &Shape, extents: &[usize; INDICES]) -> Option<u8> {
     members(result.set).filter(|&i| extents[usize::from(i)] > 1).max_by_key(|&i| result.stride(i))
 }
 
-/// Whether places in tensor `t` follow each other without gaps.
+/// Whether offsets in tensor `t` are contiguous.
 pub(super) fn follow(block: &[[usize; 2]], t: usize) -> bool {
     block.windows(2).all(|w| w[1][t] == w[0][t].wrapping_add(1))
 }

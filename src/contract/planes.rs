@@ -1,35 +1,35 @@
-//! Products whose innermost index is the longest: the result is cut along it, through all its other indices.
+//! Products whose innermost index is the longest: the result is cut along it, across all its other indices.
 //!
-//! Cut along any other, each block would read most of both operands again. A block is a list of runs here, one for each
-//! value of the other indices.
+//! Cut along any other index, each block would reread most of both operands. A block is here a list of runs, one for
+//! each value of the other indices.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::lanes::lanes;
 use super::plan::Planes;
-use super::product::{Arrays, Places};
+use super::product::{Arrays, Offsets};
 use super::update::Update;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, reserved};
 
-/// All of C; offsets are those of the whole result.
+/// Computes all of C; offsets are those of the whole result.
 pub(super) fn planes<T: Value, A: Arithmetic<T>>(
     threads: &Threads,
     ring: A,
     arrays: Arrays<'_, T>,
-    places: Places<'_>,
+    offsets: Offsets<'_>,
     update: Update<T>,
     cut: Planes,
 ) -> Result<()> {
     let Arrays { a, b, c } = arrays;
-    let mut runs = reserved(places.l.len() * places.m.len() * places.n.len(), "offsets")?;
-    for &[la, lb, lc] in places.l {
-        for &[ma, mc] in places.m {
-            runs.extend(places.n.iter().map(|&[nb, nc]| [la.wrapping_add(ma), lb.wrapping_add(nb), lc + mc + nc]));
+    let mut runs = reserved(offsets.l.len() * offsets.m.len() * offsets.n.len(), "offsets")?;
+    for &[la, lb, lc] in offsets.l {
+        for &[ma, mc] in offsets.m {
+            runs.extend(offsets.n.iter().map(|&[nb, nc]| [la.wrapping_add(ma), lb.wrapping_add(nb), lc + mc + nc]));
         }
     }
-    // As they follow each other in C, where no run reaches the next: what is written has no element twice.
+    // In the order of C, where runs are disjoint: no element of a result occurs twice.
     runs.sort_unstable_by_key(|run| run[2]);
     let blocks = cut.count.div_ceil(cut.width);
     let mut parts = reserved(blocks, "blocks")?;
@@ -44,7 +44,7 @@ pub(super) fn planes<T: Value, A: Arithmetic<T>>(
             part.get_mut().unwrap_or_else(PoisonError::into_inner).push(piece);
         }
     }
-    let one = Places { l: &[[0; 3]], m: &[[0; 2]], n: &[[0; 2]], k: places.k };
+    let one = Offsets { l: &[[0; 3]], m: &[[0; 2]], n: &[[0; 2]], k: offsets.k };
     threads.for_each_beside(
         "einsum",
         blocks,

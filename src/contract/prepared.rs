@@ -1,4 +1,4 @@
-//! The steps of a contraction, kept to be used again.
+//! A reusable plan of a contraction.
 
 use std::sync::Arc;
 
@@ -8,9 +8,8 @@ use super::plan::Plan;
 use crate::par::{Threads, collected};
 use crate::{Error, Result};
 
-/// A contraction that is prepared once, by [`Cpu::einsum_plan`](crate::Cpu::einsum_plan), and computed often: its path,
-/// its steps and the places of elements, from the expression and from layouts alone. It is used with any values, over
-/// any semiring.
+/// A contraction that is planned once, by [`Cpu::einsum_plan`](crate::Cpu::einsum_plan), and computed often. Its path,
+/// steps and offsets follow from the expression and layouts alone, so it applies to any values over any semiring.
 /// ```
 /// use sparring::{Cpu, Result, algebra::PlusTimes, contract::{Einsum, Layout, View, ViewMut}};
 /// fn product<'a>(a: &'a [f64], x: &'a [f64], layout: &Layout) -> Result<Einsum<'a, f64>> {
@@ -32,14 +31,14 @@ use crate::{Error, Result};
 pub struct EinsumPlan {
     plan: Arc<Plan>,
     text: String,
-    /// Directions of the mass operator that it is, if it was made as one.
+    /// Number of directions, if it is the action of a mass operator.
     action: Option<usize>,
     operands: Vec<Layout>,
     result: Layout,
 }
 
 impl EinsumPlan {
-    /// That of these operands, for a result that lies so.
+    /// The plan for these operands and a result of this layout.
     pub(crate) fn new<T: Clone>(
         einsum: &Einsum<'_, T>,
         result: &Layout,
@@ -52,7 +51,7 @@ impl EinsumPlan {
         let (text, action) = (einsum.subscripts.text.clone(), einsum.action);
         Ok(Self { plan, text, action, operands, result: result.clone() })
     }
-    /// The steps, if they are those of these operands and this result.
+    /// The steps, if they match these operands and this result.
     pub(crate) fn of<T>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<Arc<Plan>> {
         let text = &einsum.subscripts.text;
         let mut wrong = None;
@@ -61,37 +60,36 @@ impl EinsumPlan {
         } else if let Some((k, (_, planned))) =
             einsum.operands.iter().zip(&self.operands).enumerate().find(|(_, (x, planned))| x.layout() != *planned)
         {
-            wrong = Some(format!("operand {k} lies in another way than planned for: {planned:?}"));
+            wrong = Some(format!("operand {k} has another layout than planned for: {planned:?}"));
         } else if *result != self.result {
-            wrong = Some(format!("the result lies in another way than planned for: {:?}", self.result));
+            wrong = Some(format!("the result has another layout than planned for: {:?}", self.result));
         }
         match wrong {
             Some(message) => Err(Error::Argument { name: "plan", message }),
             None => Ok(Arc::clone(&self.plan)),
         }
     }
-    /// Pairs of operands in the order in which they are contracted, as
-    /// [`AskedEinsum::path`](crate::backend::AskedEinsum::path).
+    /// Pairs of operands in contraction order, as in [`EinsumBuilder::path`](crate::backend::EinsumBuilder::path).
     #[must_use]
     pub fn path(&self) -> &[(usize, usize)] {
         self.plan.path()
     }
-    /// What is computed: the order of pairs, the loops of each step and why, and how the result is cut, line by line.
+    /// A description: the contraction order, the loops of each step and why, and how the result is cut, line by line.
     #[must_use]
     pub fn explain(&self) -> String {
         format!("einsum: {}\n{}", self.text, self.plan.explain())
     }
-    /// Bytes that so many threads take beside operands and result, of values of `size` bytes each.
+    /// Bytes that these threads need besides operands and result, for values of `size` bytes.
     #[must_use]
     pub fn workspace_bytes(&self, threads: &Threads, size: usize) -> u128 {
         self.plan.workspace(threads.count(), size)
     }
-    /// Where the elements of each operand lie.
+    /// The layouts of the operands.
     #[must_use]
     pub fn operands(&self) -> &[Layout] {
         &self.operands
     }
-    /// Where those of the result lie.
+    /// The layout of the result.
     #[must_use]
     pub fn result(&self) -> &Layout {
         &self.result

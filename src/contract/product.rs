@@ -1,8 +1,8 @@
-//! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) with any strides: eight rows by up to 16 columns of C in registers.
+//! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) with any strides: register tiles of eight rows by up to 16 columns of C.
 //!
-//! A row of B is read as wide as the block, beyond the last column if the array goes on there: what that computes is
-//! not stored. Only at the end of an array, or where columns do not lie side by side, are values collected one by one;
-//! once for a matrix, if it has rows enough.
+//! A row of B is read at the full width of the block, past the last column if the array continues; the extra results
+//! are not stored. Only at the end of an array, or where columns are not contiguous, are values gathered one by one:
+//! once per matrix, if it has enough rows.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Matrices, Tiles, Work, dispatch_wide, dispatch_work, register};
@@ -11,10 +11,10 @@ use super::ahead::{Ahead, steps_ahead};
 use super::plan::{COLUMNS, follow};
 use super::update::{Old, Update};
 
-/// Values of the matrices that are computed before the next ones, where they have more columns than a block.
+/// Values of the matrices that are processed before the next ones, where they have more columns than a block.
 const GROUP: usize = 3072;
 
-/// The arrays and the places in them; C begins at its 0.
+/// The arrays and their base offsets; C begins at its 0.
 pub(super) struct Arrays<'a, T> {
     pub(super) a: (&'a [T], usize),
     pub(super) b: (&'a [T], usize),
@@ -23,37 +23,37 @@ pub(super) struct Arrays<'a, T> {
 
 /// Offsets of a block: see [`Product`](super::plan::Product).
 #[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
+pub(super) struct Offsets<'a> {
     pub(super) l: &'a [[usize; 3]],
     pub(super) m: &'a [[usize; 2]],
     pub(super) n: &'a [[usize; 2]],
     pub(super) k: &'a [[usize; 2]],
 }
 
-/// All columns, by blocks; `tile` holds packed columns, and is empty if they are not to be packed.
+/// All columns, by blocks; `tile` is the buffer of packed columns, empty if they are not packed.
 pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
-    places: Places<'_>,
+    offsets: Offsets<'_>,
     update: Update<T>,
     tile: &mut [T],
 ) {
-    let Places { l, m, n, k } = places;
+    let Offsets { l, m, n, k } = offsets;
     if m.is_empty() || n.is_empty() {
         return;
     }
     let mut arrays = arrays;
-    if tiles(ring, &mut arrays, places, stride(k, 1), update, false) {
+    if tiles(ring, &mut arrays, offsets, stride(k, 1), update, false) {
         return;
     }
     let Arrays { a, b, c } = arrays;
-    // Sums of eight rows in half of the registers: of 64 bytes there are 32, of fewer 16.
+    // Sums of eight rows take half of the registers: there are 32 of 64 bytes, or 16 narrower ones.
     let bytes = if register() == 64 { 128 } else { register() };
     let widest = (bytes / size_of::<T>().max(1)).clamp(4, COLUMNS);
     let sizes = [(m, k), (k, n), (m, n)].map(|(x, y)| x.len().saturating_mul(y.len()));
     let largest = sizes.into_iter().max().unwrap_or(0);
     let next = steps_ahead::<T>(l, largest);
-    // All columns of some matrices before the next ones, which would push them out of the first cache.
+    // All columns of some matrices before the next ones, which would evict them from the first-level cache.
     let group = if n.len() > widest { GROUP / sizes.into_iter().fold(1, usize::saturating_add) } else { l.len() };
     for l in l.chunks(group.max(1)) {
         for (t, columns) in n.chunks(widest).enumerate() {
@@ -61,27 +61,27 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
             let steps = m.len().div_ceil(8).saturating_mul(k.len());
             let ahead = Ahead::new(next, largest, range, n.len(), steps);
             let arrays = Arrays { a, b, c: &mut *c };
-            let places = Places { l, n: columns, ..places };
+            let offsets = Offsets { l, n: columns, ..offsets };
             match columns.len() {
-                9.. => block::<T, A, 16>(ring, arrays, places, update, tile, ahead),
-                5.. => block::<T, A, 8>(ring, arrays, places, update, tile, ahead),
-                _ => block::<T, A, 4>(ring, arrays, places, update, tile, ahead),
+                9.. => block::<T, A, 16>(ring, arrays, offsets, update, tile, ahead),
+                5.. => block::<T, A, 8>(ring, arrays, offsets, update, tile, ahead),
+                _ => block::<T, A, 4>(ring, arrays, offsets, update, tile, ahead),
             }
         }
     }
 }
 
-/// The same by loops of vector instructions, if there are some for the type, the ring, the processor and these places.
-/// `beside`: squares of two rows that follow each other in all arrays.
+/// The same by vector kernels, if there are any for the type, the ring, the CPU and these offsets. `contiguous`:
+/// two-row squares that follow one another in all arrays.
 pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
     ring: A,
     Arrays { a, b, c }: &mut Arrays<'_, T>,
-    Places { l, m, n, k }: Places<'_>,
+    Offsets { l, m, n, k }: Offsets<'_>,
     step: Option<usize>,
     update: Update<T>,
-    beside: bool,
+    contiguous: bool,
 ) -> bool {
-    let suits = |tiles: &Tiles<T>| follow(n, 0) && follow(n, 1) && (!beside || tiles.two_by_two());
+    let suits = |tiles: &Tiles<T>| follow(n, 0) && follow(n, 1) && (!contiguous || tiles.two_by_two());
     let Some(tiles) = Tiles::new(ring).filter(suits) else { return false };
     let forwards = |step: &usize| *step <= isize::MAX as usize;
     let (Some(ka), Some(kb)) = (stride(k, 0).filter(forwards), step.filter(forwards)) else { return false };
@@ -98,13 +98,13 @@ pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
         steps: [ka, kb],
         alpha: update.alpha,
         old: match update.old {
-            Old::Gone => None,
-            Old::Kept => Some(None),
-            Old::Times(beta) => Some(Some(beta)),
+            Old::Ignored => None,
+            Old::Added => Some(None),
+            Old::Scaled(beta) => Some(Some(beta)),
         },
         ahead: (steps_ahead::<T>(l, size), size),
     };
-    tiles.multiply(&mut matrices, beside);
+    tiles.multiply(&mut matrices, contiguous);
     true
 }
 
@@ -112,40 +112,40 @@ pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
 fn block<T: Value, A: Arithmetic<T>, const B: usize>(
     ring: A,
     Arrays { a, b, c }: Arrays<'_, T>,
-    places: Places<'_>,
+    offsets: Offsets<'_>,
     update: Update<T>,
     tile: &mut [T],
     ahead: Ahead,
 ) {
-    let Places { l, n, k, .. } = places;
+    let Offsets { l, n, k, .. } = offsets;
     let width = n.len();
-    // Where nothing is folded, A and B may have no elements to walk through.
+    // Where nothing is folded, A and B may be empty.
     let straight = follow(n, 1) && follow(k, 0) && !k.is_empty();
     if !follow(n, 0) {
         if tile.len() < k.len() * B {
-            return Block::<T, A, B> { ring, a, b, c, places, update, packed: false }.best();
+            return Block::<T, A, B> { ring, a, b, c, offsets, update, packed: false }.best();
         }
-        let mut beside = [[0; 2]; B];
-        for (t, (beside, &[_, column])) in beside.iter_mut().zip(n).enumerate() {
-            *beside = [t, column];
+        let mut columns = [[0; 2]; B];
+        for (t, (to, &[_, column])) in columns.iter_mut().zip(n).enumerate() {
+            *to = [t, column];
         }
         for &[la, lb, lc] in l {
             for (row, &[_, kb]) in tile.chunks_exact_mut(B).zip(k) {
-                row.copy_from_slice(&collect::<T, B>(b.0, b.1.wrapping_add(lb).wrapping_add(kb), n, 0));
+                row.copy_from_slice(&gather::<T, B>(b.0, b.1.wrapping_add(lb).wrapping_add(kb), n, 0));
             }
-            // The matrix of B is in the tile, B columns beside each other.
-            let places = Places { l: &[[la, 0, lc]], n: &beside[..width], ..places };
+            // The tile holds the matrix of B, B columns per row.
+            let offsets = Offsets { l: &[[la, 0, lc]], n: &columns[..width], ..offsets };
             let mut arrays = Arrays { a, b: (&*tile, 0), c: &mut *c };
-            if !tiles(ring, &mut arrays, places, Some(B), update, false) {
+            if !tiles(ring, &mut arrays, offsets, Some(B), update, false) {
                 let Arrays { a, b, c } = arrays;
-                let block = Block::<T, A, B> { ring, a, b, c, places, update, packed: true };
+                let block = Block::<T, A, B> { ring, a, b, c, offsets, update, packed: true };
                 if straight { block.straight(B, ahead) } else { block.best() }
             }
         }
         return;
     }
-    // Rows of B lie so far apart, and the values of A that meet them follow each other: one walk through both, but at
-    // the end of the array, behind which a row must not be read.
+    // Rows of B are `step` apart, and the matching values of A are contiguous, so both are walked in one loop. Except
+    // at the end of the array, where a full-width row would be out of bounds.
     let step = if straight { stride(k, 1) } else { None };
     let reaches = |l: &[usize; 3]| {
         let last = step.and_then(|step| step.checked_mul(k.len().saturating_sub(1))?.checked_add(B));
@@ -153,9 +153,9 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
         last.is_some_and(|last| last <= rows)
     };
     for l in l.chunk_by(|x, y| reaches(x) == reaches(y)) {
-        let places = Places { l, ..places };
+        let offsets = Offsets { l, ..offsets };
         let c = &mut *c;
-        let block = Block::<T, A, B> { ring, a, b, c, places, update, packed: false };
+        let block = Block::<T, A, B> { ring, a, b, c, offsets, update, packed: false };
         match step.filter(|_| reaches(&l[0])) {
             Some(step) => block.straight(step, ahead),
             None => block.best(),
@@ -163,15 +163,15 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
     }
 }
 
-/// Rows of B `step` apart, all of them within the array; values of A and columns of C side by side.
+/// Rows of B `step` apart, all within the array; values of A and columns of C contiguous.
 struct Straight<'a, 'c, T, A, const B: usize> {
     block: Block<'a, 'c, T, A, B>,
     step: usize,
     ahead: Ahead,
 }
 
-/// Eight rows, or four. Each sum has a name: an array of them would be kept in memory where the compiler does not
-/// unroll the loop over it.
+/// Eight rows, or four. Sums are named variables: an array of them would be kept in memory where the compiler does not
+/// unroll its loop.
 macro_rules! by_rows {
     ($m:ident, $rows:ident) => {{
         let mut first = 0;
@@ -192,7 +192,7 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Straight<'_, '_, T, A,
     #[inline(always)]
     fn run(self) {
         let Self { block, step, ahead } = self;
-        let Block { ring, a: (a, a_base), b: (b, b_base), c, places: Places { l, m, n, k }, update, .. } = block;
+        let Block { ring, a: (a, a_base), b: (b, b_base), c, offsets: Offsets { l, m, n, k }, update, .. } = block;
         let ([first_b, column], last) = (n[0], m.len() - 1);
         for &[la, lb, lc] in l {
             let (a_at, b_at) = (a_base.wrapping_add(la), b_base.wrapping_add(lb));
@@ -200,13 +200,13 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Straight<'_, '_, T, A,
             let mut ahead = ahead.lines([a, b, &*c], [a_at, b_at, lc]);
             macro_rules! rows {
                 ($first:ident; $($i:literal $sum:ident $x:ident)*) => {{
-                    // The last row once more where there are no more.
+                    // Repeats the last row at the end.
                     $(let $x = &a[a_at.wrapping_add(m[($first + $i).min(last)][0])..][..k.len()];)*
                     $(let mut $sum = [A::ZERO; B];)*
                     let mut rows = all;
                     for i in 0..k.len() {
                         let Some(row) = rows.first_chunk::<B>() else { break };
-                        ahead.ask();
+                        ahead.prefetch_next();
                         $(add(ring, &mut $sum, $x[i], row);)*
                         rows = rows.get(step..).unwrap_or_default();
                     }
@@ -219,7 +219,7 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Straight<'_, '_, T, A,
                             *row = sum;
                         })*
                     } else {
-                        keep(ring, &mut [$($sum),*], &m[$first..], (n, true), (&mut *c, lc), update);
+                        store(ring, &mut [$($sum),*], &m[$first..], (n, true), (&mut *c, lc), update);
                     }
                 }};
             }
@@ -228,26 +228,26 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Straight<'_, '_, T, A,
     }
 }
 
-/// Any places; a row of B is read as wide as the block where the array goes on.
+/// General offsets; a row of B is read at full width where the array continues.
 struct Block<'a, 'c, T, A, const B: usize> {
     ring: A,
     a: (&'a [T], usize),
     b: (&'a [T], usize),
     c: &'c mut [T],
-    places: Places<'a>,
+    offsets: Offsets<'a>,
     update: Update<T>,
-    /// Rows of B lie one behind the other, B columns each.
+    /// B is packed: rows in sequence, B columns each.
     packed: bool,
 }
 
 impl<T: Value, A: Arithmetic<T>, const B: usize> Block<'_, '_, T, A, B> {
-    /// One copy for all that call: the loops of a processor without wide registers are in it.
+    /// Not inlined, because it contains the loops for CPUs without wide registers.
     #[inline(never)]
     fn best(self) {
         dispatch_work(self);
     }
 
-    /// Such processors need no faster loops.
+    /// Processors without wide registers use the general loops.
     fn straight(self, step: usize, ahead: Ahead) {
         if let Err(Straight { block, .. }) = dispatch_wide(Straight { block: self, step, ahead }) {
             block.best();
@@ -259,7 +259,7 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B>
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { ring, a: (a, a_base), b: (b, b_base), c, places: Places { l, m, n, k }, update, packed } = self;
+        let Self { ring, a: (a, a_base), b: (b, b_base), c, offsets: Offsets { l, m, n, k }, update, packed } = self;
         let (b_follows, c_follows) = (follow(n, 0), follow(n, 1));
         let (first_column, last) = (n[0], m.len() - 1);
         for &[la, lb, lc] in l {
@@ -269,19 +269,19 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B>
                     $(let $x = a_at.wrapping_add(m[($first + $i).min(last)][0]);)*
                     $(let mut $sum = [A::ZERO; B];)*
                     for (t, &[ka, kb]) in k.iter().enumerate() {
-                        // Where it lies, and no copy: what is collected is the exception.
+                        // Read in place; gathering is the exception.
                         let collected;
                         let from = b_at.wrapping_add(if packed { t * B } else { kb });
                         let row = match chunk::<T, B>(b, from.wrapping_add(first_column[0]), b_follows) {
                             Some(row) => row,
                             None => {
-                                collected = collect(b, from, n, 0);
+                                collected = gather(b, from, n, 0);
                                 &collected
                             }
                         };
                         $(add(ring, &mut $sum, a[$x.wrapping_add(ka)], row);)*
                     }
-                    keep(ring, &mut [$($sum),*], &m[$first..], (n, c_follows), (&mut *c, lc), update);
+                    store(ring, &mut [$($sum),*], &m[$first..], (n, c_follows), (&mut *c, lc), update);
                 }};
             }
             by_rows!(m, rows);
@@ -289,10 +289,10 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B>
     }
 }
 
-/// Makes sums of rows `m` the values of columns `n`, fewer than B or anywhere. A function of its own: what it does with
-/// parts of sums would take them out of their registers.
+/// Stores the sums of rows `m` to columns `n`, which are fewer than B or not contiguous. Not inlined: its handling of
+/// partial sums would force them out of registers.
 #[inline(never)]
-fn keep<T: Value, A: Arithmetic<T>, const B: usize>(
+fn store<T: Value, A: Arithmetic<T>, const B: usize>(
     ring: A,
     sums: &mut [[T; B]],
     m: &[[usize; 2]],
@@ -312,19 +312,19 @@ fn keep<T: Value, A: Arithmetic<T>, const B: usize>(
             });
             pieces(row, sum);
         } else {
-            update.apply(ring, sum, || collect(c, at, n, 1));
-            for (&value, place) in sum.iter().zip(n) {
-                c[at.wrapping_add(place[1])] = value;
+            update.apply(ring, sum, || gather(c, at, n, 1));
+            for (&value, offset) in sum.iter().zip(n) {
+                c[at.wrapping_add(offset[1])] = value;
             }
         }
     }
 }
 
-/// How far places in tensor `t` are apart, if it is always as far, and forwards.
-fn stride(places: &[[usize; 2]], t: usize) -> Option<usize> {
-    let [first, second, ..] = places else { return Some(0) };
+/// The stride of the offsets in tensor `t`, if it is constant.
+fn stride(offsets: &[[usize; 2]], t: usize) -> Option<usize> {
+    let [first, second, ..] = offsets else { return Some(0) };
     let step = second[t].wrapping_sub(first[t]);
-    places.windows(2).all(|w| w[1][t].wrapping_sub(w[0][t]) == step).then_some(step)
+    offsets.windows(2).all(|w| w[1][t].wrapping_sub(w[0][t]) == step).then_some(step)
 }
 
 /// sum ⊕= x ⊗ row.
@@ -335,23 +335,23 @@ fn add<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, sum: &mut [T; B], x:
     }
 }
 
-/// As many values side by side, if the columns are so and the array is long enough.
+/// A full-width row, if columns are contiguous and the array is long enough.
 #[inline(always)]
 fn chunk<T, const B: usize>(data: &[T], at: usize, follows: bool) -> Option<&[T; B]> {
     if follows { data.get(at..)?.first_chunk() } else { None }
 }
 
-/// The values of columns `n`, one by one; the first one where there are no more columns.
+/// Gathers the values of columns `n`, padded with the first one.
 #[inline(never)]
-fn collect<T: Copy, const B: usize>(data: &[T], at: usize, n: &[[usize; 2]], t: usize) -> [T; B] {
+fn gather<T: Copy, const B: usize>(data: &[T], at: usize, n: &[[usize; 2]], t: usize) -> [T; B] {
     let mut row = [data[at.wrapping_add(n[0][t])]; B];
-    for (value, place) in row.iter_mut().zip(n) {
-        *value = data[at.wrapping_add(place[t])];
+    for (value, offset) in row.iter_mut().zip(n) {
+        *value = data[at.wrapping_add(offset[t])];
     }
     row
 }
 
-/// Copies what both have, at most sixteen values, as two pieces of a known length that meet or overlap: a copy of
+/// Copies the common prefix, at most sixteen values, as two possibly overlapping pieces of constant length: a copy of
 /// unknown length is a call.
 #[inline(always)]
 fn pieces<T: Copy>(to: &mut [T], from: &[T]) {

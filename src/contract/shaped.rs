@@ -1,25 +1,25 @@
-//! Views whose shape the compiler knows: how many indices there are, and how many values some of them have.
+//! Views with compile-time shapes: the number of indices, and the extents of some.
 
 use std::marker::PhantomData;
 
 use super::view::{View, Viewed};
 use crate::{Error, Result};
 
-/// How many values an index has, as the compiler knows it: [`Fixed`] or [`Any`].
+/// The extent of an index at compile time: [`Fixed`] or [`Any`].
 pub trait Extent {
-    /// Its values, if they are known.
+    /// The extent, if known.
     const KNOWN: Option<usize>;
 }
 
-/// An index of N values.
+/// An index of extent N.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed<const N: usize>;
 
-/// An index of any number of values.
+/// An index of any extent.
 #[derive(Clone, Copy, Debug)]
 pub struct Any;
 
-/// R indices of any number of values.
+/// R indices of any extents.
 #[derive(Clone, Copy, Debug)]
 pub struct Rank<const R: usize>;
 
@@ -30,9 +30,9 @@ impl Extent for Any {
     const KNOWN: Option<usize> = None;
 }
 
-/// The extents of a tensor as the compiler knows them: tuples of [`Fixed`] and [`Any`] up to eight, or a [`Rank`].
+/// The extents of a tensor at compile time: tuples of up to eight [`Fixed`] and [`Any`], or a [`Rank`].
 pub trait Extents {
-    /// One for each index; `None` for what is known when the program runs.
+    /// One for each index; `None` if only known at run time.
     const KNOWN: &'static [Option<usize>];
 }
 
@@ -56,11 +56,11 @@ extents!(A B C D E F);
 extents!(A B C D E F G);
 extents!(A B C D E F G H);
 
-/// A [`View`], or another one, of tensors whose extents are those of the type S where it knows them.
+/// A [`View`] (or another view type) of tensors whose extents match the type S.
 #[derive(Clone, Debug)]
 pub struct Shaped<'a, T, S, V = View<'a, T>>(V, PhantomData<(&'a T, S)>);
 
-/// A [`View`], or another one, of tensors of R indices.
+/// A [`View`] (or another view type) of tensors of R indices.
 pub type Ranked<'a, T, const R: usize, V = View<'a, T>> = Shaped<'a, T, Rank<R>, V>;
 
 impl<T, S: Extents, V: Viewed<Value = T>> Shaped<'_, T, S, V> {
@@ -89,10 +89,10 @@ impl<T, S, V> Shaped<'_, T, S, V> {
 }
 
 impl<'a, T: Clone> View<'a, T> {
-    /// The view with its shape in its type, for [`einsum!`](crate::einsum!), which compares extents that are known
-    /// there while the program is compiled: `x.shaped::<(Fixed<3>, Any)>()?`.
+    /// The view with its shape in its type, for [`einsum!`](crate::einsum!), which checks known extents at compile
+    /// time: `x.shaped::<(Fixed<3>, Any)>()?`.
     /// # Errors
-    /// [`Error::Length`] if it has another number of indices, [`Error::Argument`] if one has other values.
+    /// [`Error::Length`] if the number of indices differs, [`Error::Argument`] if an extent does.
     /// ```
     /// use sparring::contract::{Any, Fixed, Layout, View};
     /// let x = View::new(&[0.0; 6], Layout::row_major(&[2, 3])?)?;
@@ -106,7 +106,7 @@ impl<'a, T: Clone> View<'a, T> {
     }
     /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
     /// # Errors
-    /// [`Error::Length`] if it has not R indices.
+    /// [`Error::Length`] if it does not have R indices.
     pub fn ranked<const R: usize>(self) -> Result<Ranked<'a, T, R>> {
         Shaped::new(self)
     }

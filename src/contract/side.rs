@@ -1,17 +1,17 @@
-//! What the steps of a plan read.
+//! The inputs of a plan's steps.
 
 /// A tensor that a step reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
     Operand(usize),
-    Between(usize),
+    Intermediate(usize),
 }
 
-/// A tensor that a step reads, and where its first element lies.
+/// An input of a step, and the offset of its first element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
     pub(super) source: Source,
     pub(super) base: usize,
-    /// From one value of the index of blocks to the next. A tensor between steps holds one block: 0.
+    /// Its stride along the block index; 0 for an intermediate, which holds one block.
     pub(super) stride: isize,
 }

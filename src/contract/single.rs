@@ -1,10 +1,10 @@
-//! C(o) = ⊕ₖ A(o, k): traces, sums, diagonals, other orders of indices.
+//! C(o) = ⊕ₖ A(o, k): traces, sums, diagonals, permutations.
 
 use crate::algebra::{Arithmetic, Value};
 
 use super::update::Update;
 
-/// Folds of what one operand brings; `run` is the extent and the stride of the last folded index.
+/// Folds of one operand; `run` is the extent and the stride of the last folded index.
 pub(super) fn single<T: Value, A: Arithmetic<T>>(
     ring: A,
     (a, base): (&[T], usize),

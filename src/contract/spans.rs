@@ -1,4 +1,4 @@
-//! Places of the elements of large tensors: indices that lie as one are a run, and need no list of offsets.
+//! Offsets in large tensors: contiguous indices merge into runs, which need no list of offsets.
 
 use std::ops::Range;
 
@@ -6,20 +6,21 @@ use super::einsum::INDICES;
 use super::tables::{Shape, table};
 use crate::Result;
 
-/// Places of several indices in N tensors, the last index fastest. Places are added modulo 2⁶⁴, as those of a table.
+/// Offsets of several indices in N tensors, the last index fastest. Offsets are added modulo 2⁶⁴, like those of a
+/// table.
 #[derive(Debug)]
 pub(super) struct Spans<const N: usize> {
-    /// Where each run begins.
+    /// The start of each run.
     outer: Vec<[usize; N]>,
     run: usize,
-    /// From one element of a run to the next.
+    /// The stride within a run.
     pub(super) steps: [usize; N],
 }
 
 impl<const N: usize> Spans<N> {
-    /// Those of `indices`.
+    /// The offsets of `indices`.
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for the places of so many runs.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the starts of the runs do not fit in memory.
     pub(super) fn new(indices: &[u8], extents: &[usize; INDICES], shapes: [&Shape; N]) -> Result<Self> {
         let mut outer: Vec<u8> = indices.iter().copied().filter(|&i| extents[usize::from(i)] != 1).collect();
         let of = |i: u8| shapes.map(|shape| shape.stride(i) as usize);
@@ -27,7 +28,7 @@ impl<const N: usize> Spans<N> {
         if let Some(i) = outer.pop() {
             (run, steps) = (extents[usize::from(i)], of(i));
         }
-        // The index before continues the run if it steps over all of it in every tensor.
+        // An index merges into the run if its stride is the run's length in every tensor.
         while let Some(&i) = outer.last().filter(|&&i| of(i) == steps.map(|step| step.wrapping_mul(run))) {
             let Some(longer) = run.checked_mul(extents[usize::from(i)]) else { break };
             run = longer;
@@ -35,15 +36,15 @@ impl<const N: usize> Spans<N> {
         }
         Ok(Self { outer: table(&outer, extents, shapes)?, run, steps })
     }
-    /// Elements.
+    /// Number of elements.
     pub(super) fn len(&self) -> usize {
         self.outer.len() * self.run
     }
-    /// Bytes of the places.
+    /// Bytes of the offsets.
     pub(super) fn bytes(&self) -> u128 {
         size_of_val(&self.outer[..]) as u128
     }
-    /// The parts of runs that make up `range`: where each begins, and its elements.
+    /// The parts of runs that make up `range`: the start and the length of each.
     #[inline(always)]
     pub(super) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = ([usize; N], usize)> {
         let mut at = range.start;
@@ -53,19 +54,19 @@ impl<const N: usize> Spans<N> {
             }
             let (outer, first) = if self.outer.len() == 1 { (0, at) } else { (at / self.run, at % self.run) };
             let count = (self.run - first).min(range.end - at);
-            let mut place = self.outer[outer];
-            for (place, step) in place.iter_mut().zip(self.steps) {
-                *place = place.wrapping_add(step.wrapping_mul(first));
+            let mut offset = self.outer[outer];
+            for (offset, step) in offset.iter_mut().zip(self.steps) {
+                *offset = offset.wrapping_add(step.wrapping_mul(first));
             }
             at += count;
-            Some((place, count))
+            Some((offset, count))
         })
     }
-    /// The places of one element.
+    /// The offsets of one element.
     pub(super) fn at(&self, e: usize) -> [usize; N] {
         self.runs(e..e + 1).next().map_or([0; N], |run| run.0)
     }
-    /// Appends the places of `range` in tensor `t`.
+    /// Appends the offsets of `range` in tensor `t`.
     pub(super) fn list(&self, range: Range<usize>, t: usize, to: &mut Vec<usize>) {
         for (at, count) in self.runs(range) {
             to.extend((0..count).map(|i| at[t].wrapping_add(self.steps[t].wrapping_mul(i))));
@@ -77,7 +78,7 @@ impl<const N: usize> Spans<N> {
 mod tests {
     use super::*;
 
-    /// Three indices of which the first two, the last two or all lie as one.
+    /// Three indices of which the first two, the last two or all merge.
     #[test]
     fn runs_are_as_long_as_strides_allow() {
         let mut extents = [1; INDICES];

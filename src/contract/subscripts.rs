@@ -1,19 +1,19 @@
-//! The indices of a contraction as text: `"bij,bjk->bik"`. One reader, which the compiler can run too.
+//! The indices of a contraction as text: `"bij,bjk->bik"`. A single parser, which also runs at compile time.
 
 use crate::{Error, Result};
 
-/// Letters that an index may be.
+/// Number of letters for indices.
 pub(super) const LETTERS: usize = 52;
-/// Operands that an expression may have.
+/// Most operands of an expression.
 pub(super) const MAX_OPERANDS: usize = 64;
 
-/// What is wrong, and at which byte.
+/// An error message and its byte position.
 pub(super) struct Fault {
     pub(super) at: usize,
     pub(super) message: &'static str,
 }
 
-/// Number of the index that a byte stands for.
+/// The index number of a letter.
 pub(super) const fn number(byte: u8) -> Option<u8> {
     match byte {
         b'a'..=b'z' => Some(byte - b'a'),
@@ -22,14 +22,14 @@ pub(super) const fn number(byte: u8) -> Option<u8> {
     }
 }
 
-/// Letter `place` of operand `operand` in a text, if it has that many operands and letters.
-pub(super) const fn term_letter(text: &str, operand: usize, place: usize) -> Option<u8> {
+/// Letter `position` of operand `operand` in a text, if it exists.
+pub(super) const fn term_letter(text: &str, operand: usize, position: usize) -> Option<u8> {
     let bytes = text.as_bytes();
     let (mut at, mut term, mut found) = (0, 0, 0);
     while at < bytes.len() && bytes[at] != b'-' && term <= operand {
         match number(bytes[at]) {
             Some(index) if term == operand => {
-                if found == place {
+                if found == position {
                     return Some(index);
                 }
                 found += 1;
@@ -42,13 +42,12 @@ pub(super) const fn term_letter(text: &str, operand: usize, place: usize) -> Opt
     None
 }
 
-/// What is wrong with the text; with the extents of each operand as far as they are known, also what does not fit
-/// those.
+/// The first error in the text; with the known extents of each operand, also the first mismatch with those.
 pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Option<Fault> {
     let bytes = text.as_bytes();
     let (mut at, mut start) = (0, 0);
     let (mut operands, mut rank, mut result) = (0, 0, false);
-    // Indices of operands, and of the result: a bit for each letter.
+    // Indices of the operands and of the result: a bit for each letter.
     let (mut known, mut named) = (0u64, 0u64);
     let mut extents = [None; LETTERS];
     loop {
@@ -127,21 +126,21 @@ pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Op
     }
 }
 
-/// How many indices each operand of an expression has, and the result: what their layouts are to have.
+/// The number of indices of each operand of an expression, and of the result: the ranks that their layouts must have.
 /// ```
 /// assert_eq!(sparring::contract::ranks("bij,bjk->bik")?, (vec![3, 3], 3));
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Expression`], which points at the place.
+/// [`Error::Expression`], with the position.
 pub fn ranks(expression: &str) -> Result<(Vec<usize>, usize)> {
     let Subscripts { operands, result, .. } = Subscripts::parse(expression)?;
     Ok((operands.iter().map(|term| term.letters.len()).collect(), result.letters.len()))
 }
 
-/// Stops the compiler where a checked expression is wrong.
+/// Fails compilation of an invalid checked expression.
 /// # Panics
-/// With what is wrong; in a constant, while it is compiled.
+/// With the error message; in a constant, so at compile time.
 #[doc(hidden)]
 pub const fn assert_subscripts(text: &str, shapes: Option<&[&[Option<usize>]]>) {
     if let Some(fault) = fault(text, shapes) {
@@ -149,14 +148,14 @@ pub const fn assert_subscripts(text: &str, shapes: Option<&[&[Option<usize>]]>) 
     }
 }
 
-/// The indices of one operand, or of the result: their numbers, and the place in the text of each.
+/// The indices of one operand, or of the result: the number and text position of each.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Term {
     pub(super) at: usize,
     pub(super) letters: Vec<(u8, usize)>,
 }
 
-/// An expression, read.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Subscripts {
     pub(super) text: String,
@@ -182,7 +181,7 @@ impl Subscripts {
         }
         Ok(Self { text: text.to_owned(), operands, result: term(left.len() + 2, right) })
     }
-    /// An error that points at byte `at`.
+    /// An error at byte `at`.
     pub(super) fn wrong(&self, at: usize, message: String) -> Error {
         Error::Expression { text: self.text.clone(), at, message }
     }
@@ -197,15 +196,15 @@ pub(super) fn name(index: u8) -> char {
 mod tests {
     use super::*;
 
-    fn place(text: &str, ranks: Option<&[usize]>) -> Option<(usize, &'static str)> {
+    fn fault_of(text: &str, ranks: Option<&[usize]>) -> Option<(usize, &'static str)> {
         let of: Option<Vec<_>> = ranks.map(|ranks| ranks.iter().map(|&r| &[None; 8][..r]).collect());
         fault(text, of.as_deref()).map(|f| (f.at, f.message))
     }
 
     #[test]
-    fn faults_have_their_places() {
+    fn faults_have_their_positions() {
         for text in ["ij,jk->ik", "->", ",i->i", " i j , j -> i ", "aA,Ab->ab", "ii->", "i->i"] {
-            assert_eq!(place(text, None), None, "{text}");
+            assert_eq!(fault_of(text, None), None, "{text}");
         }
         for (text, at) in [
             ("", 0),
@@ -218,12 +217,12 @@ mod tests {
             ("i->i->i", 4),
             ("ié->i", 1),
         ] {
-            assert_eq!(place(text, None).map(|f| f.0), Some(at), "{text}");
+            assert_eq!(fault_of(text, None).map(|f| f.0), Some(at), "{text}");
         }
-        assert_eq!(place("ij,jk->ik", Some(&[2, 2])), None);
-        assert_eq!(place("ij,jk->ik", Some(&[2, 3])).map(|f| f.0), Some(3));
-        assert_eq!(place("ij,jk->ik", Some(&[2])).map(|f| f.0), Some(3));
-        assert_eq!(place("ij,jk->ik", Some(&[2, 2, 1])).map(|f| f.0), Some(5));
+        assert_eq!(fault_of("ij,jk->ik", Some(&[2, 2])), None);
+        assert_eq!(fault_of("ij,jk->ik", Some(&[2, 3])).map(|f| f.0), Some(3));
+        assert_eq!(fault_of("ij,jk->ik", Some(&[2])).map(|f| f.0), Some(3));
+        assert_eq!(fault_of("ij,jk->ik", Some(&[2, 2, 1])).map(|f| f.0), Some(5));
         let shaped = |text: &str, shapes: &[&[Option<usize>]]| fault(text, Some(shapes)).map(|f| f.at);
         assert_eq!(shaped("ij,jk->ik", &[&[None, Some(3)], &[Some(3), None]]), None);
         assert_eq!(shaped("ij, jk->ik", &[&[None, Some(3)], &[Some(4), None]]), Some(4));
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!(shaped("ii,ij->j", &[&[Some(3), None], &[Some(2), None]]), Some(3));
         assert_eq!(shaped("ij->ij", &[&[Some(3)]]), Some(0), "an index too many");
         let many = ",".repeat(MAX_OPERANDS) + "->";
-        assert!(place(&many, None).is_some() && place(&many[1..], None).is_none());
+        assert!(fault_of(&many, None).is_some() && fault_of(&many[1..], None).is_none());
     }
 
     #[test]

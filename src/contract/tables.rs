@@ -1,19 +1,19 @@
-//! Places of the elements that a step meets.
+//! Offsets of the elements that a step accesses.
 //!
-//! Any indices of any strides become one list of offsets: loops know nothing of layouts. Offsets are added modulo 2⁶⁴,
-//! so that negative strides need no type of their own; every place is compared with the array where it is read.
+//! Any set of indices with any strides becomes one list of offsets, so loops need not know layouts. Offsets are added
+//! modulo 2⁶⁴, which handles negative strides; every access is bounds-checked.
 
 use super::einsum::INDICES;
 use super::path::{Set, members};
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// Where the elements of one tensor lie, by the numbers of its indices.
+/// The position and strides of one tensor, by index number.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) set: Set,
     pub(crate) base: usize,
-    /// 0 for what is not in the set.
+    /// 0 for indices outside the set.
     pub(super) strides: [isize; INDICES],
 }
 
@@ -21,7 +21,7 @@ impl Shape {
     pub(crate) fn new(base: usize) -> Self {
         Self { set: 0, base, strides: [0; INDICES] }
     }
-    /// One more index, or one more appearance of one: a diagonal has the sum of the strides.
+    /// Adds an index, or another occurrence of one: a diagonal has the sum of the strides.
     pub(crate) fn with(&mut self, index: u8, stride: isize) {
         self.set |= 1 << index;
         let sum = &mut self.strides[usize::from(index)];
@@ -30,7 +30,7 @@ impl Shape {
     pub(crate) fn stride(&self, index: u8) -> isize {
         self.strides[usize::from(index)]
     }
-    /// The index that lies closest together in a result, of those with several values; that of a group lies nowhere.
+    /// The index of least stride in a result, among those of extent above 1; the batch of a group has no stride.
     pub(crate) fn closest(&self, extents: &[usize; INDICES]) -> Option<u8> {
         members(self.set)
             .filter(|&i| extents[usize::from(i)] > 1 && self.stride(i) != 0)
@@ -56,7 +56,7 @@ pub(super) fn table<const N: usize>(
         return Ok(offsets);
     }
     offsets.push([0; N]);
-    // Each index repeats what there is, from the last to the first: so none is multiplied out twice.
+    // Each index, from the last to the first, replicates the list so far, so that no sum is computed twice.
     for &index in indices.iter().rev() {
         let have = offsets.len();
         for value in 1..extent(&index) {
@@ -84,7 +84,7 @@ mod tests {
         shape.with(0, 10);
         shape.with(1, 1);
         shape.with(1, -3);
-        let at = |places: &[isize]| places.iter().map(|&p| [p as usize]).collect::<Vec<_>>();
+        let at = |offsets: &[isize]| offsets.iter().map(|&p| [p as usize]).collect::<Vec<_>>();
         assert_eq!(table(&[0, 1], &extents, [&shape]).unwrap(), at(&[0, -2, -4, 10, 8, 6]));
         assert_eq!(table(&[], &extents, [&shape]).unwrap(), at(&[0]));
         assert!(table(&[0, 2], &extents, [&shape]).unwrap().is_empty());

@@ -1,4 +1,4 @@
-//! What the steps of large tensors write to: any elements, by any thread.
+//! The output of steps of large tensors: any thread may write any elements.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::Result;
 use crate::algebra::{Arithmetic, Value};
 use crate::par::reserved;
 
-/// Parts of an array, at most, and elements of one, at least: two threads seldom want the same one.
+/// Most parts of an array, and least elements of a part, so that threads rarely contend for a part.
 const PARTS: usize = 4096;
 const PART: usize = 2048;
 
@@ -19,19 +19,19 @@ pub(super) struct Target<'a, T> {
     update: Update<T>,
 }
 
-/// Parts of an array of so many elements, and elements of one.
+/// Number of parts of an array, and elements of one.
 fn cut(elements: usize) -> (usize, usize) {
     let len = elements.div_ceil(PARTS).max(PART);
     (elements.div_ceil(len), len)
 }
 
-/// Bytes beside an array of so many elements.
+/// Bytes of the locks of an array of `elements` elements.
 pub(super) fn workspace(elements: usize) -> u128 {
     (cut(elements).0 * size_of::<Mutex<&mut [u8]>>()) as u128
 }
 
 impl<'a, T: Value> Target<'a, T> {
-    /// Of a whole array.
+    /// Covers a whole array.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(data: &'a mut [T], update: Update<T>) -> Result<Self> {
@@ -40,8 +40,8 @@ impl<'a, T: Value> Target<'a, T> {
         parts.extend(data.chunks_mut(len).map(Mutex::new));
         Ok(Self { parts, len, update })
     }
-    /// Makes `sums` the values of the elements from `at` on, `step` apart.
-    pub(super) fn put<A: Arithmetic<T>>(&self, ring: A, mut at: usize, step: usize, mut sums: &[T]) {
+    /// Stores `sums` to the elements from `at` on, `step` apart.
+    pub(super) fn store<A: Arithmetic<T>>(&self, ring: A, mut at: usize, step: usize, mut sums: &[T]) {
         while !sums.is_empty() {
             let (part, first) = (at / self.len, at % self.len);
             let fits = if sums.len() == 1 { 1 } else { (self.len - first).div_ceil(step) };

@@ -1,24 +1,24 @@
-//! C(l) = A(l)·B(l) for row-major squares of one to sixteen rows, all sizes known to the compiler.
+//! C(l) = A(l)·B(l) for row-major squares of one to sixteen rows, all sizes known at compile time.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_wide, prefetch_at};
 
 use super::ahead::{line, steps_ahead};
-use super::product::{Arrays, Places, matrices, tiles};
+use super::product::{Arrays, Offsets, matrices, tiles};
 use super::update::Update;
 
-/// The products of `n` × `n` matrices at the places `l`; whether each follows the one before in all arrays. On a
-/// processor without wide registers these are as any others: it needs no loops of its own.
+/// The products of `n` × `n` matrices at the offsets `l`; `contiguous` if they follow one another in all arrays. CPUs
+/// without wide registers use the general loops.
 pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
-    places: Places<'_>,
+    offsets: Offsets<'_>,
     update: Update<T>,
-    (n, beside): (usize, bool),
+    (n, contiguous): (usize, bool),
 ) {
-    let l = places.l;
+    let l = offsets.l;
     let mut arrays = arrays;
-    if n == 2 && beside && tiles(ring, &mut arrays, places, Some(2), update, true) {
+    if n == 2 && contiguous && tiles(ring, &mut arrays, offsets, Some(2), update, true) {
         return;
     }
     macro_rules! sizes {
@@ -31,7 +31,7 @@ pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     }
     let left = sizes!(1 1; 2 4; 3 9; 4 16; 5 25; 6 36; 7 49; 8 64; 9 81; 10 100; 11 121; 12 144; 13 169; 14 196; 15 225; 16 256;);
     if let Err(arrays) = left {
-        matrices(ring, arrays, places, update, &mut []);
+        matrices(ring, arrays, offsets, update, &mut []);
     }
 }
 
@@ -53,8 +53,8 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
         for &[la, lb, lc] in l {
             let (la, lb) = (a_base.wrapping_add(la), b_base.wrapping_add(lb));
             let next = [ahead(a.as_ptr(), la, 0), ahead(b.as_ptr(), lb, 1), ahead(c.as_ptr(), lc, 2)];
-            // The lines that begin in row i.
-            let ask = |i: usize| {
+            // Prefetches the cache lines that begin in row i.
+            let prefetch_row = |i: usize| {
                 let mut at = (i * N).next_multiple_of(line::<T>());
                 while at < (i + 1) * N {
                     for next in next {
@@ -63,12 +63,12 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
                     at += line::<T>();
                 }
             };
-            // Places are read from memory and compared with the arrays: the compiler could otherwise make lanes of this
-            // loop, which gather and scatter.
+            // Offsets are read from memory and bounds-checked: otherwise the compiler could vectorize this loop with
+            // gathers and scatters.
             let (a, b): (&[T; NN], &[T; NN]) = (matrix(a, la), matrix(b, lb));
             let c: &mut [T; NN] = c[lc..].first_chunk_mut().expect("a matrix of the result");
             let (c, a, b) = (c.as_chunks_mut::<N>().0, a.as_chunks::<N>().0, b.as_chunks::<N>().0);
-            // Each sum has a name, so that all stay in registers; four rows meet each row of B that is read.
+            // Sums are named variables, so that all stay in registers; four rows share each row of B that is read.
             macro_rules! rows {
                 ($first:expr; $($i:literal $row:ident)*) => {{
                     $(let mut $row = [A::ZERO; N];)*
@@ -77,13 +77,13 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
                             *sum = ring.fold(*sum, a[$first + $i][k], y);
                         })*
                     }
-                    $(ask($first + $i);
+                    $(prefetch_row($first + $i);
                     update.apply(ring, &mut $row, || c[$first + $i]);
                     c[$first + $i] = $row;)*
                 }};
             }
-            // Not where the last columns of four rows make a register of the compiler's, which it then has to take
-            // apart.
+            // Not where the last columns of four rows would be merged into one register, which the compiler then has to
+            // split.
             let by_four = if N.is_multiple_of(2) || size_of::<T>() <= 4 { N / 4 } else { 0 };
             for i in (0..by_four).map(|i| 4 * i) {
                 rows!(i; 0 r_0 1 r_1 2 r_2 3 r_3);

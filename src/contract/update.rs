@@ -1,35 +1,35 @@
-//! What becomes of a fold: C = α ⊗ sum, or C = (β ⊗ C) ⊕ (α ⊗ sum).
+//! The update of the result: C = α ⊗ sum, or C = (β ⊗ C) ⊕ (α ⊗ sum).
 
 use crate::algebra::{Arithmetic, Value};
 
-/// α, if it is to be multiplied, and what becomes of the values that C has.
+/// α, if present, and the treatment of C's previous values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Update<T> {
     pub(crate) alpha: Option<T>,
     pub(crate) old: Old<T>,
 }
 
-/// The values that C has.
+/// C's previous values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Old<T> {
-    /// They are never read.
-    Gone,
-    Kept,
-    Times(T),
+    /// Never read.
+    Ignored,
+    Added,
+    Scaled(T),
 }
 
 impl<T: Value> Old<T> {
-    /// β ⊗ C, where C is forgotten if β is the identity of ⊕.
-    pub(crate) fn times<A: Arithmetic<T>>(beta: T) -> Self {
-        if beta == A::ZERO { Self::Gone } else { Self::Times(beta) }
+    /// β ⊗ C; C is not read if β is the identity of ⊕.
+    pub(crate) fn scaled<A: Arithmetic<T>>(beta: T) -> Self {
+        if beta == A::ZERO { Self::Ignored } else { Self::Scaled(beta) }
     }
 }
 
 impl<T: Value> Update<T> {
     /// C = sum.
-    pub(crate) const PLAIN: Self = Self { alpha: None, old: Old::Gone };
+    pub(crate) const PLAIN: Self = Self { alpha: None, old: Old::Ignored };
 
-    /// Makes sums the values of C; `old` are those that C has, asked for only if they matter.
+    /// Turns sums into new values of C; `old` reads its previous values, and is called only if they matter.
     #[inline(always)]
     pub(super) fn apply<A: Arithmetic<T>, const B: usize>(
         &self,
@@ -43,14 +43,14 @@ impl<T: Value> Update<T> {
             }
         }
         match self.old {
-            Old::Gone => {}
-            Old::Kept => {
+            Old::Ignored => {}
+            Old::Added => {
                 let old = old();
                 for (sum, &c) in sums.iter_mut().zip(&old) {
                     *sum = ring.plus(c, *sum);
                 }
             }
-            Old::Times(beta) => {
+            Old::Scaled(beta) => {
                 let old = old();
                 for (sum, &c) in sums.iter_mut().zip(&old) {
                     *sum = ring.plus(ring.times(beta, c), *sum);

@@ -1,11 +1,11 @@
-//! Arrays under a layout: what contractions read and write.
+//! Arrays with a layout: the operands and results of contractions.
 
 use std::sync::Arc;
 
 use super::layout::Layout;
 use crate::{Error, Result};
 
-/// An array read under a [`Layout`]; copying it copies no data.
+/// An array read through a [`Layout`]; cloning copies no data.
 /// ```
 /// use sparring::contract::{Layout, View};
 /// let numbers: Vec<f64> = (0..12).map(f64::from).collect();
@@ -36,7 +36,7 @@ impl<T> Clone for Data<'_, T> {
     }
 }
 
-/// The layout's elements are all in one array of this length.
+/// Checks that the layout's elements are all in one array of this length.
 pub(crate) fn fits(layout: &Layout, len: usize) -> Result<()> {
     if layout.is_group() {
         let message = format!("one of {} tensors, each in an array of its own, for one array", layout.batch());
@@ -51,9 +51,9 @@ pub(crate) fn fits(layout: &Layout, len: usize) -> Result<()> {
 }
 
 impl<'a, T> View<'a, T> {
-    /// `data` under `layout`.
+    /// Views `data` through `layout`.
     /// # Errors
-    /// [`Error::Length`] if an element of the layout lies behind the end of the array.
+    /// [`Error::Length`] if an element of the layout lies past the end of the array.
     pub fn new(data: &'a [T], layout: Layout) -> Result<Self> {
         fits(&layout, data.len())?;
         Ok(Self { data: Data::One(data), layout })
@@ -67,12 +67,12 @@ impl<'a, T> View<'a, T> {
         };
         Self { data, layout }
     }
-    /// Where its elements lie.
+    /// Its layout.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
-    /// The array, if it is one: the tensors of a [`Group`](super::Group) have arrays of their own.
+    /// The array, if there is only one: each tensor of a [`Group`](super::Group) has its own.
     #[must_use]
     pub fn data(&self) -> Option<&'a [T]> {
         match self.data {
@@ -90,14 +90,14 @@ impl<'a, T> View<'a, T> {
     /// Element `index` of tensor `b` of the batch; `None` if there is none.
     #[must_use]
     pub fn get(&self, b: usize, index: &[usize]) -> Option<&'a T> {
-        let place = self.layout.place(b, index)?;
+        let position = self.layout.place(b, index)?;
         let array = match self.arrays() {
             [one] => one,
             many => many.get(b)?,
         };
-        array.get(place)
+        array.get(position)
     }
-    /// The indices in another order, as [`Layout::permute`].
+    /// Reorders the indices, as [`Layout::permute`].
     /// # Errors
     /// [`Error::Argument`].
     pub fn permute(&self, order: &[usize]) -> Result<Self> {
@@ -111,11 +111,11 @@ impl<'a, T> View<'a, T> {
     }
 }
 
-/// What an expression reads: an array under a layout, wherever it is; copying it copies no data.
+/// An operand of expressions: an array with a layout, in any memory; cloning copies no data.
 pub trait Viewed: Clone {
     /// Type of the elements.
     type Value;
-    /// Where they lie.
+    /// Their layout.
     fn layout(&self) -> &Layout;
 }
 
@@ -126,7 +126,7 @@ impl<T: Clone> Viewed for View<'_, T> {
     }
 }
 
-/// An array written under a [`Layout`] in which no element is two.
+/// An array written through a [`Layout`] without overlapping elements.
 #[derive(Debug)]
 pub struct ViewMut<'a, T> {
     data: &'a mut [T],
@@ -134,21 +134,21 @@ pub struct ViewMut<'a, T> {
 }
 
 impl<'a, T> ViewMut<'a, T> {
-    /// `data` under `layout`.
+    /// Views `data` through `layout`.
     /// # Errors
-    /// As [`View::new`]; [`Error::Argument`] if a stride is negative, or if two indices may name the same element: from
-    /// the least stride to the largest, each must reach beyond all that those before it can.
+    /// As [`View::new`]; [`Error::Argument`] if a stride is negative, or if elements may overlap: from the least stride
+    /// to the largest, each must exceed the reach of all smaller ones.
     pub fn new(data: &'a mut [T], layout: Layout) -> Result<Self> {
         fits(&layout, data.len())?;
-        apart(&layout)?;
+        check_disjoint(&layout)?;
         Ok(Self { data, layout })
     }
-    /// Where its elements lie.
+    /// Its layout.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
-    /// What it holds, to read.
+    /// Its elements, to read.
     #[must_use]
     pub fn view(&self) -> View<'_, T> {
         View { data: Data::One(self.data), layout: self.layout.clone() }
@@ -162,12 +162,12 @@ impl<'a, T> ViewMut<'a, T> {
     }
 }
 
-/// No two elements of the layout are one.
-pub(crate) fn apart(layout: &Layout) -> Result<()> {
+/// Checks that no two elements of the layout overlap.
+pub(crate) fn check_disjoint(layout: &Layout) -> Result<()> {
     if layout.elements() == 0 {
         return Ok(());
     }
-    // The tensors of a group have arrays of their own.
+    // Each tensor of a group has its own array.
     let axes = layout.axes().skip(usize::from(layout.is_group()));
     let mut axes: Vec<(isize, usize)> = axes.filter(|a| a.0 > 1).map(|(extent, stride)| (stride, extent)).collect();
     axes.sort_unstable();
@@ -175,8 +175,8 @@ pub(crate) fn apart(layout: &Layout) -> Result<()> {
     for (stride, extent) in axes {
         if stride <= reach {
             let message = format!(
-                "extents {:?}, strides {:?}, {} tensors {} apart: an index of {extent} values by {stride} may meet elements of others, \
-                 which reach {reach}; what is written must have positive strides, each larger than that",
+                "extents {:?}, strides {:?}, {} tensors {} apart: an index of {extent} values by {stride} may overlap elements of others, \
+                 which reach {reach}; a result must have positive strides, each larger than that",
                 layout.extents(),
                 layout.strides(),
                 layout.batch(),
@@ -184,14 +184,14 @@ pub(crate) fn apart(layout: &Layout) -> Result<()> {
             );
             return Err(Error::Argument { name: "layout", message });
         }
-        // No more than the last place, which fits.
+        // At most the last position, which fits.
         reach += stride * (extent as isize - 1);
     }
     Ok(())
 }
 
-/// Tensors that own their elements: what [`eval`](crate::backend::AskedEinsum::eval) gives, row-major, one tensor
-/// behind the other.
+/// Tensors that own their elements: the result of [`eval`](crate::backend::EinsumBuilder::eval), row-major, tensors in
+/// sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch<T> {
     values: Vec<T>,
@@ -199,7 +199,7 @@ pub struct Batch<T> {
 }
 
 impl<T> Batch<T> {
-    /// `values` under `layout`.
+    /// Owns `values`, with `layout`.
     /// # Errors
     /// As [`View::new`].
     pub fn new(values: Vec<T>, layout: Layout) -> Result<Self> {
@@ -216,12 +216,12 @@ impl<T> Batch<T> {
     pub fn into_values(self) -> Vec<T> {
         self.values
     }
-    /// To read them.
+    /// A read-only view.
     #[must_use]
     pub fn view(&self) -> View<'_, T> {
         View { data: Data::One(&self.values), layout: self.layout.clone() }
     }
-    /// To write them.
+    /// A mutable view.
     /// # Errors
     /// As [`ViewMut::new`].
     pub fn view_mut(&mut self) -> Result<ViewMut<'_, T>> {

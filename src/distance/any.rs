@@ -1,4 +1,4 @@
-//! A measure by text: a metric by its name, or a formula.
+//! A measure from text: a metric's name, or a formula.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use super::formula::Formula;
 use super::measure::Measure;
 use super::options::Options;
 use super::table::Metric;
-use super::way::Way;
+use super::way::Strategy;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// A measure that text names: one of the table, or a formula.
+/// A measure given by text: a metric of the table, or a formula.
 ///
 /// ```
 /// use sparring::{Cpu, Csr, distance::AnyMetric};
@@ -32,21 +32,22 @@ pub enum AnyMetric {
 }
 
 impl AnyMetric {
-    /// The metric of that name, as [`Metric::named`] has it; else the formula that the text says, as [`Formula::parse`]
-    /// has it. `p` is for the name that needs one.
+    /// The metric of that name, as in [`Metric::named`]; otherwise the formula that the text spells, as in
+    /// [`Formula::parse`]. `p` is the parameter of a metric that has one.
     /// # Errors
     /// Those of [`Metric::named`] for a name that is not in the table; those of [`Formula::parse`]; [`Error::Argument`]
-    /// for a p that a formula has no use for.
+    /// if a formula is given a p.
     pub fn named(text: &str, p: Option<f64>) -> Result<Self> {
         let named = match Metric::named(text, p) {
             Ok(metric) => return Ok(Self::Named(metric)),
-            // There is such a name.
+            // The name exists.
             Err(e @ Error::Argument { name: "p", .. }) => return Err(e),
             Err(e) => e,
         };
         match (Formula::parse(text), p) {
             (Ok(_), Some(p)) => {
-                let message = format!("a formula has no parameter but a and b, but p is {p}: say it in the formula");
+                let message =
+                    format!("a formula has no parameters but a and b, but p is {p}: write it into the formula");
                 Err(Error::Argument { name: "p", message })
             }
             (Ok(formula), None) => Ok(Self::Formula(formula)),
@@ -62,7 +63,7 @@ impl AnyMetric {
             Self::Formula(formula) => formula.text(),
         }
     }
-    /// Whether d(x, y) = d(y, x) is known; of a formula it need not be, though it holds.
+    /// Whether d(x, y) = d(y, x) is known; a formula may be symmetric without being recognized as such.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         match self {
@@ -78,15 +79,15 @@ impl AnyMetric {
     }
 }
 
-/// Whether the text can only be meant as a name: words that are no parameters, perhaps with hyphens.
+/// Whether the text can only be a name: words other than the parameters, possibly with hyphens.
 fn is_name(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_- ".contains(c);
     text.chars().all(letter) && text.split(['-', ' ']).all(|word| !["a", "b"].contains(&word))
 }
 
 impl Measure for AnyMetric {
-    fn way(&self, options: &Options, entries: Type) -> Result<Way> {
-        self.measure().way(options, entries)
+    fn strategy(&self, options: &Options, entries: Type) -> Result<Strategy> {
+        self.measure().strategy(options, entries)
     }
     fn domain(&self) -> Domain {
         self.measure().domain()

@@ -1,39 +1,40 @@
-//! The k nearest of the candidates of one row: more than k are kept now and then, and the nearest of those are left.
+//! The k nearest of the candidates of one row: a buffer collects more than k, and selection reduces it to k when it is
+//! full.
 
-use super::engine::Far;
+use super::engine::Ranking;
 use super::float::Float;
 use crate::Result;
-use crate::par::{Slots, reserved};
+use crate::par::{OutputSlice, reserved};
 use crate::simd::{Work, dispatch_work};
 
-/// A candidate as a number: how far, then which. NaN is farther than anything else.
-pub(super) fn code(far: f64, j: u32) -> u128 {
-    let bits = far.to_bits();
+/// A candidate as a sortable number: distance first, then row. NaN is farther than anything else.
+pub(super) fn code(distance: f64, j: u32) -> u128 {
+    let bits = distance.to_bits();
     let bits = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
     u128::from(bits) << 32 | u128::from(j)
 }
 
-/// The distance of a candidate, and which it is.
+/// The distance and the row of a candidate.
 pub(super) fn of_code(code: u128) -> (f64, u32) {
     let bits = (code >> 32) as u64;
     let bits = if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits };
     (f64::from_bits(bits), code as u32)
 }
 
-/// Keys that are looked at together.
+/// Keys that are tested together.
 const BLOCK: usize = 64;
 
-/// Parts of candidates of which each has its least key.
+/// Groups of candidates, each of which contributes its least key.
 const PARTS: usize = 16;
 
-/// A number that at least `count` of the keys do not exceed: place i is of part i modulo so many; the least of each,
-/// and of those the one that so many do not exceed. NaN is in no part; ∞ if there are fewer.
-struct Nearest<'a> {
+/// An upper bound on the `count`-th smallest key: key i belongs to group i modulo [`PARTS`], and the bound is the
+/// `count`-th smallest of the groups' least keys. NaN is in no group; ∞ if there are too few.
+struct UpperBound<'a> {
     keys: &'a [f64],
     count: usize,
 }
 
-impl Work for Nearest<'_> {
+impl Work for UpperBound<'_> {
     type Out = f64;
     #[inline(always)]
     fn run(self) -> f64 {
@@ -55,13 +56,13 @@ impl Work for Nearest<'_> {
     }
 }
 
-/// Whether a key is known to be too far: nothing is if NaN is what is beyond.
+/// Whether a key is certainly too far; never if `beyond` is NaN.
 #[inline(always)]
 fn is_beyond(key: f64, beyond: f64) -> bool {
     key >= beyond
 }
 
-/// Where the first [`BLOCK`] of keys begins of which one may be near enough, or the end.
+/// The start of the first [`BLOCK`] of keys that may hold one near enough, or the end.
 struct FirstNear<'a> {
     keys: &'a [f64],
     beyond: f64,
@@ -79,19 +80,19 @@ impl Work for FirstNear<'_> {
 }
 
 /// The k nearest of the candidates of one row, which may come in any order.
-pub(super) struct Best {
+pub(super) struct TopK {
     k: usize,
-    /// Those that may be among them, more than k now and then.
+    /// Candidates so far; at times more than k.
     codes: Vec<u128>,
-    /// Most of these.
+    /// Capacity of `codes`.
     room: usize,
-    /// The k-th of those that were there when it was looked for; above it is none.
+    /// The k-th smallest code at the last selection; larger ones are refused.
     bound: u128,
-    /// A key whose distance is beyond that; NaN while none is known.
+    /// A key whose distance is beyond `bound`; NaN while none is known.
     beyond: f64,
 }
 
-impl Best {
+impl TopK {
     pub(super) fn new(k: usize) -> Result<Self> {
         let room = room(k);
         Ok(Self { k, codes: reserved(room, "neighbours")?, room, bound: u128::MAX, beyond: f64::NAN })
@@ -100,10 +101,10 @@ impl Best {
         self.codes.clear();
         (self.bound, self.beyond) = (u128::MAX, f64::NAN);
     }
-    /// Takes those that were the nearest of some, which come before all others.
-    pub(super) fn take_back(&mut self, codes: &[u128]) {
+    /// Takes the nearest rows found earlier, before any other candidate.
+    pub(super) fn resume(&mut self, codes: &[u128]) {
         self.codes.extend_from_slice(codes);
-        // The farthest is the last.
+        // The last is the farthest.
         if let Some(&last) = codes.get(self.k.wrapping_sub(1)) {
             self.bound = last;
         }
@@ -112,15 +113,15 @@ impl Best {
     #[inline(always)]
     fn push(&mut self, code: u128) {
         if self.codes.len() == self.room {
-            self.fewer();
+            self.shrink();
             if code > self.bound {
                 return;
             }
         }
         self.codes.push(code);
     }
-    /// Leaves the k nearest of those that are there, if there are as many: whether there are.
-    fn fewer(&mut self) -> bool {
+    /// Reduces the candidates to the k nearest; returns whether there are as many.
+    fn shrink(&mut self) -> bool {
         let Some(last) = self.k.checked_sub(1) else {
             self.codes.clear();
             self.bound = 0;
@@ -134,21 +135,21 @@ impl Best {
         self.bound = bound;
         true
     }
-    /// Whether all that is taken is nearer than any row of a key above `least`.
-    pub(super) fn is_settled(&mut self, far: &Far<'_>, least: f64) -> bool {
-        self.fewer() && !of_code(self.bound).0.is_nan() && code(far.of(least), 0) >> 32 > self.bound >> 32
+    /// Whether all k candidates are nearer than any row with a key above `least`.
+    pub(super) fn is_settled(&mut self, ranking: &Ranking<'_>, least: f64) -> bool {
+        self.shrink() && !of_code(self.bound).0.is_nan() && code(ranking.of(least), 0) >> 32 > self.bound >> 32
     }
-    /// Takes candidates if they are near enough.
-    pub(super) fn offer(&mut self, far: &Far<'_>, rows: &[u32], keys: &[f64], skip: Option<u32>) {
-        self.offer_each(far, |place| rows[place], keys, skip);
+    /// Takes the candidates that are near enough.
+    pub(super) fn offer(&mut self, ranking: &Ranking<'_>, rows: &[u32], keys: &[f64], skip: Option<u32>) {
+        self.offer_each(ranking, |position| rows[position], keys, skip);
     }
     /// The same for rows from `first` on.
-    pub(super) fn offer_all(&mut self, far: &Far<'_>, first: u32, keys: &[f64], skip: Option<u32>) {
-        self.offer_each(far, |place| first + place as u32, keys, skip);
+    pub(super) fn offer_all(&mut self, ranking: &Ranking<'_>, first: u32, keys: &[f64], skip: Option<u32>) {
+        self.offer_each(ranking, |position| first + position as u32, keys, skip);
     }
-    fn offer_each(&mut self, far: &Far<'_>, row: impl Fn(usize) -> u32, keys: &[f64], skip: Option<u32>) {
+    fn offer_each(&mut self, ranking: &Ranking<'_>, row: impl Fn(usize) -> u32, keys: &[f64], skip: Option<u32>) {
         if self.beyond.is_nan() {
-            self.foresee(far, keys, self.k + usize::from(skip.is_some()));
+            self.preselect(ranking, keys, self.k + usize::from(skip.is_some()));
         }
         let mut first = 0;
         loop {
@@ -159,58 +160,59 @@ impl Best {
                 return;
             }
             let (mut near, mut distances, mut len) = ([0u8; BLOCK], [0.0; BLOCK], 0);
-            for (place, &key) in (0..).zip(keys) {
-                (near[len], distances[len]) = (place, key);
+            for (position, &key) in (0..).zip(keys) {
+                (near[len], distances[len]) = (position, key);
                 len += usize::from(!is_beyond(key, self.beyond));
             }
             let distances = &mut distances[..len];
-            far.of_all(distances);
-            for (&place, &distance) in near.iter().zip(&*distances) {
-                let j = row(first + usize::from(place));
+            ranking.of_all(distances);
+            for (&position, &distance) in near.iter().zip(&*distances) {
+                let j = row(first + usize::from(position));
                 let code = code(distance, j);
                 if code <= self.bound {
                     if Some(j) != skip {
                         self.push(code);
                     }
                 } else if code >> 32 > self.bound >> 32 {
-                    self.beyond = self.beyond.min(keys[usize::from(place)]);
+                    self.beyond = self.beyond.min(keys[usize::from(position)]);
                 }
             }
             first += keys.len();
         }
     }
-    /// Finds a bound for the nearest `count` of candidates that have not been looked at, from their keys alone: of
-    /// parts of them the least each, and of those as many.
-    fn foresee(&mut self, far: &Far<'_>, keys: &[f64], count: usize) {
+    /// Finds a bound for the nearest `count` candidates from their keys alone, before any is examined: see
+    /// [`UpperBound`].
+    fn preselect(&mut self, ranking: &Ranking<'_>, keys: &[f64], count: usize) {
         if count == 0 || count > PARTS || keys.len() < 2 * count {
             return;
         }
-        let least = dispatch_work(Nearest { keys, count });
-        // What is above it by so little may still be as far.
+        let least = dispatch_work(UpperBound { keys, count });
+        // A key slightly above it may still have the same distance.
         let mut distances = [least, least + least.abs() * 1e-6 + f64::MIN_POSITIVE];
         let above = distances[1];
-        far.of_all(&mut distances);
+        ranking.of_all(&mut distances);
         let [distance, next] = distances;
         if distance < next {
             self.bound = self.bound.min(code(distance, u32::MAX));
             self.beyond = above;
         }
     }
-    /// Takes rows that share no column with the one that asks: of one key, in order. Whether there may be more.
+    /// Takes rows that share no column with the query; all have one key, and they come in order. Returns whether more
+    /// may be needed.
     pub(super) fn others(
         &mut self,
-        far: &Far<'_>,
+        ranking: &Ranking<'_>,
         key: f64,
         rows: &mut dyn Iterator<Item = u32>,
         skip: Option<u32>,
     ) -> bool {
-        let distance = far.of(key);
-        // Leaving the k nearest takes as long as taking some of them.
+        let distance = ranking.of(key);
+        // Selection costs as much as taking some candidates.
         let is_full = self.codes.len() >= self.k + if self.bound == u128::MAX { 0 } else { self.k / 8 };
-        if code(distance, 0) > self.bound || is_full && self.fewer() && code(distance, 0) > self.bound {
+        if code(distance, 0) > self.bound || is_full && self.shrink() && code(distance, 0) > self.bound {
             return false;
         }
-        // Of one distance the first are the nearest.
+        // At equal distance the first rows rank nearest.
         for j in rows.filter(|&j| Some(j) != skip).take(self.k) {
             let code = code(distance, j);
             if code > self.bound {
@@ -222,9 +224,9 @@ impl Best {
     }
     /// The k nearest, in order.
     pub(super) fn sorted(&mut self) -> &[u128] {
-        // Few more than k are sorted sooner than parted.
+        // A few more than k are sorted faster than partitioned.
         if self.codes.len() > self.k + self.k.max(4 * PARTS) / 4 {
-            self.fewer();
+            self.shrink();
         }
         self.codes.sort_unstable();
         self.codes.truncate(self.k);
@@ -232,7 +234,7 @@ impl Best {
     }
 }
 
-/// Candidates that are kept where so many are wanted.
+/// Candidates that are held for `k` neighbours.
 fn room(k: usize) -> usize {
     k.saturating_mul(2).max(2 * BLOCK)
 }
@@ -242,12 +244,17 @@ pub(super) fn bytes(k: usize) -> u64 {
     (size_of::<u128>() as u64).saturating_mul(room(k) as u64)
 }
 
-/// Writes the nearest rows of a row, and distances to them.
-pub(super) fn put<T: Float>(codes: &[u128], far: &Far<'_>, indices: &mut Slots<'_, u32>, distances: &mut Slots<'_, T>) {
+/// Writes the nearest rows of a row and their distances.
+pub(super) fn put<T: Float>(
+    codes: &[u128],
+    ranking: &Ranking<'_>,
+    indices: &mut OutputSlice<'_, u32>,
+    distances: &mut OutputSlice<'_, T>,
+) {
     for (slot, &code) in indices.take(codes.len(), 0u32).iter_mut().zip(codes) {
         *slot = of_code(code).1;
     }
     for (slot, &code) in distances.take(codes.len(), T::ZERO).iter_mut().zip(codes) {
-        *slot = T::from_f64(far.signed(of_code(code).0));
+        *slot = T::from_f64(ranking.signed(of_code(code).0));
     }
 }

@@ -1,14 +1,14 @@
-//! All rows of Y by columns, and in order of their norms: for rows of X that share a column with few of them.
+//! All rows of Y indexed by column, and ordered by norm: for rows of X that share a column with few of them.
 //!
-//! A row of X adds its terms to the sums of the rows that it meets in some column, and lists those. All others are as
-//! far as their norm says: they are taken in its order, as many as are wanted. So the work goes by the pairs that share
-//! a column, Σ_c |X_c| |Y_c|, and not by all n·m.
+//! A row of X adds its terms to the sums of the rows that share a column with it, and lists those rows. The distance of
+//! every other row follows from its norm alone; these rows are taken in order of their norms, as many as needed. The
+//! work is therefore proportional to the pairs that share a column, Σ_c |X_c| |Y_c|, and not to n·m.
 //!
-//! Where a row of X has columns that very many rows have beside rare ones, and the k nearest are found among the rows
-//! that share a rare column, all others are farther by a bound of the measure
-//! ([`Recipe::at_least`](super::Recipe::at_least)), and are not looked at.
+//! A row of X may have both very frequent and rare columns. If the k nearest are found among the rows that share a rare
+//! column, a bound of the measure ([`Recipe::at_least`](super::Recipe::at_least)) shows that all others are farther,
+//! and they are not examined.
 //!
-//! Source: Gustavson 1978 (row-wise products, a list of what was touched); Bayardo, Ma, Srikant 2007, "Scaling Up All
+//! Source: Gustavson 1978 (row-wise products, a list of touched entries); Bayardo, Ma, Srikant 2007, "Scaling Up All
 //! Pairs Similarity Search" (rare columns first, a bound for the rest).
 
 use std::ops::Range;
@@ -16,50 +16,55 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::entries::Entries;
 use super::float::Float;
-use super::recipe::Apart;
+use super::recipe::DisjointOrder;
 use super::tile::DENSE;
 use crate::par::{Threads, collected, filled, reserved};
 use crate::simd::prefetch;
 use crate::sparse::transposed;
 use crate::{Pattern, Result};
 
-/// All rows by columns, and in order of their norms.
+/// All rows indexed by column, and ordered by norm.
 pub(crate) struct ByColumns<W> {
-    /// The columns that there are, if they are few of all.
+    /// The numbers of the nonempty columns, if most columns are empty.
     numbers: Option<Vec<u32>>,
-    /// The rows that have each, in order.
+    /// The rows that have each column, in order.
     columns: Pattern<u32>,
     entries: Vec<W>,
-    /// Rows in order of their keys with a row that shares no column with them, those of one norm in order; none if
-    /// norms tell nothing.
+    /// Rows in order of their keys with a row that shares no column with them, those of one norm in order of their
+    /// numbers; empty if norms do not determine that order.
     order: Vec<u32>,
-    /// Where those of each norm begin in `order`, and the end.
+    /// Offset of each norm's rows in `order`, and the end.
     groups: Vec<u32>,
     /// The norms of each group.
     norms: [Vec<W>; 2],
-    /// The norms of all rows that have entries, where they are the same.
-    alike: [Option<W>; 2],
-    /// Columns that at least one row of [`DENSE`] has.
-    often: usize,
-    /// Whether entries are finite, once that was asked.
+    /// The common norms of all nonempty rows, where they are equal.
+    uniform: [Option<W>; 2],
+    /// Number of columns that at least one row in [`DENSE`] has.
+    dense_columns: usize,
+    /// Whether entries are finite; computed on first use.
     finite: OnceLock<bool>,
-    /// Sums that were made, and are not in use.
-    stock: Mutex<Vec<RowSums<W>>>,
+    /// Idle accumulators.
+    idle: Mutex<Vec<RowSums<W>>>,
 }
 
 impl<W: Float> ByColumns<W> {
-    /// Bytes of so many rows of so many columns and entries, while they are made.
+    /// Upper bound on the bytes of the index, including its construction.
     pub(crate) fn bytes(threads: usize, nrows: usize, ncols: usize, nnz: usize) -> u64 {
         let of_entries = nnz * (16 + size_of::<W>());
         let of_columns = 8 * (ncols + 1) * (1 + threads);
         (of_entries + of_columns + nrows * (16 + 8 + 2 * size_of::<W>())) as u64
     }
-    /// The rows of Y by columns; `norms` are those of all rows.
+    /// The index of the rows of Y; `norms` are those of all rows.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn new(threads: &Threads, y: &Entries<'_, W>, norms: [&[W]; 2], apart: Apart) -> Result<Self> {
+    pub(crate) fn new(
+        threads: &Threads,
+        y: &Entries<'_, W>,
+        norms: [&[W]; 2],
+        disjoint_order: DisjointOrder,
+    ) -> Result<Self> {
         let (pattern, nrows) = (&y.pattern, y.nrows());
-        let (order, groups, of_groups) = match in_order(threads, norms, apart)? {
+        let (order, groups, of_groups) = match in_order(threads, norms, disjoint_order)? {
             Some(found) => found,
             None => (Vec::new(), vec![0], [Vec::new(), Vec::new()]),
         };
@@ -68,22 +73,22 @@ impl<W: Float> ByColumns<W> {
             let mut used = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "columns")?;
             used.sort_unstable();
             used.dedup();
-            let places = pattern.col_idx().iter().map(|c| used.partition_point(|x| x < c) as u32);
-            let places = collected(pattern.nnz(), places, "columns")?;
+            let positions = pattern.col_idx().iter().map(|c| used.partition_point(|x| x < c) as u32);
+            let positions = collected(pattern.nnz(), positions, "columns")?;
             let row_ptr = collected(nrows + 1, row_ptr.iter().copied(), "row pointers")?;
-            let pattern = Pattern::new(nrows, used.len(), row_ptr, places)?;
+            let pattern = Pattern::new(nrows, used.len(), row_ptr, positions)?;
             (Some(used), transposed(threads, &pattern, &y.values)?)
         } else {
             (None, transposed(threads, pattern, &y.values)?)
         };
-        let alike = norms.map(|norms| {
+        let uniform = norms.map(|norms| {
             let mut of_full = norms.iter().zip(row_ptr.windows(2)).filter(|(_, p)| p[0] < p[1]).map(|(&x, _)| x);
             let one = of_full.next().unwrap_or(W::ZERO);
             of_full.all(|x| x == one).then_some(one)
         });
-        let stock = Mutex::default();
-        let is_often = |p: &&[usize]| nrows > 0 && (p[1] - p[0]) * DENSE >= nrows;
-        let often = columns.row_ptr().windows(2).filter(is_often).count();
+        let idle = Mutex::default();
+        let is_frequent = |p: &&[usize]| nrows > 0 && (p[1] - p[0]) * DENSE >= nrows;
+        let dense_columns = columns.row_ptr().windows(2).filter(is_frequent).count();
         Ok(Self {
             numbers,
             columns,
@@ -91,47 +96,47 @@ impl<W: Float> ByColumns<W> {
             order,
             groups,
             norms: of_groups,
-            alike,
-            often,
+            uniform,
+            dense_columns,
             finite: OnceLock::new(),
-            stock,
+            idle,
         })
     }
-    /// Whether the norms tell in which order rows that share no column come.
+    /// Whether norms determine the order of rows that share no column.
     pub(crate) fn is_ordered(&self) -> bool {
         !self.order.is_empty()
     }
-    /// Sums for one row of X, all of them nothing.
+    /// Empty sums for one row of X.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn sums(&self, nrows: usize, counts: bool) -> Result<RowSums<W>> {
-        let had = self.stock.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let had = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         had.map_or_else(|| RowSums::new(nrows, counts), Ok)
     }
-    /// Takes them back.
+    /// Returns sums to the free list.
     pub(crate) fn give_back(&self, mut sums: RowSums<W>) {
         sums.clear();
-        let mut stock = self.stock.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where there is no room they are made again.
-        if stock.try_reserve(1).is_ok() {
-            stock.push(sums);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without memory for the list they are allocated again next time.
+        if idle.try_reserve(1).is_ok() {
+            idle.push(sums);
         }
     }
-    /// Where column `c` lies.
+    /// The range of column `c`.
     #[inline(always)]
     fn range(&self, c: u32) -> Range<usize> {
-        let place = match &self.numbers {
+        let position = match &self.numbers {
             None => c as usize,
             Some(numbers) => match numbers.binary_search(&c) {
-                Ok(place) => place,
+                Ok(position) => position,
                 Err(_) => return 0..0,
             },
         };
-        self.columns.row_ptr()[place]..self.columns.row_ptr()[place + 1]
+        self.columns.row_ptr()[position]..self.columns.row_ptr()[position + 1]
     }
-    /// Columns that so many rows have that a tile keeps them dense.
-    pub(crate) fn often(&self) -> usize {
-        self.often
+    /// Number of columns frequent enough to be stored dense in a tile.
+    pub(crate) fn dense_columns(&self) -> usize {
+        self.dense_columns
     }
     /// Whether entries are finite.
     pub(crate) fn is_finite(&self) -> bool {
@@ -143,29 +148,29 @@ impl<W: Float> ByColumns<W> {
         let range = self.range(c);
         (&self.columns.col_idx()[range.clone()], &self.entries[range])
     }
-    /// Asks for where column `c` begins, ahead of its use.
+    /// Prefetches the pointer of column `c`, ahead of its use.
     #[inline(always)]
     pub(crate) fn prefetch_start(&self, c: u32) {
         prefetch(self.columns.row_ptr(), c as usize);
     }
-    /// Asks for what column `c` begins with.
+    /// Prefetches the beginning of column `c`.
     #[inline(always)]
     pub(crate) fn prefetch(&self, c: u32) {
         if self.numbers.is_none() {
             let (start, line) = (self.columns.row_ptr()[c as usize], 64 / size_of::<W>());
             prefetch(self.columns.col_idx(), start);
             prefetch(&self.entries, start);
-            // Entries have two lines where their rows have one.
+            // Entries span two cache lines where their rows span one.
             if self.columns.row_ptr()[c as usize + 1] - start > line / 2 {
                 prefetch(&self.entries, start + line);
             }
         }
     }
-    /// Rows that have column `c`.
+    /// Number of rows that have column `c`.
     pub(crate) fn count(&self, c: u32) -> usize {
         self.range(c).len()
     }
-    /// Norms that there are.
+    /// Number of distinct norms.
     pub(crate) fn groups(&self) -> usize {
         self.norms[0].len()
     }
@@ -173,37 +178,38 @@ impl<W: Float> ByColumns<W> {
     pub(crate) fn group(&self, group: usize) -> &[u32] {
         &self.order[self.groups[group] as usize..self.groups[group + 1] as usize]
     }
-    /// The norms of some groups.
+    /// The norms of a range of groups.
     pub(crate) fn norms(&self, first: usize, len: usize) -> [&[W]; 2] {
         [&self.norms[0][first..][..len], &self.norms[1][first..][..len]]
     }
-    /// The norms that all rows with entries have.
-    pub(crate) fn alike(&self) -> [Option<W>; 2] {
-        self.alike
+    /// The common norms of all nonempty rows, where they are equal.
+    pub(crate) fn uniform(&self) -> [Option<W>; 2] {
+        self.uniform
     }
 }
 
-/// Rows in order, where those of each norm begin and the end, and the norms of each group.
+/// Rows in order, the offset of each norm's rows and the end, and the norms of each group.
 pub(crate) type InOrder<W> = (Vec<u32>, Vec<u32>, [Vec<W>; 2]);
 
-/// Rows in order of their keys with a row that shares no column with them; nothing where their norms do not tell it.
+/// Rows in order of their keys with a row that shares no column with them; `None` where their norms do not determine
+/// it.
 pub(crate) fn in_order<W: Float>(
     threads: &Threads,
     [first, second]: [&[W]; 2],
-    apart: Apart,
+    disjoint_order: DisjointOrder,
 ) -> Result<Option<InOrder<W>>> {
     let nrows = first.len();
-    if apart == Apart::Unknown || !first.iter().all(|x| x.as_f64().is_finite()) {
+    if disjoint_order == DisjointOrder::Unknown || !first.iter().all(|x| x.as_f64().is_finite()) {
         return Ok(None);
     }
     let mut sorted: Vec<(u64, u32)> = reserved(nrows, "rows in order")?;
-    let place = |x: W| {
-        // The order of numbers as that of their bits; −0 is 0.
+    let sort_key = |x: W| {
+        // Maps numbers to bits in the same order; −0 becomes 0.
         let bits = (x.as_f64() + 0.0).to_bits();
         let bits = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
-        if apart == Apart::Falls { !bits } else { bits }
+        if disjoint_order == DisjointOrder::Decreasing { !bits } else { bits }
     };
-    sorted.extend(first.iter().zip(0..).map(|(&x, i)| (place(x), i)));
+    sorted.extend(first.iter().zip(0..).map(|(&x, i)| (sort_key(x), i)));
     if !sorted.is_sorted() {
         threads.sort(&mut sorted);
     }
@@ -228,31 +234,31 @@ pub(crate) fn in_order<W: Float>(
 }
 
 /// A sparse accumulator over the rows of Y: the sums of the touched rows, in the order of their first terms. Only the
-/// place of a row is a scattered access; clearing is contiguous.
+/// position of a row is a scattered access; clearing is contiguous.
 ///
 /// Source: Briggs, Torczon 1993, "An Efficient Representation for Sparse Sets".
 pub(crate) struct RowSums<W> {
-    /// Where each row of Y stands in `rows`, if that has it there.
-    places: Vec<u32>,
+    /// The position of each row of Y in `rows`; valid only if `rows` has the row there.
+    positions: Vec<u32>,
     /// The touched rows, then [`u32::MAX`].
     rows: Vec<u32>,
     /// The sum of each touched row; then 0.
     sums: Vec<W>,
-    /// Shared columns of each, if they are counted; then 0.
+    /// The number of shared columns of each, if counted; then 0.
     shared: Vec<W>,
     len: usize,
 }
 
-/// The place of row `j` among the touched rows, behind the last if it is new. Branch-free.
+/// The position of row `j` among the touched rows, behind the last if it is new. Branch-free.
 #[inline(always)]
-fn place_in(places: &mut [u32], touched: &mut [u32], len: &mut usize, j: u32) -> usize {
-    let place = &mut places[j as usize];
-    let before = *place as usize;
-    let again = touched[before] == j;
-    let at = if again { before } else { *len };
-    *place = at as u32;
+fn position_in(positions: &mut [u32], touched: &mut [u32], len: &mut usize, j: u32) -> usize {
+    let position = &mut positions[j as usize];
+    let before = *position as usize;
+    let present = touched[before] == j;
+    let at = if present { before } else { *len };
+    *position = at as u32;
     touched[at] = j;
-    *len += usize::from(!again);
+    *len += usize::from(!present);
     at
 }
 
@@ -261,7 +267,7 @@ impl<W: Float> RowSums<W> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(nrows: usize, counts: bool) -> Result<Self> {
         Ok(Self {
-            places: filled(nrows, 0, "rows that share a column")?,
+            positions: filled(nrows, 0, "rows that share a column")?,
             rows: filled(nrows + 1, u32::MAX, "rows that share a column")?,
             sums: filled(nrows + 1, W::ZERO, "sums")?,
             shared: filled(if counts { nrows + 1 } else { 0 }, W::ZERO, "shared columns")?,
@@ -270,9 +276,9 @@ impl<W: Float> RowSums<W> {
     }
     /// Of no rows.
     pub(crate) fn nothing() -> Self {
-        Self { places: Vec::new(), rows: Vec::new(), sums: Vec::new(), shared: Vec::new(), len: 0 }
+        Self { positions: Vec::new(), rows: Vec::new(), sums: Vec::new(), shared: Vec::new(), len: 0 }
     }
-    /// Bytes of sums for so many rows.
+    /// Bytes of sums for `nrows` rows.
     pub(crate) fn bytes(nrows: usize, counts: bool) -> u64 {
         (nrows * (8 + size_of::<W>() * if counts { 2 } else { 1 })) as u64
     }
@@ -284,9 +290,10 @@ impl<W: Float> RowSums<W> {
     /// Adds the term of each entry to the sum of its row.
     #[inline(always)]
     pub(crate) fn add_each(&mut self, rows: &[u32], entries: &[W], term: impl Fn(W) -> W) {
-        let (places, met, sums, mut len) = (&mut self.places[..], &mut self.rows[..], &mut self.sums[..], self.len);
+        let (positions, touched, sums, mut len) =
+            (&mut self.positions[..], &mut self.rows[..], &mut self.sums[..], self.len);
         for (&j, &entry) in rows.iter().zip(entries) {
-            let at = place_in(places, met, &mut len, j);
+            let at = position_in(positions, touched, &mut len, j);
             sums[at] = sums[at].wrapping_add(term(entry));
         }
         self.len = len;
@@ -294,35 +301,36 @@ impl<W: Float> RowSums<W> {
             self.count(rows);
         }
     }
-    /// Counts a column that those rows share, which were met. Not for each ⊗.
+    /// Counts a column that those touched rows share. Not inlined, so that it is not compiled once per ⊗.
     #[inline(never)]
     fn count(&mut self, rows: &[u32]) {
         for &j in rows {
-            let shared = &mut self.shared[self.places[j as usize] as usize];
+            let shared = &mut self.shared[self.positions[j as usize] as usize];
             *shared = shared.wrapping_add(W::ONE);
         }
     }
-    /// The rows that were met, in no order.
+    /// The touched rows, in no order.
     pub(crate) fn rows(&self) -> &[u32] {
         &self.rows[..self.len]
     }
-    /// Their sums, and the columns shared with each, if they are counted.
+    /// Their sums, and the number of columns shared with each, if counted.
     pub(crate) fn sums(&self) -> (&[W], &[W]) {
         (&self.sums[..self.len], &self.shared[..self.len.min(self.shared.len())])
     }
-    /// Where row `j` stands among them, if it was met.
+    /// The position of row `j` among the touched rows, if it is one.
     #[inline(always)]
-    pub(crate) fn place(&self, j: u32) -> Option<usize> {
-        let place = self.places[j as usize] as usize;
-        (self.rows[place] == j).then_some(place)
+    pub(crate) fn position(&self, j: u32) -> Option<usize> {
+        let position = self.positions[j as usize] as usize;
+        (self.rows[position] == j).then_some(position)
     }
-    /// The sum of a row, 0 if it was not met, and its shared columns.
+    /// The sum of a row, 0 if it is not touched, and its shared columns.
     #[inline(always)]
     pub(crate) fn sum(&self, j: usize) -> (W, W) {
-        self.place(j as u32)
-            .map_or((W::ZERO, W::ZERO), |place| (self.sums[place], self.shared.get(place).copied().unwrap_or(W::ZERO)))
+        self.position(j as u32).map_or((W::ZERO, W::ZERO), |position| {
+            (self.sums[position], self.shared.get(position).copied().unwrap_or(W::ZERO))
+        })
     }
-    /// As new.
+    /// Resets to the empty state.
     pub(crate) fn clear(&mut self) {
         let len = std::mem::take(&mut self.len);
         self.rows[..len].fill(u32::MAX);

@@ -1,9 +1,10 @@
 //! max |x − y| without a pass over the union.
 //!
-//! Over common columns the inverted index finds the largest |a − b|. A column that one row has alone counts with its
-//! |v|, so of those only the largest matters: the first entry, in order of magnitude, that was not met. Entries carry
-//! their rank in that order, each pair keeps a mask of the leading ranks met on either side, and the answer is the
-//! first rank missing in the mask. Where all leading ranks were met and the row has more, the pair is merged.
+//! Over common columns the inverted index finds the largest |a − b|. A column that only one row has contributes its
+//! |v|, so of those only the largest matters: the first entry, in order of magnitude, that has no counterpart. Entries
+//! carry their rank in that order, and each pair keeps a mask of the leading ranks matched on either side; the answer
+//! is the first rank missing from the mask. Where all leading ranks are matched and the row has more entries, the pair
+//! is merged.
 
 use std::ops::Range;
 
@@ -13,9 +14,9 @@ use super::float::Float;
 use super::postings::Postings;
 use crate::Result;
 use crate::par::{collected, filled};
-use crate::simd::{dispatch, scatter_places};
+use crate::simd::{dispatch, scatter_positions};
 
-/// Ranks that a mask holds.
+/// Ranks in a mask.
 const HEAD: usize = u32::BITS as usize;
 /// Rows in a tile.
 const TILE: usize = 2048;
@@ -31,7 +32,7 @@ pub(crate) struct Ranked<'a, W: Clone> {
 
 pub(crate) struct ChebyshevEngine<'a, W: Clone> {
     pub(crate) x: Ranked<'a, W>,
-    /// None where Y is X.
+    /// `None` where Y is X.
     pub(crate) y: Option<Ranked<'a, W>>,
 }
 
@@ -47,11 +48,11 @@ struct Indexed<'a, W: Clone> {
     engine: &'a ChebyshevEngine<'a, W>,
     rows: Range<usize>,
     postings: Postings<(W, u32)>,
-    /// Rows, counted from the first, with entries that are not finite.
+    /// Rows, relative to the first, with entries that are not finite.
     odd: Vec<usize>,
 }
 
-/// Bytes that [`Ranked::new`] takes, with those of the rows that are not the caller's.
+/// Bytes that [`Ranked::new`] takes, including those of the rows that are not the caller's.
 pub(crate) fn ranked_bytes<W: Clone>(entries: &Entries<'_, W>) -> u64 {
     entries.bytes() + (4 * entries.values.len() + entries.nrows() * HEAD * size_of::<W>()) as u64
 }
@@ -82,14 +83,15 @@ impl<'a, W: Float> Ranked<'a, W> {
         }
         Ok(Self { entries, bits, heads })
     }
-    /// Whether row `i` has an entry that is not finite, as unchecked rows may: the largest, NaN before ∞, comes first.
+    /// Whether row `i` has an entry that is not finite, as unchecked rows may. The first head shows it: NaN sorts
+    /// before ∞, and ∞ before finite magnitudes.
     fn is_odd(&self, i: usize) -> bool {
         !self.heads[i][0].as_f64().is_finite()
     }
-    /// The largest magnitude of row `i` whose rank is not in the mask; None if it lies beyond the head.
+    /// The largest magnitude of row `i` whose rank is not in the mask; `None` if it lies beyond the head.
     #[inline(always)]
-    fn alone(&self, i: usize, met: u32) -> Option<W> {
-        let rank = met.trailing_ones() as usize;
+    fn unmatched(&self, i: usize, matched: u32) -> Option<W> {
+        let rank = matched.trailing_ones() as usize;
         match self.heads[i].get(rank) {
             Some(&v) => Some(v),
             None => (self.entries.row(i).0.len() <= HEAD).then_some(W::ZERO),
@@ -101,7 +103,7 @@ impl<'a, W: Float> ChebyshevEngine<'a, W> {
     fn y(&self) -> &Ranked<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
-    /// The distance by merging; not a number if one of the differences is not.
+    /// The distance by merging; NaN if one of the differences is NaN.
     #[cold]
     fn merged(&self, i: usize, j: usize) -> W {
         let ((xc, xv), (yc, yv)) = (self.x.entries.row(i), self.y().entries.row(j));
@@ -112,8 +114,8 @@ impl<'a, W: Float> ChebyshevEngine<'a, W> {
             let y_here = p == xc.len() || q < yc.len() && yc[q] <= xc[p];
             let a = if x_here { xv[p] } else { W::ZERO };
             let b = if y_here { yv[q] } else { W::ZERO };
-            let apart = a.abs_diff(b);
-            most = if apart.as_f64().is_nan() { apart } else { most.maximum(apart) };
+            let difference = a.abs_diff(b);
+            most = if difference.as_f64().is_nan() { difference } else { most.maximum(difference) };
             p += usize::from(x_here);
             q += usize::from(y_here);
         }
@@ -165,7 +167,7 @@ impl<W: Float> Tile for Indexed<'_, W> {
         let (x, y) = (&self.engine.x, self.engine.y());
         let n = self.rows.len();
         let nothing = Largest { most: W::ZERO, x: 0, y: 0 };
-        let mut met = filled(n.next_power_of_two(), nothing, "accumulators")?;
+        let mut accumulators = filled(n.next_power_of_two(), nothing, "accumulators")?;
         let mut keys = filled(n, 0.0f64, "keys")?;
         for i in queries {
             let len = if half { (i + 1).saturating_sub(self.rows.start).min(n) } else { n };
@@ -176,20 +178,20 @@ impl<W: Float> Tile for Indexed<'_, W> {
             dispatch(|| {
                 let range = x.entries.pattern.row_ptr()[i]..x.entries.pattern.row_ptr()[i + 1];
                 let (columns, values) = x.entries.row(i);
-                // Rows up to this one: no more is asked for.
+                // With `half`, only rows up to this one are needed.
                 let cut = len < n;
                 let before = if cut { range.start - x.entries.pattern.row_ptr()[self.rows.start] } else { 0 };
                 for (((&c, &a), &bit), at) in columns.iter().zip(values).zip(&x.bits[range]).zip(before..) {
-                    let (places, values) = self.postings.at(self.postings.range(c, cut.then_some(at)));
-                    let mask = met.len() - 1;
-                    scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Largest {
+                    let (positions, values) = self.postings.at(self.postings.range(c, cut.then_some(at)));
+                    let mask = accumulators.len() - 1;
+                    scatter_positions(&mut accumulators, mask, positions, values, |m, (b, of_y)| Largest {
                         most: m.most.maximum(a.abs_diff(b)),
                         x: m.x | bit,
                         y: m.y | of_y,
                     });
                 }
-                for ((key, m), j) in keys.iter_mut().zip(&mut met).zip(self.rows.clone()) {
-                    *key = match (x.alone(i, m.x), y.alone(j, m.y)) {
+                for ((key, m), j) in keys.iter_mut().zip(&mut accumulators).zip(self.rows.clone()) {
+                    *key = match (x.unmatched(i, m.x), y.unmatched(j, m.y)) {
                         (Some(a), Some(b)) => m.most.maximum(a).maximum(b),
                         _ => self.engine.merged(i, j),
                     }
@@ -197,7 +199,7 @@ impl<W: Float> Tile for Indexed<'_, W> {
                     *m = nothing;
                 }
             });
-            // What is not a number hides from comparisons.
+            // Comparisons miss NaN, so pairs with entries that are not finite are merged.
             let of_x = x.is_odd(i).then_some(0..len).into_iter().flatten();
             for at in self.odd.iter().copied().take_while(|&at| at < len).chain(of_x) {
                 keys[at] = self.engine.merged(i, self.rows.start + at).as_f64();

@@ -1,12 +1,13 @@
-//! Rows of Y spread out: groups of them side by side, column after column, with 0 where a row has no entry.
+//! Tiles of Y in dense storage: groups of rows side by side, column after column, with 0 where a row has no entry.
 //!
-//! Where rows are dense, most of what an index saves is spent on finding where terms go. Here each entry of a row of X
-//! meets a group of rows at once, whose sums stay in registers: a row of X goes through a block of columns that a
-//! first-level cache holds, then the next row does, then they all go on to the next block. Every sum is still one chain
-//! in the order of X's columns, and the terms that an index leaves out are zeros, so the results are the same bits.
+//! Where rows are dense, an index spends most of its savings on locating where terms go. Here each entry of a row of X
+//! is multiplied with a group of rows at once, whose sums stay in registers. A block of X's rows goes through a block
+//! of columns that fits the first-level cache, row by row, and then on to the next block of columns. Every sum is still
+//! one chain in the order of X's columns, and the terms that an index skips are zeros, so the results are bitwise the
+//! same.
 //!
-//! Source: Gustavson 1978 for the order of the sums; blocks of registers and caches as in Goto and van de Geijn 2008,
-//! one side of them compressed.
+//! Source: Gustavson 1978 for the order of the sums; register and cache blocking as in Goto and van de Geijn 2008, with
+//! one side compressed.
 
 use std::ops::Range;
 
@@ -18,14 +19,14 @@ use crate::algebra::MulOp;
 use crate::par::filled;
 use crate::simd::{Work, dispatch_work, prefetch};
 
-/// Bytes of a column of a group: four registers of the widest kind, as many as additions that are under way.
+/// Bytes of a column of a group: four registers of the widest kind, as many as additions in flight.
 const GROUP_BYTES: usize = 256;
-/// Columns of a block: with such groups 32 KiB. Half as many take 6 % longer with rows that are 17 % full, twice as
-/// many 20 % with rows that are 60 % full.
+/// Columns of a block: 32 KiB with such groups. Half as many take 6 % longer with rows that are 17 % full, twice as
+/// many 20 % longer with rows that are 60 % full.
 pub(crate) const COLUMNS: usize = 128;
 /// Rows of X that go through a block together.
 pub(crate) const TOGETHER: usize = 128;
-/// Bytes of a tile of more than one group, and rows that are enough for one.
+/// Byte limit of a tile of more than one group, and its most rows.
 const TILE_BYTES: usize = 16 << 20;
 const TILE_ROWS: usize = 256;
 
@@ -34,52 +35,52 @@ pub(crate) const fn group_rows<W>() -> usize {
     GROUP_BYTES / size_of::<W>()
 }
 
-/// Nanoseconds of a thread, about: of a term by an index, of one in a column that is kept dense, of opening an entry of
-/// Y, of finding a column, by rows of Y; of a term in a block, by the width of registers, and of a place of a tile that
-/// is spread out. (Measured on a Zen 4 with rows 5 to 60 % full.)
+/// Nanoseconds of a thread, about: of a term by an index (`SCATTERED`), of a term in a dense column (`STREAMED`), of
+/// indexing an entry of Y (`INDEXED`), of finding a column per row of Y (`FOUND`), of a term in dense storage by the
+/// width of registers (`DENSE_TERM`), and of an element of a dense tile (`DENSE_FILL`). (Measured on a Zen 4 with rows
+/// 5 to 60 % full.)
 const SCATTERED: f64 = 0.55;
 const STREAMED: f64 = 0.25;
 const INDEXED: f64 = 6.0;
 const FOUND: f64 = 0.008;
-const SPREAD: [(usize, f64); 3] = [(64, 0.1), (32, 0.12), (16, 0.4)];
-const PLACED: f64 = 0.6;
+const DENSE_TERM: [(usize, f64); 3] = [(64, 0.1), (32, 0.12), (16, 0.4)];
+const DENSE_FILL: f64 = 0.6;
 
-/// What comparing rows takes, by either way.
+/// The inputs of the cost model that chooses between an index and dense tiles.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weighed {
-    /// Rows of X and of Y, columns.
+pub(crate) struct CostModel {
+    /// Rows of X, rows of Y, columns.
     pub(crate) shape: [usize; 3],
     /// Entries of X and of Y.
     pub(crate) entries: [usize; 2],
-    /// Entries of X in columns that tiles keep dense.
-    pub(crate) often: u64,
-    /// Columns that pairs share, but for those.
+    /// Entries of X in columns that tiles store dense.
+    pub(crate) dense_entries: u64,
+    /// Shared columns of pairs, other than those.
     pub(crate) rare: u64,
-    /// Each pair is looked at once for both.
+    /// Whether each pair is computed once for both rows.
     pub(crate) half: bool,
 }
 
-impl Weighed {
-    /// Nanoseconds by an index, and with rows spread out on a processor with registers of so many bytes; of the terms
-    /// alone.
+impl CostModel {
+    /// Nanoseconds of the terms by an index, and by dense tiles on a CPU with registers of `register` bytes.
     pub(crate) fn times(&self, register: usize) -> [f64; 2] {
         let ([_, m, columns], [of_x, of_y]) = (self.shape.map(|n| n as f64), self.entries.map(|n| n as f64));
         let pairs = if self.half { 0.5 } else { 1.0 };
-        let terms = SCATTERED * self.rare as f64 + STREAMED * self.often as f64 * m;
-        let each = SPREAD.iter().find(|(bytes, _)| register >= *bytes).map_or(1.0, |&(_, each)| each);
-        // A column is looked for in each tile, of a thousand rows about.
+        let terms = SCATTERED * self.rare as f64 + STREAMED * self.dense_entries as f64 * m;
+        let each = DENSE_TERM.iter().find(|(bytes, _)| register >= *bytes).map_or(1.0, |&(_, each)| each);
+        // A column is looked up in each tile, of about a thousand rows.
         let terms = terms + FOUND * of_x * m;
-        [pairs * terms + INDEXED * of_y, pairs * each * of_x * m + PLACED * m * columns]
+        [pairs * terms + INDEXED * of_y, pairs * each * of_x * m + DENSE_FILL * m * columns]
     }
-    /// Whether rows of Y are spread out: where the terms that are zeros cost less than finding out which are not. Few
-    /// rows of Y do not fill a group, and few of X do not pay for opening it.
-    pub(crate) fn spreads<W>(&self, register: usize) -> bool {
+    /// Whether tiles are stored dense, because multiplying the zeros costs less than skipping them. Few rows of Y do not
+    /// fill a group, and few rows of X do not amortize building the tile.
+    pub(crate) fn prefers_dense<W>(&self, register: usize) -> bool {
         let [by_index, spread] = self.times(register);
         self.shape[1] >= group_rows::<W>() && spread < by_index
     }
 }
 
-/// Rows in a tile of so many columns: whole groups, at least one.
+/// Rows in a tile of `width` columns: whole groups, at least one.
 pub(crate) fn tile_rows<W>(width: usize) -> usize {
     let group = group_rows::<W>();
     (TILE_BYTES / (width.max(1) * GROUP_BYTES)).clamp(1, TILE_ROWS / group) * group
@@ -90,18 +91,18 @@ pub(crate) fn tile_bytes<W>(width: usize) -> u64 {
     (tile_rows::<W>(width) * width * size_of::<W>()) as u64
 }
 
-/// Bytes that rows of X take while they ask one.
+/// Bytes that rows of X take while they query one.
 pub(crate) fn task_bytes<W>(width: usize) -> u64 {
     let (rows, ends) = (tile_rows::<W>(width), (width.div_ceil(COLUMNS) + 1) * TOGETHER * size_of::<usize>());
     (TOGETHER * rows * size_of::<W>() + 8 * rows + ends) as u64
 }
 
-/// Some rows, spread out.
+/// A block of rows in dense storage.
 pub(crate) struct Dense<W> {
     pub(crate) rows: Range<usize>,
     /// Columns.
     width: usize,
-    /// Group after group, in each column after column.
+    /// Group after group, each column after column.
     values: Vec<W>,
 }
 
@@ -110,15 +111,15 @@ impl<W: Float> Dense<W> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(entries: &Entries<'_, W>, rows: Range<usize>) -> Result<Self> {
         let (group, width) = (group_rows::<W>(), entries.width());
-        let mut values = filled(rows.len().div_ceil(group) * group * width, W::ZERO, "rows spread out")?;
-        for (place, i) in rows.clone().enumerate() {
-            let values = &mut values[place / group * group * width + place % group..];
+        let mut values = filled(rows.len().div_ceil(group) * group * width, W::ZERO, "a dense tile")?;
+        for (position, i) in rows.clone().enumerate() {
+            let values = &mut values[position / group * group * width + position % group..];
             let (columns, entries) = entries.row(i);
             columns.iter().zip(entries).for_each(|(&c, &b)| values[c as usize * group] = b);
         }
         Ok(Self { rows, width, values })
     }
-    /// Sums of each query row, one after the other.
+    /// Number of sums of each query row.
     pub(crate) fn room(&self) -> usize {
         self.rows.len().next_multiple_of(group_rows::<W>())
     }
@@ -129,7 +130,7 @@ pub(crate) struct QueryRows<'a, W> {
     rows: Range<usize>,
     columns: &'a [u32],
     entries: &'a [W],
-    /// Of each block of columns where it begins in each row, and where the last one ends.
+    /// For each block of columns its offset in each row, and the end of the last one.
     ends: Vec<usize>,
 }
 
@@ -141,10 +142,10 @@ impl<'a, W: Float> QueryRows<'a, W> {
         let (n, row_ptr, columns) = (rows.len(), x.pattern.row_ptr(), x.pattern.col_idx());
         let blocks = x.width().div_ceil(COLUMNS);
         let mut ends = filled((blocks + 1) * n, 0usize, "blocks of columns")?;
-        for (place, i) in rows.clone().enumerate() {
+        for (position, i) in rows.clone().enumerate() {
             let mut at = row_ptr[i];
             for block in 0..=blocks {
-                ends[block * n + place] = at;
+                ends[block * n + position] = at;
                 let of_row = &columns[at..row_ptr[i + 1]];
                 at += of_row.iter().take_while(|&&c| (c as usize) < (block + 1) * COLUMNS).count();
             }
@@ -153,8 +154,8 @@ impl<'a, W: Float> QueryRows<'a, W> {
     }
 }
 
-/// Adds the terms of rows of X to their sums with the rows of a tile, [`Dense::room`] for each; with `half` not with
-/// all groups of which every row comes after them.
+/// Adds the terms of rows of X to their sums with the rows of a tile, [`Dense::room`] for each; with `half`, skips the
+/// groups whose rows all come after them.
 #[inline(never)]
 pub(crate) fn add<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     term: X,
@@ -166,7 +167,7 @@ pub(crate) fn add<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     let (group, room) = (group_rows::<W>(), tile.room());
     let groups = tile.values.chunks_exact((group * tile.width).max(1)).zip((0..room).step_by(group));
     for (values, first) in groups {
-        // The first row that asks these.
+        // The first row that queries this group.
         let skip = if half { (tile.rows.start + first).saturating_sub(queries.rows.start) } else { 0 };
         let sums = &mut sums[first..];
         if size_of::<W>() == 4 {
@@ -183,7 +184,7 @@ struct Group<'a, 'b, W, X, const J: usize> {
     queries: &'a QueryRows<'a, W>,
     skip: usize,
     values: &'a [W],
-    /// Of each row of X the first `J` of `room`.
+    /// The first `J` of the `room` sums of each row of X.
     sums: &'b mut [W],
     room: usize,
 }
@@ -200,7 +201,7 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const J: usize> Work for Group<'
                 let range = from[row]..to[row];
                 let Some((sums, _)) = sums[row * room..].split_first_chunk_mut::<J>() else { break };
                 let next = first + COLUMNS + row * COLUMNS / TOGETHER;
-                // The next block while this one is at work.
+                // Prefetches the next block while this one is processed.
                 (0..J * size_of::<W>())
                     .step_by(64)
                     .for_each(|line| prefetch(values.as_flattened(), next * J + line / size_of::<W>()));
@@ -221,12 +222,12 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const J: usize> Work for Group<'
 mod tests {
     use super::*;
 
-    /// Rows among themselves of which a part of the columns is full, each column as often.
-    fn alike(rows: usize, columns: usize, full: f64) -> Weighed {
+    /// A matrix against itself, with the same fraction of entries in every column.
+    fn square(rows: usize, columns: usize, full: f64) -> CostModel {
         let entries = (rows as f64 * columns as f64 * full) as usize;
         let shared = (rows as f64 * rows as f64 * columns as f64 * full * full) as u64;
-        let (often, rare) = if full >= 0.25 { (entries as u64, 0) } else { (0, shared) };
-        Weighed { shape: [rows, rows, columns], entries: [entries; 2], often, rare, half: true }
+        let (dense_entries, rare) = if full >= 0.25 { (entries as u64, 0) } else { (0, shared) };
+        CostModel { shape: [rows, rows, columns], entries: [entries; 2], dense_entries, rare, half: true }
     }
 
     #[test]
@@ -239,16 +240,21 @@ mod tests {
             (0.3, true, true, false),
             (0.6, true, true, false),
         ] {
-            let found = [64, 32, 16].map(|register| alike(3000, 2000, full).spreads::<f64>(register));
+            let found = [64, 32, 16].map(|register| square(3000, 2000, full).prefers_dense::<f64>(register));
             assert_eq!(found, [wide, narrow, least], "{full}");
         }
-        // Few that ask do not pay for it, and few that are asked do not fill a group.
-        let many = alike(3000, 2000, 0.6);
-        let few =
-            Weighed { shape: [1, 3000, 2000], entries: [1200, many.entries[1]], often: 1200, half: false, ..many };
-        assert!(!Weighed { shape: [1, 3000, 2000], entries: [1200, 1200], ..few }.spreads::<f64>(64));
-        assert!(!alike(31, 2000, 0.6).spreads::<f64>(64) && !alike(63, 2000, 0.6).spreads::<f32>(64));
-        assert!(alike(64, 2000, 0.6).spreads::<f32>(64));
+        // Few query rows do not amortize the tile, and few rows of Y do not fill a group.
+        let many = square(3000, 2000, 0.6);
+        let few = CostModel {
+            shape: [1, 3000, 2000],
+            entries: [1200, many.entries[1]],
+            dense_entries: 1200,
+            half: false,
+            ..many
+        };
+        assert!(!CostModel { shape: [1, 3000, 2000], entries: [1200, 1200], ..few }.prefers_dense::<f64>(64));
+        assert!(!square(31, 2000, 0.6).prefers_dense::<f64>(64) && !square(63, 2000, 0.6).prefers_dense::<f32>(64));
+        assert!(square(64, 2000, 0.6).prefers_dense::<f32>(64));
     }
 
     #[test]

@@ -1,29 +1,29 @@
-//! What entries a metric takes.
+//! The entries that a metric accepts.
 
 use std::fmt;
 
 use crate::Error;
 use crate::algebra::Real;
 
-/// What entries a metric takes.
+/// The entries that a metric accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// Any finite number.
     Reals,
-    /// Finite numbers that are not negative.
+    /// Finite, nonnegative numbers.
     NonNegative,
     /// Any finite number; only whether it is 0 matters.
     Sets,
 }
 
 impl Domain {
-    /// Whether the domain has `x`.
+    /// Whether the domain contains `x`.
     #[inline]
     pub fn takes<T: Real>(self, x: T) -> bool {
-        // Without branches, so that many are looked at together.
+        // Branch-free, so that the loop over many vectorizes.
         x.as_f64().is_finite() & ((self != Self::NonNegative) | (x >= T::ZERO))
     }
-    /// The error for a value that it does not have.
+    /// The error for a value outside the domain.
     pub(crate) fn refuses<T: fmt::Debug>(self, value: T, row: usize, column: usize) -> Error {
         let takes = if self == Self::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
         let message = format!(

@@ -1,7 +1,7 @@
-//! What computes keys, seen from the tasks: pairwise, nearest neighbours, radius.
+//! Engines compute keys for the tasks: pairwise distances, nearest neighbours, radius.
 //!
-//! Rows of Y are taken in tiles. A tile is opened once and then asked by every row of X; keys come as f64 whatever was
-//! computed in, so that tasks are compiled once and not for every metric.
+//! Rows of Y are processed in tiles. A tile is opened once and then queried by every row of X. Keys are f64 whatever
+//! the arithmetic, so that tasks are compiled once and not for every metric.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,51 +16,50 @@ pub(crate) type Sink<'a> = dyn FnMut(usize, &mut [f64]) -> Result<()> + 'a;
 pub(crate) trait Engine: Sync {
     /// Rows of X and of Y.
     fn nrows(&self) -> (usize, usize);
-    /// Entries before row `i` of X, and rows.
+    /// Entries and rows before row `i` of X.
     fn work_before(&self, i: usize) -> u64;
-    /// Y is X, and the keys of (i, j) and (j, i) are the same.
+    /// Whether Y is X, and the keys of (i, j) and (j, i) are the same.
     fn symmetric(&self) -> bool;
-    /// Nanoseconds of a thread, about, of a key: what two rows take entry by entry, where they are not indexed.
+    /// Nanoseconds, about, of a key, entry by entry, without an index.
     fn pair_time(&self) -> f64 {
         20.0
     }
     /// Rows in a tile.
     fn tile_rows(&self) -> usize;
-    /// Bytes of one tile's index, about, at most.
+    /// Upper bound, about, on the bytes of one tile's index.
     fn tile_bytes(&self) -> u64;
     /// Bytes that one call of [`Tile::keys`] takes.
     fn task_bytes(&self) -> u64;
     /// Bytes of the prepared rows that are not the caller's.
     fn bytes(&self) -> u64;
-    /// Makes the tile of these rows of Y.
+    /// Builds the tile of these rows of Y.
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>>;
     /// Turns keys into distances.
     fn finish(&self, keys: &mut [f64]);
-    /// What runs, and why.
+    /// The algorithm, and why.
     fn explain(&self) -> String;
-    /// Bytes, with the prepared rows, of queries by [`whole`](Self::whole), if neighbours are looked for so; else by
-    /// tiles.
+    /// Bytes of a search by [`whole`](Self::whole), including the prepared rows; `None` if the search goes by tiles.
     fn whole_bytes(&self, _threads: &Threads) -> Option<u64> {
         None
     }
-    /// All of Y, to be asked so if there are [`whole_bytes`](Self::whole_bytes).
+    /// All of Y, for queries; to be called if there are [`whole_bytes`](Self::whole_bytes).
     fn whole(&self, _threads: &Threads) -> Result<Option<Box<dyn Whole + '_>>> {
         Ok(None)
     }
-    /// What runs, and why, where all of Y is asked.
+    /// The algorithm of a search by [`whole`](Self::whole), and why.
     fn explain_whole(&self) -> String {
         String::new()
     }
 }
 
-/// Some rows of Y, ready to be compared with.
+/// A block of rows of Y, ready to be compared with.
 pub(crate) trait Tile: Send + Sync {
-    /// Keys of each of these rows of X against the rows of the tile, rows of X in order; with `half`, against the rows
-    /// up to itself alone, for a symmetric engine.
+    /// Keys of each of these rows of X, in order, against the rows of the tile; with `half`, only against the rows up
+    /// to itself, for a symmetric engine.
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()>;
 }
 
-/// Receives some rows of Y and their keys.
+/// Receives a batch of rows of Y and their keys.
 pub(crate) type EachKey<'a> = dyn FnMut(&[u32], &[f64]) + 'a;
 
 /// All of Y, queried by one row of X at a time, in time proportional to the rows that share a column with it.
@@ -71,55 +70,55 @@ pub(crate) trait Whole: Sync {
 
 /// A query of all of Y by one row of X.
 pub(crate) trait RowQuery {
-    /// Queries by the rare columns of row `i` of X alone, if that promises much. Then `touched` are the rows that share
-    /// one of those, and the number is below the keys of all others.
+    /// Queries by the rare columns of row `i` of X alone, if that promises to save much. Then `touched` are the rows
+    /// that share one of those columns, and the result is a lower bound on the keys of all others.
     fn query_rare(&mut self, i: usize) -> Option<f64>;
     /// Whether [`query_rare`](Self::query_rare) was enough.
-    fn was_enough(&mut self, enough: bool);
+    fn record_outcome(&mut self, enough: bool);
     /// Queries by row `i` of X: finds the rows that share a column with it.
     fn query(&mut self, i: usize);
-    /// Their keys, some at a time and in no order.
+    /// The keys of those rows, in batches and in no order.
     fn touched(&mut self, each: &mut EachKey<'_>);
-    /// Whether the rows that share a column with the query are told apart from the others, whose order is known; else
-    /// there are the keys of [`all`](Self::all) alone.
+    /// Whether the rows that share a column with the query are separated from the others, whose order is known. If not,
+    /// only the keys of [`all`](Self::all) exist.
     fn is_ordered(&self) -> bool;
-    /// Queries by some rows of X together, if that takes less: by how many, from the first on. Then each has its
-    /// [`turn`](Self::turn_to).
+    /// Queries by several rows of X together, if that is cheaper; returns their number, from the first on. Then
+    /// [`select_row`](Self::select_row) selects one of them.
     fn query_together(&mut self, _rows: Range<usize>) -> usize {
         0
     }
-    /// Has the keys of [`all`](Self::all) be those of row `i`, one of those that queried together.
-    fn turn_to(&mut self, _i: usize) {}
-    /// The rows that share no column with the query, those of a key together and in order, smaller keys first,
-    /// until `each` has enough.
+    /// Makes [`all`](Self::all) return the keys of row `i`, one of those that queried together.
+    fn select_row(&mut self, _i: usize) {}
+    /// The rows that share no column with the query, grouped by key and in order, smaller keys first, until `each`
+    /// returns false.
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);
-    /// Keys of all rows against the query, from a first row on, in order.
+    /// Keys of all rows against the query, in order; `each` gets the first row of a batch.
     fn all(&mut self, each: &mut dyn FnMut(usize, &mut [f64]));
 }
 
-/// What neighbours are ordered by: the distance as it is returned, rounded to its type, the other way round for a
-/// similarity. Several keys may give the same.
-pub(crate) struct Far<'a> {
+/// The ranking of neighbours: by the returned distance, rounded to its type, or by its negative for a similarity.
+/// Several keys may have the same rank.
+pub(crate) struct Ranking<'a> {
     pub(crate) engine: &'a dyn Engine,
     pub(crate) similarity: bool,
     pub(crate) rounded: fn(f64) -> f64,
 }
 
-impl Far<'_> {
+impl Ranking<'_> {
     pub(crate) fn of(&self, key: f64) -> f64 {
-        let mut far = [key];
-        self.of_all(&mut far);
-        far[0]
+        let mut rank = [key];
+        self.of_all(&mut rank);
+        rank[0]
     }
     /// As [`of`](Self::of), in place.
     pub(crate) fn of_all(&self, keys: &mut [f64]) {
         self.engine.finish(keys);
         for key in keys {
-            let far = self.signed((self.rounded)(*key));
-            *key = if far.is_nan() { f64::NAN } else { far };
+            let rank = self.signed((self.rounded)(*key));
+            *key = if rank.is_nan() { f64::NAN } else { rank };
         }
     }
-    /// From distance to order and back; −0 is 0.
+    /// From distance to rank and back; −0 becomes 0.
     pub(crate) fn signed(&self, x: f64) -> f64 {
         if self.similarity { 0.0 - x } else { x + 0.0 }
     }
@@ -128,10 +127,10 @@ impl Far<'_> {
 /// Rows of Y and their tile.
 pub(crate) type Opened<'a> = (Range<usize>, Box<dyn Tile + 'a>);
 
-/// Bytes that tiles opened at the same time may take, unless one takes more.
+/// Byte limit of the tiles that are open at the same time, unless one takes more.
 pub(crate) const OPEN_BYTES: u64 = 64 << 20;
 
-/// The tiles of Y, opened some at a time and in order.
+/// The tiles of Y, opened in batches and in order.
 pub(crate) struct Batches<'a> {
     engine: &'a dyn Engine,
     rows: usize,
@@ -143,7 +142,7 @@ impl<'a> Batches<'a> {
         let at_once = (OPEN_BYTES / engine.tile_bytes().max(1)).clamp(1, 1 << 20) as usize;
         Self { engine, rows: engine.tile_rows(), at_once }
     }
-    /// Batches that there are.
+    /// Number of batches.
     pub(crate) fn count(&self) -> usize {
         self.engine.nrows().1.div_ceil(self.rows).div_ceil(self.at_once)
     }
@@ -152,12 +151,12 @@ impl<'a> Batches<'a> {
         let tiles = self.engine.nrows().1.div_ceil(self.rows).min(self.at_once);
         tiles as u64 * self.engine.tile_bytes()
     }
-    /// Bytes of the prepared rows, and of what comparing them takes on so many threads.
+    /// Bytes of the prepared rows, the open tiles, and the tasks of all threads.
     pub(crate) fn all_bytes(&self, threads: &Threads) -> u64 {
         let tasks = self.engine.task_bytes().saturating_mul(threads.count() as u64);
         self.engine.bytes().saturating_add(self.bytes()).saturating_add(tasks)
     }
-    /// Runs `work` on each batch: first rows and tiles.
+    /// Runs `work` on the rows and tiles of each batch.
     pub(crate) fn for_each(&self, threads: &Threads, mut work: impl FnMut(&[Opened<'a>]) -> Result<()>) -> Result<()> {
         let n = self.engine.nrows().1;
         let tiles = n.div_ceil(self.rows);
@@ -203,7 +202,7 @@ mod tests {
         nrows: usize,
         tile_rows: usize,
         tile_bytes: u64,
-        /// The tile that cannot be had.
+        /// The tile that cannot be allocated.
         refused: Option<usize>,
         open: AtomicUsize,
     }
@@ -264,7 +263,7 @@ mod tests {
         }
     }
 
-    /// The rows of the tiles, batch by batch; and as many are open as the batch has.
+    /// The rows of the tiles, batch by batch; checks that exactly the batch's tiles are open.
     fn batches(engine: &Counted, threads: usize) -> Result<Vec<Vec<Range<usize>>>> {
         let mut seen = vec![];
         Batches::new(engine).for_each(&Threads::new(threads)?, |open| {
@@ -298,12 +297,12 @@ mod tests {
 
     #[test]
     fn a_tile_of_any_size_can_be_opened() {
-        // One that takes more than all may is open alone.
+        // A tile that exceeds the limit is opened alone.
         let engine = Counted::new(20, 8, 3 * OPEN_BYTES);
         let alone = |rows: Range<usize>| Vec::from_iter(Some(rows));
         assert_eq!(batches(&engine, 2).unwrap(), [alone(0..8), alone(8..16), alone(16..20)]);
         assert_eq!(Batches::new(&engine).bytes(), 3 * OPEN_BYTES);
-        // Of those that take nothing, all.
+        // Tiles that take nothing are all opened together.
         let engine = Counted::new(20, 8, 0);
         assert_eq!(batches(&engine, 2).unwrap(), [[0..8, 8..16, 16..20]]);
         assert_eq!(Batches::new(&engine).bytes(), 0);
@@ -330,7 +329,7 @@ mod tests {
         for threads in [1, 2, 5] {
             let blocks = query_blocks(&Counted::new(1, 8, 1), &Threads::new(threads).unwrap()).unwrap();
             assert_eq!(blocks.iter().cloned().flatten().collect::<Vec<_>>(), Vec::from_iter(0..1000));
-            // The heavy row has no company.
+            // The heavy row has a block of its own.
             assert_eq!(blocks[0], 0..1);
             assert!(blocks.len() > 8 * threads && blocks.len() <= 32 * threads, "{}", blocks.len());
         }

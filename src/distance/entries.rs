@@ -1,5 +1,4 @@
-//! The entries of a matrix as rows are compared: checked, sorted, without zeros, whatever its columns were counted
-//! with.
+//! The entries of a matrix as rows are compared: checked, sorted, without zeros, with 32-bit column indices.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -12,7 +11,7 @@ use super::float::{Float, Form, Typed};
 use crate::par::{Threads, collected, reserved};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// A matrix, whatever its columns are counted with.
+/// A matrix with column indices of either type.
 pub(crate) enum RowsOf<'a, T> {
     Narrow(&'a Csr<T, u32>),
     Wide(&'a Csr<T, u64>),
@@ -26,9 +25,9 @@ impl<T> Clone for RowsOf<'_, T> {
 impl<T> Copy for RowsOf<'_, T> {}
 
 impl<'a, T: Float> RowsOf<'a, T> {
-    /// Compressed rows: those of another form are made here.
+    /// Compressed rows; a matrix in another form is converted.
     /// # Errors
-    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for columns of a third type, of which there is none.
+    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for column indices of another type, which do not exist.
     pub(crate) fn new<I: Index>(a: &'a Csr<T, I>) -> Result<Self> {
         let any: &'a dyn Any = a.compressed()?;
         let narrow = any.downcast_ref().map(Self::Narrow);
@@ -38,26 +37,26 @@ impl<'a, T: Float> RowsOf<'a, T> {
     }
 }
 
-/// The entries of a matrix that are not 0, as numbers of type `W`, rows in order of their columns; borrowed where the
-/// matrix has them so.
+/// The nonzero entries of a matrix, as numbers of type `W`, rows sorted by column; borrowed where the matrix has them
+/// in that form.
 #[derive(Clone, Debug)]
 pub(crate) struct Entries<'a, W: Clone> {
     pub(crate) pattern: Arc<Pattern<u32>>,
     pub(crate) values: Cow<'a, [W]>,
-    /// Columns of the matrix, whether the pattern has them all or not.
+    /// Columns of the matrix, including those that the pattern leaves out.
     ncols: usize,
-    /// Numbers of the columns that the pattern has, if it has not all.
+    /// Numbers of the columns of the pattern, if it leaves some out.
     numbers: Option<Arc<Vec<u32>>>,
     /// Bytes that are not the caller's.
     own: u64,
 }
 
-/// Columns may be this many, or this many for each entry, before those are left out that no row has: what is kept by
-/// columns should take about as much memory as what is kept by entries.
+/// Empty columns are left out above this many columns, and this many per entry, so that data stored by column takes
+/// about as much memory as data stored by entry.
 const COLUMNS: usize = 1 << 16;
 const COLUMNS_OF_ENTRY: usize = 4;
 
-/// Whether so few of the columns can have entries that what is kept by columns is better kept for those alone.
+/// Whether so few of the columns can have entries that data by column is better stored for those alone.
 fn few_columns(ncols: usize, entries: usize) -> bool {
     ncols > COLUMNS.max(entries.saturating_mul(COLUMNS_OF_ENTRY))
 }
@@ -70,10 +69,10 @@ impl<'a> Form for Values<'a> {
 }
 
 impl<'a, T: Float> Entries<'a, T> {
-    /// Checks the entries of a matrix against `domain` unless `unchecked`. Copies that have to be made must be within
-    /// the budget.
+    /// Checks the entries of a matrix against `domain` unless `unchecked`. Copies, where needed, count against the
+    /// budget.
     /// # Errors
-    /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit
+    /// [`Error::Argument`] for an entry outside the domain; [`Error::IndexOverflow`] if columns do not fit
     /// u32; [`Error::Budget`].
     pub(crate) fn new(
         threads: &Threads,
@@ -106,7 +105,7 @@ impl<'a, T: Float> Entries<'a, T> {
         let [refused, gaps] = [const { AtomicBool::new(false) }; 2];
         let look = |values: &[T]| {
             let (mut takes, mut full) = (true, true);
-            // Some that a cache holds: two short loops, without branches.
+            // Chunks that fit the cache: two short branch-free loops.
             for values in values.chunks(1024) {
                 takes &= unchecked | values.iter().fold(true, |all, &x| all & domain.takes(x));
                 full &= values.iter().fold(true, |all, &x| all & (x != T::ZERO));
@@ -136,13 +135,14 @@ impl<'a, T: Float> Entries<'a, T> {
         let own = narrowed + selected;
         Ok(Self { pattern: narrow(&pattern)?, values: Cow::Owned(values), ncols, numbers, own })
     }
-    /// Rows that are sorted and without zeros already.
+    /// Rows that are already sorted and without zeros.
     #[cfg(feature = "cuda")]
     pub(crate) fn borrowed(a: &'a Csr<T>) -> Self {
         let (pattern, values) = (Arc::clone(a.pattern()), Cow::Borrowed(a.values()));
         Self { pattern, values, ncols: a.ncols(), numbers: None, own: 0 }
     }
-    /// Rows of two matrices, or of one, of as many columns: without those that no row has, if they are most of them.
+    /// Rows of two matrices, or of one, with the same number of columns; drops the empty columns if they are most of
+    /// them.
     /// # Errors
     /// [`Error::Budget`]; [`Error::OutOfMemory`].
     pub(crate) fn of_used_columns(x: Self, y: Option<Self>, budget: Option<u64>) -> Result<(Self, Option<Self>)> {
@@ -159,8 +159,8 @@ impl<'a, T: Float> Entries<'a, T> {
         let numbers = Arc::new(used);
         let renumbered = |a: Self| -> Result<Self> {
             let p = &a.pattern;
-            let place = |j: &u32| numbers.partition_point(|used| used < j) as u32;
-            let columns = collected(p.nnz(), p.col_idx().iter().map(place), "columns")?;
+            let position = |j: &u32| numbers.partition_point(|used| used < j) as u32;
+            let columns = collected(p.nnz(), p.col_idx().iter().map(position), "columns")?;
             let row_ptr = collected(p.nrows() + 1, p.row_ptr().iter().copied(), "row pointers")?;
             let own = a.own + 8 * row_ptr.len() as u64 + 8 * columns.len() as u64;
             let pattern = Arc::new(Pattern::new(p.nrows(), numbers.len(), row_ptr, columns)?);
@@ -168,7 +168,7 @@ impl<'a, T: Float> Entries<'a, T> {
         };
         Ok((renumbered(x)?, y.map(renumbered).transpose()?))
     }
-    /// As numbers of another type.
+    /// Converted to another type.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn cast<W: Float>(self) -> Result<Entries<'a, W>> {
@@ -177,7 +177,7 @@ impl<'a, T: Float> Entries<'a, T> {
         }
         let Self { pattern, values, ncols, numbers, own } = self;
         let cast_bytes = if T::TYPE == W::TYPE { 0 } else { (values.len() * size_of::<W>()) as u64 };
-        let values = match W::take::<Values<'a>>(T::tell::<Values<'a>>(values)) {
+        let values = match W::from_typed::<Values<'a>>(T::into_typed::<Values<'a>>(values)) {
             Ok(values) => values,
             Err(Typed::F32(values)) => Cow::Owned(cast(&values)?),
             Err(Typed::F64(values)) => Cow::Owned(cast(&values)?),
@@ -187,7 +187,7 @@ impl<'a, T: Float> Entries<'a, T> {
 }
 
 impl<'a, W: Clone> Entries<'a, W> {
-    /// The same rows with other entries in the same places.
+    /// The same pattern with other values.
     pub(crate) fn with_values<'b, V: Clone>(&self, values: Vec<V>) -> Entries<'b, V> {
         let own = self.own + size_of_val(&*values) as u64;
         Entries {
@@ -198,7 +198,7 @@ impl<'a, W: Clone> Entries<'a, W> {
             own,
         }
     }
-    /// The same number of columns, all of them, with other entries.
+    /// The same number of columns, none left out, with other entries.
     pub(crate) fn with_entries(&self, pattern: Pattern<u32>, values: Vec<W>) -> Self {
         debug_assert!(self.numbers.is_none() && pattern.ncols() == self.ncols);
         let own = self.own + (size_of_val(&*values) + 4 * values.len() + 8 * pattern.nrows()) as u64;
@@ -220,7 +220,7 @@ impl<'a, W: Clone> Entries<'a, W> {
     pub(crate) fn nrows(&self) -> usize {
         self.pattern.nrows()
     }
-    /// Most entries of so many rows, the first ones, or the next, and so on.
+    /// Most entries of any block of `rows` consecutive rows, the blocks beginning at multiples of `rows`.
     pub(crate) fn most_entries(&self, rows: usize) -> usize {
         let row_ptr = self.pattern.row_ptr();
         let firsts = (0..self.nrows()).step_by(rows.max(1));
@@ -230,21 +230,21 @@ impl<'a, W: Clone> Entries<'a, W> {
     pub(crate) fn ncols(&self) -> usize {
         self.ncols
     }
-    /// Whether most columns of the pattern have no entries.
+    /// Whether most columns of the pattern are empty.
     pub(crate) fn has_few_columns(&self) -> bool {
         few_columns(self.width(), self.values.len())
     }
-    /// Columns of the pattern, which has not those that no row has if they are most.
+    /// Columns of the pattern, which leaves empty ones out if they are most.
     pub(crate) fn width(&self) -> usize {
         self.pattern.ncols()
     }
 }
 
-/// Looks at all values, some at a time, in no order.
+/// Applies `look` to all values, in chunks and in no order.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn in_parts<T: Sync>(threads: &Threads, values: &[T], look: &(dyn Fn(&[T]) + Sync)) -> Result<()> {
-    // What one thread looks at before another is awake.
+    // About what one thread processes before another is awake.
     const PART: usize = 1 << 15;
     threads.for_each(
         values.len().div_ceil(PART),
@@ -256,7 +256,7 @@ pub(crate) fn in_parts<T: Sync>(threads: &Threads, values: &[T], look: &(dyn Fn(
     )
 }
 
-/// Refuses so many bytes if a budget does.
+/// Refuses `bytes` that exceed the budget.
 /// # Errors
 /// [`Error::Budget`].
 pub(crate) fn within(what: &'static str, bytes: u64, budget: Option<u64>) -> Result<()> {

@@ -1,15 +1,15 @@
-//! Exponents of two: of numbers, and those that their types have room for.
+//! Binary exponents: of numbers, and those that a type can represent.
 
 use super::float::Float;
 
-/// Exponents of two that a type of numbers has room for.
+/// The range of binary exponents of a floating-point type.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     /// Above all numbers.
     pub(super) most: i32,
-    /// Of numbers so small that what vanishes beside them is no longer little.
+    /// Of the smallest numbers beside which an underflow is negligible.
     pub(super) least: i32,
-    /// Binary digits behind the first.
+    /// Binary digits after the first.
     pub(super) digits: i32,
 }
 
@@ -20,13 +20,13 @@ impl Limits {
             _ => Self { most: 1023, least: -980, digits: 52 },
         }
     }
-    /// The smallest sum that is right to its last digits.
+    /// The smallest sum that is accurate to its last digits.
     pub(super) fn trusted(self) -> f64 {
         times_two_to(1.0, self.least)
     }
 }
 
-/// x · 2^e, also where 2^e is no number.
+/// x · 2^e, also where 2^e is not representable.
 pub(super) fn times_two_to(mut x: f64, mut e: i32) -> f64 {
     let two_to = |e: i32| f64::from_bits(((e + 1023) as u64) << 52);
     while e.abs() > 1000 && x != 0.0 && x.is_finite() {
@@ -43,7 +43,7 @@ pub(super) fn exponent(x: f64) -> i32 {
     if field == 0 { -1011 - bits.leading_zeros() as i32 } else { field - 1023 }
 }
 
-/// The largest e for which x is a multiple of 2^e, of a number that is not 0.
+/// The largest e for which x is a multiple of 2^e, of a nonzero number.
 pub(super) fn grid(x: f64) -> i32 {
     let (bits, field) = (x.to_bits() & ((1 << 52) - 1), (x.to_bits() >> 52 & 0x7ff) as i32);
     match field {

@@ -1,29 +1,29 @@
-//! The two types of numbers that rows are made of, told apart at run time without `unsafe`.
+//! The two types of entries, distinguished at run time without `unsafe`.
 //!
-//! What is generic in the type of the entries is a thin front; behind it stand functions that take a [`Typed`], are not
-//! generic, and so are compiled once, with the library.
+//! Generic functions are a thin layer. The functions behind them take a [`Typed`], are not generic, and so are compiled
+//! once, with the library.
 
 use std::marker::PhantomData;
 
 use crate::algebra::Real;
 use crate::{Error, Result};
 
-/// The numbers of which rows are made: f32 and f64.
+/// The types of entries: f32 and f64.
 pub trait Float: Real + sealed::Sealed {
-    /// What stands in the place of a sum that nothing was added to: bits that no sum of finite numbers has.
+    /// Marks a sum to which nothing was added: a NaN payload that no sum of finite numbers has.
     #[doc(hidden)]
     const NOTHING: Self;
     /// Whether it is [`NOTHING`](Self::NOTHING), bit by bit.
     #[doc(hidden)]
     fn is_nothing(self) -> bool;
-    /// A thing made of numbers of this type, told by it.
+    /// Wraps a value made of numbers of this type.
     #[doc(hidden)]
-    fn tell<F: Form>(x: F::Of<Self>) -> Typed<F>;
-    /// A thing made of numbers of this type, if it is one.
+    fn into_typed<F: Form>(x: F::Of<Self>) -> Typed<F>;
+    /// Unwraps a value made of numbers of this type.
     /// # Errors
-    /// The thing itself if it is made of the others.
+    /// The value itself if it is made of the other type.
     #[doc(hidden)]
-    fn take<F: Form>(x: Typed<F>) -> std::result::Result<F::Of<Self>, Typed<F>>;
+    fn from_typed<F: Form>(x: Typed<F>) -> std::result::Result<F::Of<Self>, Typed<F>>;
 }
 
 mod sealed {
@@ -32,14 +32,14 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// A thing that is made of numbers: a slice of them, a matrix.
+/// A family of values made of numbers, such as a slice or a matrix.
 #[doc(hidden)]
 pub trait Form {
-    /// It, made of numbers of type `T`.
+    /// The member made of numbers of type `T`.
     type Of<T: Float>;
 }
 
-/// A thing made of f32 or of f64.
+/// A value made of f32 or of f64.
 #[doc(hidden)]
 #[allow(missing_debug_implementations)]
 pub enum Typed<F: Form> {
@@ -54,11 +54,11 @@ impl Float for f32 {
         self.to_bits() == Self::NOTHING.to_bits()
     }
     #[inline(always)]
-    fn tell<F: Form>(x: F::Of<f32>) -> Typed<F> {
+    fn into_typed<F: Form>(x: F::Of<f32>) -> Typed<F> {
         Typed::F32(x)
     }
     #[inline(always)]
-    fn take<F: Form>(x: Typed<F>) -> std::result::Result<F::Of<f32>, Typed<F>> {
+    fn from_typed<F: Form>(x: Typed<F>) -> std::result::Result<F::Of<f32>, Typed<F>> {
         match x {
             Typed::F32(x) => Ok(x),
             Typed::F64(_) => Err(x),
@@ -73,11 +73,11 @@ impl Float for f64 {
         self.to_bits() == Self::NOTHING.to_bits()
     }
     #[inline(always)]
-    fn tell<F: Form>(x: F::Of<f64>) -> Typed<F> {
+    fn into_typed<F: Form>(x: F::Of<f64>) -> Typed<F> {
         Typed::F64(x)
     }
     #[inline(always)]
-    fn take<F: Form>(x: Typed<F>) -> std::result::Result<F::Of<f64>, Typed<F>> {
+    fn from_typed<F: Form>(x: Typed<F>) -> std::result::Result<F::Of<f64>, Typed<F>> {
         match x {
             Typed::F64(x) => Ok(x),
             Typed::F32(_) => Err(x),
@@ -92,16 +92,16 @@ impl Form for OfType {
     type Of<T: Float> = PhantomData<T>;
 }
 
-/// Which type `T` is.
+/// The tag of type `T`.
 pub(crate) fn of_type<T: Float>() -> Typed<OfType> {
-    T::tell::<OfType>(PhantomData)
+    T::into_typed::<OfType>(PhantomData)
 }
 
-/// A thing that is known to be made of numbers of type `T`.
+/// Unwraps a value that should be made of numbers of type `T`.
 /// # Errors
-/// [`Error::Unsupported`] if it is not.
+/// [`Error::Unsupported`] if it is made of the other type.
 pub(crate) fn known<T: Float, F: Form>(x: Typed<F>) -> Result<F::Of<T>> {
     let not =
         |_| Error::Unsupported { what: format!("a result in {}", T::TYPE), why: "it is of the other type".into() };
-    T::take(x).map_err(not)
+    T::from_typed(x).map_err(not)
 }

@@ -1,8 +1,9 @@
-//! A distance by a formula that is known at run time only: Σ x ⊗ y over the union, ⊗ computed in blocks by a function
-//! value.
+//! A distance by a formula that is only known at run time: Σ x ⊗ y over the union, with ⊗ evaluated in blocks by a
+//! function value.
 //!
-//! The engine is that of every other distance whose ⊕ is +, so a common column adds a ⊗ b − (a ⊗ 0 + 0 ⊗ b). What
-//! entries add alone is computed once: of X when its rows are prepared, of Y when a tile is opened.
+//! The engine is that of every other distance whose ⊕ is +, so a common column adds a ⊗ b − (a ⊗ 0 + 0 ⊗ b). The
+//! one-sided terms a ⊗ 0 and 0 ⊗ b are computed once: those of X when its rows are prepared, those of Y when a tile is
+//! opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,21 +14,21 @@ use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, Of, for_union};
 use super::measure::Measure;
 use super::options::{Options, Precision};
-use super::recipe::{Apart, Side};
+use super::recipe::{DisjointOrder, Side};
 use super::recipes::OnePass;
 use super::tile::{Indexed, Query};
-use super::way::Way;
+use super::way::Strategy;
 use crate::algebra::{self as graph, Input, Slice, SliceMut, Times, Type};
-use crate::kernels::Runs;
-use crate::simd::{dispatch, scatter_places};
+use crate::kernels::Evaluator;
+use crate::simd::{dispatch, scatter_positions};
 use crate::{Error, Result};
 
-/// Numbers that ⊗ is given at a time, at most.
+/// Most numbers per call of ⊗.
 const BLOCK: usize = 128;
 
-/// ⊗ as a function value: many results at a time, so that one call costs little of each.
+/// ⊗ as a function value that computes many results per call, to amortize the call.
 ///
-/// A closure of two numbers is one, and what else knows to compute a formula in blocks. 0 ⊗ 0 must be 0.
+/// A closure of two numbers implements it, and so does an evaluator of formulas in blocks. 0 ⊗ 0 must be 0.
 pub trait Terms<W>: Send + Sync {
     /// `out[n] = a ⊗ b[n]`; `b` and `out` are of one length, at most `BLOCK`.
     fn terms(&self, a: W, b: &[W], out: &mut [W]);
@@ -58,8 +59,8 @@ impl<W: Copy, F: Fn(W, W) -> W + Send + Sync> Terms<W> for F {
 pub struct Formula {
     name: String,
     domain: Domain,
-    /// The name is the text that it was read from, and the domain that of all such.
-    read: bool,
+    /// The name is the text that was parsed, and the domain is the default.
+    parsed: bool,
     /// x ⊗ y = y ⊗ x.
     symmetric: bool,
     double: Arc<dyn Terms<f64>>,
@@ -70,14 +71,14 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// The formula of that name. Whatever precision is asked for, it is computed in f64, unless
+    /// The formula of that name. Whatever the requested precision, it is computed in f64, unless
     /// [`single`](Self::single) is given too.
     #[must_use]
     pub fn new(name: impl Into<String>, terms: impl Terms<f64> + 'static) -> Self {
         Self {
             name: name.into(),
             domain: Domain::Reals,
-            read: false,
+            parsed: false,
             symmetric: false,
             double: Arc::new(terms),
             single: None,
@@ -85,11 +86,12 @@ impl Formula {
             text: None,
         }
     }
-    /// The formula that the text says: ⊗ of `a` and `b`, real numbers, as [`algebra::Formula`](graph::Formula::parse)
-    /// reads it.
+    /// The formula that the text spells: ⊗ of `a` and `b`, real numbers, as parsed by
+    /// [`algebra::Formula`](graph::Formula::parse).
     ///
-    /// It is computed by blocks of values, and printed for a GPU; in f32 where that is asked for, unless the text names
-    /// f64. Where it is seen that a ⊗ b = b ⊗ a, as of `abs(a-b)`, each pair of X among its rows is computed once.
+    /// It is evaluated in blocks of values, and printed as CUDA for a GPU. Arithmetic is f32 if requested, unless the
+    /// text names f64. Where a ⊗ b = b ⊗ a is recognized, as for `abs(a-b)`, a matrix compared with itself computes
+    /// each pair once.
     ///
     /// ```
     /// use sparring::{Cpu, Csr, distance::Formula};
@@ -103,32 +105,35 @@ impl Formula {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Formula`], which points at the place; [`Error::Argument`] if 0 ⊗ 0 is not 0: columns where both rows
-    /// are 0 are left out of the sum, so it must be.
+    /// [`Error::Formula`], with the position in the text; [`Error::Argument`] if 0 ⊗ 0 is not 0, because columns where
+    /// both rows are 0 are left out of the sum.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         let double = read::<f64>(text)?;
-        let terms = ByBlocks(Runs::new(&double)?);
+        let terms = ByBlocks(Evaluator::new(&double)?);
         let of_zeros: f64 = terms.of_zeros();
         if of_zeros != 0.0 {
-            let instead =
-                if of_zeros.is_nan() { format!("; there, say 0: if a == b then 0 else {text}") } else { String::new() };
+            let instead = if of_zeros.is_nan() {
+                format!("; define it as 0: if a == b then 0 else {text}")
+            } else {
+                String::new()
+            };
             let message = format!(
                 "{text}: 0 ⊗ 0 is {of_zeros}, not 0, but columns where both rows are 0 are left out of the sum{instead}"
             );
             return Err(Error::Argument { name: "metric", message });
         }
-        // What cannot be said in f32, as it names f64 or numbers beyond f32, is computed in f64.
+        // Formulas that f32 cannot express, because they name f64 or numbers beyond f32, are computed in f64.
         let single = match read::<f32>(text) {
             Ok(single) => {
-                Some((ByBlocks(Runs::new(&single)?), single)).filter(|(terms, _)| terms.of_zeros::<f32>() == 0.0)
+                Some((ByBlocks(Evaluator::new(&single)?), single)).filter(|(terms, _)| terms.of_zeros::<f32>() == 0.0)
             }
             Err(_) => None,
         };
         Ok(Self {
             name: text.into(),
             domain: Domain::Reals,
-            read: true,
+            parsed: true,
             symmetric: double.is_symmetric("a", "b"),
             #[cfg(feature = "cuda")]
             text: Some([single.as_ref().map_or(Ok(String::new()), |(_, f)| ring_of(f))?, ring_of(&double)?]),
@@ -139,9 +144,9 @@ impl Formula {
     /// The same formula in f32.
     #[must_use]
     pub fn single(self, terms: impl Terms<f32> + 'static) -> Self {
-        Self { single: Some(Arc::new(terms)), read: false, ..self }
+        Self { single: Some(Arc::new(terms)), parsed: false, ..self }
     }
-    /// Its name, which is its text if it was read from text.
+    /// Its name; the text if it was parsed.
     pub(crate) fn text(&self) -> &str {
         &self.name
     }
@@ -149,13 +154,13 @@ impl Formula {
     pub(crate) fn is_symmetric(&self) -> bool {
         self.symmetric
     }
-    /// The entries that it takes, else any finite number.
+    /// Restricts the entries to a domain; the default is any finite number.
     #[must_use]
     pub fn takes(self, domain: Domain) -> Self {
-        Self { domain, read: self.read && domain == self.domain, ..self }
+        Self { domain, parsed: self.parsed && domain == self.domain, ..self }
     }
-    /// What a GPU runs: CUDA text of `struct Ring`, (+, ⊗) as [`emit_contract`](crate::algebra::emit_contract) has it,
-    /// in f32 and in f64.
+    /// The GPU form: CUDA text of `struct Ring`, (+, ⊗) as in [`emit_contract`](crate::algebra::emit_contract), in f32
+    /// and in f64.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub fn cuda(self, [single, double]: [String; 2]) -> Self {
@@ -163,7 +168,7 @@ impl Formula {
     }
 }
 
-/// ⊗ that the text says, over numbers of type `W`.
+/// ⊗ as spelled by the text, over numbers of type `W`.
 fn read<W: Float>(text: &str) -> Result<graph::Formula> {
     graph::Formula::parse(text, &[("a", W::TYPE), ("b", W::TYPE)], Some(W::TYPE))
 }
@@ -176,8 +181,8 @@ fn ring_of(mul: &graph::Formula) -> Result<String> {
     Ok(graph::print_once(graph::Printable::Ring(plus, zero, ring.mul().clone())).text.clone())
 }
 
-/// ⊗ by a formula of `a` and `b` that is known as data.
-struct ByBlocks(Runs);
+/// ⊗ by a formula of `a` and `b`, interpreted.
+struct ByBlocks(Evaluator);
 
 impl ByBlocks {
     fn run<W: Float>(&self, a: Input<'_>, b: &[W], out: &mut [W]) {
@@ -201,10 +206,10 @@ impl<W: Float> Terms<W> for ByBlocks {
 }
 
 impl Formula {
-    /// The way of these terms; text number `n` is theirs.
+    /// The algorithm of these terms, whose CUDA text is number `n`.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
-    fn by<W: Float>(&self, terms: &Arc<dyn Terms<W>>, n: usize) -> Way {
-        Way::by(Box::new(ByTerms {
+    fn by<W: Float>(&self, terms: &Arc<dyn Terms<W>>, n: usize) -> Strategy {
+        Strategy::by(Box::new(ByTerms {
             terms: Arc::clone(terms),
             symmetric: self.symmetric,
             #[cfg(feature = "cuda")]
@@ -220,7 +225,7 @@ impl fmt::Debug for Formula {
 }
 
 impl Measure for Formula {
-    fn way(&self, options: &Options, entries: Type) -> Result<Way> {
+    fn strategy(&self, options: &Options, entries: Type) -> Result<Strategy> {
         Ok(match &self.single {
             Some(terms) if options.precision == Precision::Entries && entries == Type::F32 => self.by(terms, 0),
             _ => self.by(&self.double, 1),
@@ -233,7 +238,7 @@ impl Measure for Formula {
         self.name.clone()
     }
     fn named(&self) -> Option<(String, Option<f64>)> {
-        self.read.then(|| (self.name.clone(), None))
+        self.parsed.then(|| (self.name.clone(), None))
     }
 }
 
@@ -258,18 +263,18 @@ impl<W: Float> Loops<W> for ByTerms<W> {
             zero_self: false,
             cheap: false,
             annihilates: false,
-            alone: true,
-            apart: Apart::Unknown,
-            meets: false,
+            one_sided: true,
+            disjoint_order: DisjointOrder::Unknown,
+            queries_all: false,
         }
     }
     fn sums(&self, side: Side, values: &[W], _: usize) -> [W; 2] {
-        let mut alone = [[W::ZERO; BLOCK]; 2];
+        let mut one_sided = [[W::ZERO; BLOCK]; 2];
         let [mut sum, mut sizes] = [W::ZERO; 2];
         for values in values.chunks(BLOCK) {
-            let [of_x, of_y] = alone.each_mut().map(|alone| &mut alone[..values.len()]);
-            self.alone(Side::X, values, of_x);
-            self.alone(Side::Y, values, of_y);
+            let [of_x, of_y] = one_sided.each_mut().map(|one_sided| &mut one_sided[..values.len()]);
+            self.one_sided(Side::X, values, of_x);
+            self.one_sided(Side::Y, values, of_y);
             let own = if side == Side::X { &of_x } else { &of_y };
             sum = own.iter().fold(sum, |sum, &t| sum.wrapping_add(t));
             let size = |(&t, &u): (&W, &W)| t.wrapping_abs().wrapping_add(u.wrapping_abs());
@@ -282,7 +287,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
         sums
     }
     /// x ⊗ 0, or 0 ⊗ x.
-    fn alone(&self, side: Side, entries: &[W], out: &mut [W]) {
+    fn one_sided(&self, side: Side, entries: &[W], out: &mut [W]) {
         let zeros = [W::ZERO; BLOCK];
         for (entries, out) in entries.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
             match side {
@@ -294,25 +299,26 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], _: &mut [W]) {
         let mut terms = [W::ZERO; BLOCK];
         let mut gathered = Gathered::new();
-        for (at, ((&c, &a), &of_x)) in row.columns.iter().zip(row.entries).zip(row.alone).enumerate() {
+        for (at, ((&c, &a), &of_x)) in row.columns.iter().zip(row.entries).zip(row.one_sided).enumerate() {
             let range = tile.postings.range(c, row.before.map(|before| before + at));
-            let (mut places, mut values) = tile.postings.at(range.clone());
-            let mut of_y = &tile.alone[range];
+            let (mut positions, mut values) = tile.postings.at(range.clone());
+            let mut of_y = &tile.one_sided[range];
             while !values.is_empty() {
                 let whole = gathered.len == 0 && values.len() >= BLOCK;
                 let len = values.len().min(BLOCK - gathered.len);
-                let (of_places, of_values, of_alone) = (places.split_at(len), values.split_at(len), of_y.split_at(len));
+                let (of_positions, of_values, of_one_sided) =
+                    (positions.split_at(len), values.split_at(len), of_y.split_at(len));
                 if whole {
                     self.terms.terms(a, of_values.0, &mut terms);
-                    let alone = of_alone.0.iter().map(|&of_y| of_x.wrapping_add(of_y));
-                    add_terms(&mut terms, alone, of_places.0, sums);
+                    let one_sided = of_one_sided.0.iter().map(|&of_y| of_x.wrapping_add(of_y));
+                    add_terms(&mut terms, one_sided, of_positions.0, sums);
                 } else {
-                    gathered.take((a, of_x), of_places.0, of_values.0, of_alone.0);
+                    gathered.take((a, of_x), of_positions.0, of_values.0, of_one_sided.0);
                     if gathered.len == BLOCK {
                         gathered.add(&*self.terms, sums);
                     }
                 }
-                (places, values, of_y) = (of_places.1, of_values.1, of_alone.1);
+                (positions, values, of_y) = (of_positions.1, of_values.1, of_one_sided.1);
             }
         }
         gathered.add(&*self.terms, sums);
@@ -322,7 +328,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool {
         keys_of().keys(x, y, sums, shared, keys)
     }
-    fn again(
+    fn refine(
         &self,
         x: [W; 2],
         y: NormsOf<'_, W>,
@@ -330,7 +336,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
         skip: Option<usize>,
         exact: &mut dyn FnMut(usize) -> W,
     ) {
-        keys_of().again(x, y, keys, skip, exact);
+        keys_of().refine(x, y, keys, skip, exact);
     }
     fn exact(&self, x: (&[u32], &[W]), y: (&[u32], &[W]), _: [[W; 2]; 2]) -> W {
         let (mut a, mut b, mut terms) = ([W::ZERO; BLOCK], [W::ZERO; BLOCK], [W::ZERO; BLOCK]);
@@ -357,49 +363,49 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     }
 }
 
-/// Pairs of entries of a row of X and of some rows of Y, column after column: a call costs as much as some dozens of
-/// values.
+/// Pairs of an entry of a row of X and an entry of Y, collected from several columns to fill a block: a call costs as
+/// much as some dozens of values.
 struct Gathered<W> {
     len: usize,
     a: [W; BLOCK],
     b: [W; BLOCK],
-    /// What both add alone.
-    alone: [W; BLOCK],
-    places: [u16; BLOCK],
+    /// The one-sided terms of both, added.
+    one_sided: [W; BLOCK],
+    positions: [u16; BLOCK],
 }
 
 impl<W: Float> Gathered<W> {
     fn new() -> Self {
-        Self { len: 0, a: [W::ZERO; BLOCK], b: [W::ZERO; BLOCK], alone: [W::ZERO; BLOCK], places: [0; BLOCK] }
+        Self { len: 0, a: [W::ZERO; BLOCK], b: [W::ZERO; BLOCK], one_sided: [W::ZERO; BLOCK], positions: [0; BLOCK] }
     }
-    /// Takes part of a column beside an entry of X and what that adds alone; there must be room.
+    /// Takes part of a column with an entry of X and its one-sided term; there must be room.
     #[inline(always)]
-    fn take(&mut self, (a, of_x): (W, W), places: &[u16], values: &[W], of_y: &[W]) {
+    fn take(&mut self, (a, of_x): (W, W), positions: &[u16], values: &[W], of_y: &[W]) {
         let range = self.len..self.len + values.len();
         self.a[range.clone()].fill(a);
         self.b[range.clone()].copy_from_slice(values);
-        self.alone[range.clone()].iter_mut().zip(of_y).for_each(|(to, &of_y)| *to = of_x.wrapping_add(of_y));
-        self.places[range.clone()].copy_from_slice(places);
+        self.one_sided[range.clone()].iter_mut().zip(of_y).for_each(|(to, &of_y)| *to = of_x.wrapping_add(of_y));
+        self.positions[range.clone()].copy_from_slice(positions);
         self.len = range.end;
     }
-    /// Adds their terms to the sums, and is empty then.
+    /// Adds their terms to the sums, and empties itself.
     fn add(&mut self, terms: &dyn Terms<W>, sums: &mut [W]) {
         let len = std::mem::take(&mut self.len);
         if len > 0 {
             let mut found = [W::ZERO; BLOCK];
             let found = &mut found[..len];
             terms.pairs(&self.a[..len], &self.b[..len], found);
-            add_terms(found, self.alone[..len].iter().copied(), &self.places[..len], sums);
+            add_terms(found, self.one_sided[..len].iter().copied(), &self.positions[..len], sums);
         }
     }
 }
 
-/// `sums[place] += term − alone` for each term.
+/// `sums[position] += term − one_sided` for each term.
 #[inline(always)]
-fn add_terms<W: Float>(terms: &mut [W], alone: impl Iterator<Item = W>, places: &[u16], sums: &mut [W]) {
+fn add_terms<W: Float>(terms: &mut [W], one_sided: impl Iterator<Item = W>, positions: &[u16], sums: &mut [W]) {
     let mask = sums.len() - 1;
-    terms.iter_mut().zip(alone).for_each(|(t, alone)| *t = t.wrapping_sub(alone));
-    scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
+    terms.iter_mut().zip(one_sided).for_each(|(t, one_sided)| *t = t.wrapping_sub(one_sided));
+    scatter_positions(sums, mask, positions, terms, |sum, t| sum.wrapping_add(t));
 }
 
 /// The text of a recipe from that of (+, ⊗), `struct Ring`.
@@ -417,10 +423,10 @@ fn text_of_ring<W: Float>(ring: &str, symmetric: bool) -> String {
     let row = ["first", "second", "nnz", "ncols"];
     let entry = ["x", "first", "second", "nnz", "ncols"];
     let mut functions = String::new();
-    for (side, alone) in
+    for (side, one_sided) in
         [("x", format!("Exact::mul(x, {zero}, 0, 0, 0)")), ("y", format!("Exact::mul({zero}, x, 0, 0, 0)"))]
     {
-        functions += &function(&format!("first_{side}"), &["x"], w, &alone);
+        functions += &function(&format!("first_{side}"), &["x"], w, &one_sided);
         functions += &function(&format!("entry_{side}"), &entry, w, "x");
         functions += &function(&format!("norm_{side}_0"), &row, w, "first");
         functions += &function(&format!("norm_{side}_1"), &row, w, "second");
@@ -436,7 +442,7 @@ fn text_of_ring<W: Float>(ring: &str, symmetric: bool) -> String {
     ] {
         functions += &function(name, arguments, out, body);
     }
-    // Twelve blocks at a time, not thirteen: what a formula says may take the registers of many.
+    // Twelve blocks at a time, not thirteen, because a formula may need many registers.
     format!(
         "#define BLOCKS 12\n{exact}struct Ring {{\n  using A = {w};\n  using B = {w};\n  using Out = {w};\n  \
          static constexpr bool reads_a = true, reads_b = true, reads_place = false;\n  \

@@ -1,4 +1,4 @@
-//! Rows of Y that are kept, to be asked as often as wanted.
+//! Rows of Y prepared once, for any number of queries.
 
 pub(crate) mod file;
 
@@ -8,33 +8,34 @@ use super::entries::RowsOf;
 use super::float::{Float, Typed};
 use super::measure::Measure;
 use super::options::Options;
-use super::question::Question;
+use super::question::QuerySpec;
 use super::vectors::Vectors;
-use super::way::{Given, KeptForm, engine_of_kept, keep};
+use super::way::{OneMatrix, PreparedIndexForm, engine_of_index, prepare_index};
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
-/// Rows of Y prepared for a measure and indexed by columns once, to be asked for neighbours as often as wanted: d(x, y)
-/// for rows x that come later, m rows of Y.
+/// Rows of Y prepared for a measure and indexed by column once, for any number of neighbour queries: d(x, y) for rows x
+/// that come later, m rows of Y.
 ///
-/// Made by [`Cpu::index`](crate::Cpu::index), or [loaded](crate::Cpu::load_index). What is asked has the bits that
-/// preparing both would give: [`knn`](Self::knn), [`radius`](Self::radius), [`rows`](Self::rows).
+/// Built by [`Cpu::index`](crate::Cpu::index), or [loaded](crate::Cpu::load_index). Results of [`knn`](Self::knn),
+/// [`radius`](Self::radius) and [`rows`](Self::rows) are bitwise those of preparing both matrices together.
 ///
-/// Cost: O(nnz(Y) + m log m) once; then of a row x the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and the k
-/// neighbours, where the measure tells in which order rows that share no column come ([`Apart`](super::Apart)), else
-/// also m. Where x shares columns with most of Y, m too; if many rows have those columns, four rows x that are asked
-/// together read each of them once. For very many rows x, and for a formula, tiles are opened as without an index.
-/// Memory: 3 numbers and 2 indices an entry, about 40 bytes a row; and a sum for each row of Y and thread, or four.
+/// Cost: O(nnz(Y) + m log m) once. A query by a row x then reads the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and
+/// its k neighbours, provided that the measure determines the order of rows that share no column
+/// ([`DisjointOrder`](super::DisjointOrder)). Otherwise, and where x shares columns with most of Y, it also takes O(m).
+/// If many rows of Y have those columns, four rows x query together and read each column once. For very many rows x,
+/// and for a formula, tiles are opened as without an index. Memory: 3 numbers and 2 indices per entry, about 40 bytes
+/// per row, and for each thread one sum, or four, per row of Y.
 ///
-/// Y is prepared anew for each question where that depends on X too: for Chebyshev, for a NAMM whose ⊕ is not +, and
-/// where rows must be scaled or centred ([`Invariance`](super::Invariance)).
+/// Y is prepared again for each query where preparation also depends on X: for Chebyshev, for a NAMM whose ⊕ is not +,
+/// and where rows must be scaled or centred ([`Invariance`](super::Invariance)).
 ///
 /// Source: the index is that of Gustavson 1978; see [`distance`](crate::distance).
 pub struct NeighbourIndex<T, I: Index = u32> {
     measure: Arc<dyn Measure>,
     options: Options,
     y: Csr<T, I>,
-    kept: Option<Typed<KeptForm>>,
+    index: Option<Typed<PreparedIndexForm>>,
 }
 
 impl<T, I: Index> std::fmt::Debug for NeighbourIndex<T, I> {
@@ -46,13 +47,14 @@ impl<T, I: Index> std::fmt::Debug for NeighbourIndex<T, I> {
 
 impl<T: Float, I: Index> NeighbourIndex<T, I> {
     pub(crate) fn new(threads: &Threads, measure: Arc<dyn Measure>, y: Csr<T, I>, options: Options) -> Result<Self> {
-        let question = Question { op: "an index of rows", measure: &*measure, options };
-        question.check(y.shape(), Some(y.shape()))?;
-        let (way, domain) = (measure.way(&options, T::TYPE)?, measure.domain());
-        let kept = keep(threads, way, T::tell::<Given<'_>>(RowsOf::new(&y)?), domain, &options)?;
-        Ok(Self { measure, options, y, kept })
+        let spec = QuerySpec { op: "an index of rows", measure: &*measure, options };
+        spec.check(y.shape(), Some(y.shape()))?;
+        let (strategy, domain) = (measure.strategy(&options, T::TYPE)?, measure.domain());
+        let index =
+            prepare_index(threads, strategy, T::into_typed::<OneMatrix<'_>>(RowsOf::new(&y)?), domain, &options)?;
+        Ok(Self { measure, options, y, index })
     }
-    /// Rows of X prepared to be compared with Y; of two budgets the smaller holds.
+    /// Rows of X prepared to be compared with Y; the smaller of the two budgets applies.
     pub(crate) fn ask<'a>(
         &'a self,
         threads: &'a Threads,
@@ -61,16 +63,16 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     ) -> Result<Vectors<'a, T, I>> {
         let memory_budget = budget.into_iter().chain(self.options.memory_budget).min();
         let options = Options { memory_budget, ..self.options };
-        let question = Question { op: "neighbours", measure: &*self.measure, options };
-        question.check(x.shape(), Some(self.y.shape()))?;
-        if let Some(kept) = &self.kept {
-            let x = T::tell::<Given<'a>>(RowsOf::new(x)?);
-            if let Some(engine) = engine_of_kept(threads, kept, x, self.measure.domain(), &options)? {
+        let spec = QuerySpec { op: "neighbours", measure: &*self.measure, options };
+        spec.check(x.shape(), Some(self.y.shape()))?;
+        if let Some(index) = &self.index {
+            let x = T::into_typed::<OneMatrix<'a>>(RowsOf::new(x)?);
+            if let Some(engine) = engine_of_index(threads, index, x, self.measure.domain(), &options)? {
                 let similarity = self.measure.is_similarity();
                 return Ok(Vectors::of_engine(threads, engine, similarity, memory_budget));
             }
         }
-        Vectors::new(threads, &question, x, Some(&self.y))
+        Vectors::new(threads, &spec, x, Some(&self.y))
     }
     /// Rows and columns of Y.
     #[must_use]
@@ -82,7 +84,7 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     pub fn matrix(&self) -> &Csr<T, I> {
         &self.y
     }
-    /// By what rows are compared.
+    /// The measure.
     #[must_use]
     pub fn measure(&self) -> &dyn Measure {
         &*self.measure
@@ -92,12 +94,12 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     pub fn options(&self) -> &Options {
         &self.options
     }
-    /// Bytes that are kept beside Y, about; 0 where Y is prepared anew for each question.
+    /// Bytes of the index besides Y, about; 0 where Y is prepared again for each query.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        match &self.kept {
-            Some(Typed::F32(kept)) => kept.bytes(),
-            Some(Typed::F64(kept)) => kept.bytes(),
+        match &self.index {
+            Some(Typed::F32(index)) => index.bytes(),
+            Some(Typed::F64(index)) => index.bytes(),
             None => 0,
         }
     }

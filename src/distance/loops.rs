@@ -1,7 +1,7 @@
 //! The inner loops of a distance whose ⊕ is +, as a value.
 //!
-//! An engine calls them once for a row of X and a tile of Y, so it is compiled for a type of numbers and not for a
-//! recipe; and what adds terms is compiled for a ⊗, which many recipes share.
+//! An engine calls them once per row of X and tile of Y, so the engine is compiled per number type and not per recipe.
+//! The code that adds terms is compiled per ⊗, which many recipes share.
 
 use std::array::from_fn;
 #[cfg(feature = "cuda")]
@@ -10,85 +10,85 @@ use std::sync::Arc;
 use super::by_columns::{ByColumns, RowSums};
 use super::dense::{self, Dense, QueryRows};
 use super::float::Float;
-use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
+use super::recipe::{DisjointOrder, Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query, times};
 use crate::algebra::{Host, MulOp, Num, Number, V};
 #[cfg(feature = "cuda")]
 use crate::algebra::{Plus, Printed, Ring, printed_ring};
-use crate::simd::{Work, dispatch_work, scatter, scatter_lane, scatter_places};
+use crate::simd::{Work, dispatch_work, scatter, scatter_lane, scatter_positions};
 
-/// What an engine has to know of the inner loops.
+/// The properties of inner loops that an engine depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
-    /// Keys need the number of shared columns.
+    /// Keys depend on the number of shared columns.
     pub(crate) counts: bool,
     /// d(x, y) = d(y, x).
     pub(crate) symmetric: bool,
     /// d(x, x) = 0.
     pub(crate) zero_self: bool,
-    /// ⊗ is an instruction or a few, and gives 0 for 0.
+    /// ⊗ takes a few instructions, and x ⊗ 0 = 0.
     pub(crate) cheap: bool,
-    /// And 0 for 0 on the left.
+    /// Also 0 ⊗ y = 0.
     pub(crate) annihilates: bool,
-    /// A term is not told without what its entries add alone.
-    pub(crate) alone: bool,
-    /// What is known of rows that share no column.
-    pub(crate) apart: Apart,
-    /// A row can be asked about all of Y at once.
-    pub(crate) meets: bool,
+    /// A term depends on the one-sided terms of its entries.
+    pub(crate) one_sided: bool,
+    /// The order of rows that share no column.
+    pub(crate) disjoint_order: DisjointOrder,
+    /// A row can query all of Y at once.
+    pub(crate) queries_all: bool,
 }
 
-/// Rows of X that query all of Y together: a register of AVX2 has a number of each.
+/// Rows of X that query all of Y together: an AVX2 register holds a number of each.
 pub(crate) const TOGETHER: usize = 4;
-/// Columns and entries of such rows; some may have none.
+/// Columns and entries of such rows, some of which may be empty.
 pub(crate) type Together<'a, W> = [(&'a [u32], &'a [W]); TOGETHER];
 
-/// Two numbers kept for each of some rows.
+/// The two norms of a range of rows.
 pub(crate) type NormsOf<'a, W> = [&'a [W]; 2];
 
 /// The inner loops of a distance over numbers of type `W`.
 pub(crate) trait Loops<W: Float>: Send + Sync {
     fn facts(&self) -> Facts;
-    /// What may be done to rows so that sums neither overflow nor vanish nor cancel.
+    /// The transformations of rows that keep sums from overflowing, underflowing or cancelling.
     fn invariance(&self) -> Invariance {
         Invariance::None
     }
-    /// The sums of a row of `ncols` columns: over its entries, and over them when the first sum is known.
+    /// The sums of a row of `ncols` columns: over its entries, and over them again once the first sum is known.
     fn sums(&self, side: Side, values: &[W], ncols: usize) -> [W; 2];
-    /// Makes values of a row the entries that ⊗ sees.
+    /// Turns the values of a row into the entries that ⊗ takes.
     fn entries(&self, side: Side, sums: [W; 2], ncols: usize, values: &mut [W]);
-    /// What is kept of a row.
+    /// The norms of a row.
     fn norms(&self, side: Side, sums: [W; 2], nnz: usize, ncols: usize) -> [W; 2];
-    /// What each entry adds alone.
-    fn alone(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
+    /// The one-sided term of each entry.
+    fn one_sided(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
     /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
-    /// Adds the terms of some rows of X to the sums of the rows of a tile that is spread out, as [`dense::add`] does;
-    /// asked if ⊗ is [`cheap`](Facts::cheap).
+    /// Adds the terms of several rows of X to the sums of the rows of a dense tile, as [`dense::add`] does; called if ⊗
+    /// is [`cheap`](Facts::cheap).
     fn add_dense(&self, queries: &QueryRows<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]);
     /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if
-    /// those are kept; asked if it [`meets`](Facts::meets). `ahead` are its columns, and those that are likely to be
-    /// asked for next.
-    fn meet(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _met: &mut RowSums<W>) {}
-    /// The same into a sum for each row of Y, as many as a power of two, whether it shares a column or not; asked if ⊗
-    /// is [`cheap`](Facts::cheap).
-    fn meet_dense(&self, _row: (&[u32], &[W]), _all: &ByColumns<W>, _sums: &mut [W]) {}
-    /// The same for some rows of X at once, which have their sums side by side; asked if ⊗
+    /// those are stored; called if [`queries_all`](Facts::queries_all). `ahead` are its columns, followed by those of
+    /// likely later queries.
+    fn accumulate(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _touched: &mut RowSums<W>) {}
+    /// The same into a sum for each row of Y, whether it shares a column or not; their number is rounded up to a power
+    /// of two. Called if ⊗ is [`cheap`](Facts::cheap).
+    fn accumulate_dense(&self, _row: (&[u32], &[W]), _all: &ByColumns<W>, _sums: &mut [W]) {}
+    /// The same for several rows of X at once, whose sums are interleaved; called if ⊗
     /// [`annihilates`](Facts::annihilates), for finite entries.
-    fn meet_together(&self, _rows: Together<'_, W>, _all: &ByColumns<W>, _sums: &mut [[W; TOGETHER]]) {}
-    /// A number below the keys of rows that share with x none but columns with Σ a² = `part`, if it is known.
+    fn accumulate_together(&self, _rows: Together<'_, W>, _all: &ByColumns<W>, _sums: &mut [[W; TOGETHER]]) {}
+    /// A lower bound on the keys of rows that share with x only columns with Σ a² = `part`, if known.
     fn at_least(&self, _x: [W; 2], _part: f64) -> Option<f64> {
         None
     }
-    /// The sum of a row of Y with a row of X by columns, [`Float::NOTHING`] where that has none, and the shared
-    /// columns.
+    /// The sum of a row of Y with a row of X in dense form, [`Float::NOTHING`] where the latter has no entry; and the
+    /// number of shared columns.
     fn sum(&self, _x: &[W], _y: (&[u32], &[W])) -> (W, W) {
         (W::ZERO, W::ZERO)
     }
-    /// Keys from sums; whether any is so near that it has to be computed again.
+    /// Computes keys from sums; returns whether any is so small that it has to be recomputed.
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool;
-    /// Has the near keys computed again, but the one at `skip`.
-    fn again(
+    /// Recomputes the near keys, except the one at `skip`.
+    fn refine(
         &self,
         x: [W; 2],
         y: NormsOf<'_, W>,
@@ -100,7 +100,7 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn exact(&self, x: (&[u32], &[W]), y: (&[u32], &[W]), norms: [[W; 2]; 2]) -> W;
     /// Turns keys into distances.
     fn finish(&self, keys: &mut [f64]);
-    /// CUDA text, as [`emit_recipe`](super::recipe::emit_recipe) has it, if there is one.
+    /// CUDA text, as from [`emit_recipe`](super::recipe::emit_recipe), if there is one.
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>>;
     /// CUDA text of + and ⊗, for a product whose values are sums over common columns, if there is one.
@@ -129,7 +129,16 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     fn facts(&self) -> Facts {
         let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
         let annihilates = R::CHEAP && R::ANNIHILATES;
-        Facts { counts, symmetric, zero_self, cheap, annihilates, alone: false, apart: R::APART, meets: true }
+        Facts {
+            counts,
+            symmetric,
+            zero_self,
+            cheap,
+            annihilates,
+            one_sided: false,
+            disjoint_order: R::DISJOINT_ORDER,
+            queries_all: true,
+        }
     }
     fn invariance(&self) -> Invariance {
         self.0.invariance()
@@ -158,27 +167,27 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
             dense::add(self.0.term(), queries, tile, half, sums);
         }
     }
-    fn meet(&self, row: (&[u32], &[R::W]), ahead: &[u32], all: &ByColumns<R::W>, met: &mut RowSums<R::W>) {
-        // Where ⊗ is short, places are what takes the time.
+    fn accumulate(&self, row: (&[u32], &[R::W]), ahead: &[u32], all: &ByColumns<R::W>, touched: &mut RowSums<R::W>) {
+        // Where ⊗ is short, scattered access dominates.
         let term = self.0.term();
         if R::STAGED {
-            dispatch_work(Meet::<_, _, true> { term, row, ahead, all, met });
+            dispatch_work(Accumulate::<_, _, true> { term, row, ahead, all, touched });
         } else {
-            Meet::<_, _, false> { term, row, ahead, all, met }.run();
+            Accumulate::<_, _, false> { term, row, ahead, all, touched }.run();
         }
     }
-    fn meet_dense(&self, row: (&[u32], &[R::W]), all: &ByColumns<R::W>, sums: &mut [R::W]) {
+    fn accumulate_dense(&self, row: (&[u32], &[R::W]), all: &ByColumns<R::W>, sums: &mut [R::W]) {
         if R::CHEAP {
             add_whole(self.0.term(), row, all, sums);
         }
     }
-    fn meet_together(&self, rows: Together<'_, R::W>, all: &ByColumns<R::W>, sums: &mut [[R::W; TOGETHER]]) {
+    fn accumulate_together(&self, rows: Together<'_, R::W>, all: &ByColumns<R::W>, sums: &mut [[R::W; TOGETHER]]) {
         if R::CHEAP && R::ANNIHILATES {
             add_together(self.0.term(), rows, all, sums);
         }
     }
     fn at_least(&self, x: [R::W; 2], part: f64) -> Option<f64> {
-        // Sums of as many numbers as rows have lose less.
+        // A bound on the rounding of sums over the length of a row.
         self.0.at_least(x, part, if size_of::<R::W>() == 4 { 2e-3 } else { 1e-9 }).filter(|least| least.is_finite())
     }
     fn sum(&self, x: &[R::W], (columns, entries): (&[u32], &[R::W])) -> (R::W, R::W) {
@@ -195,7 +204,7 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     fn keys(&self, x: [R::W; 2], y: NormsOf<'_, R::W>, sums: &[R::W], shared: &[R::W], keys: &mut [f64]) -> bool {
         dispatch_work(Keys { recipe: self.0, x: V2(x).norms(), y, sums, shared, keys })
     }
-    fn again(
+    fn refine(
         &self,
         x: [R::W; 2],
         [y0, y1]: NormsOf<'_, R::W>,
@@ -237,7 +246,7 @@ impl<W: Float> V2<W> {
     }
 }
 
-/// Terms added as they are computed.
+/// Adds terms as they are computed.
 struct Fused<'a, 'b, W, X> {
     term: X,
     row: Query<'a, W>,
@@ -257,10 +266,10 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Fused<'_, '_, W, X> {
                 sums[..row.len].iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.wrapping_add(times(term, a, b)));
                 continue;
             }
-            let (places, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
-            scatter_places(sums, mask, places, values, |sum, b| sum.wrapping_add(times(term, a, b)));
+            let (positions, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
+            scatter_positions(sums, mask, positions, values, |sum, b| sum.wrapping_add(times(term, a, b)));
             if !shared.is_empty() {
-                scatter_places(shared, mask, places, values, |n, _| n.wrapping_add(W::ONE));
+                scatter_positions(shared, mask, positions, values, |n, _| n.wrapping_add(W::ONE));
             }
         }
     }
@@ -277,7 +286,7 @@ fn add_fused<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     dispatch_work(Fused { term, row, tile, sums, shared });
 }
 
-/// Terms computed side by side before they are added: their functions are long, and vector instructions shorten them.
+/// Computes terms in batches before they are added: ⊗ is long here, and vector instructions speed it up.
 struct Staged<'a, 'b, W, X> {
     term: X,
     row: Query<'a, W>,
@@ -293,13 +302,13 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Staged<'_, '_, W, X> {
         let mask = sums.len() - 1;
         let mut terms = [W::ZERO; 64];
         for (at, (&c, &a)) in row.columns.iter().zip(row.entries).enumerate() {
-            let (places, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
-            for (places, values) in places.chunks(64).zip(values.chunks(64)) {
+            let (positions, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
+            for (positions, values) in positions.chunks(64).zip(values.chunks(64)) {
                 let terms = &mut terms[..values.len()];
                 for (t, &b) in terms.iter_mut().zip(values) {
                     *t = times(term, a, b);
                 }
-                scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
+                scatter_positions(sums, mask, positions, terms, |sum, t| sum.wrapping_add(t));
             }
         }
     }
@@ -315,26 +324,26 @@ fn add_staged<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     dispatch_work(Staged { term, row, tile, sums });
 }
 
-/// Columns after which a column is asked for that is fetched now.
+/// Prefetch distance in columns.
 const AHEAD: usize = 12;
 
-/// Terms added to the sums of all rows, some computed side by side.
-struct Meet<'a, 'b, W, X, const STAGED: bool> {
+/// Adds terms to the sums of all rows; with `STAGED`, computes them in batches first.
+struct Accumulate<'a, 'b, W, X, const STAGED: bool> {
     term: X,
     row: (&'a [u32], &'a [W]),
     ahead: &'a [u32],
     all: &'a ByColumns<W>,
-    met: &'b mut RowSums<W>,
+    touched: &'b mut RowSums<W>,
 }
 
-impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Meet<'_, '_, W, X, STAGED> {
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Accumulate<'_, '_, W, X, STAGED> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { term, row: (columns, entries), ahead, all, met } = self;
+        let Self { term, row: (columns, entries), ahead, all, touched } = self;
         let mut terms = [W::ZERO; 64];
         for (at, (&c, &a)) in columns.iter().zip(entries).enumerate() {
-            // Columns lie anywhere: what takes the time is waiting for them.
+            // Columns are scattered in memory, so latency dominates.
             if let Some(&c) = ahead.get(at + 2 * AHEAD) {
                 all.prefetch_start(c);
             }
@@ -343,7 +352,7 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Mee
             }
             let (rows, values) = all.column(c);
             if !STAGED {
-                met.add_each(rows, values, |b| times(term, a, b));
+                touched.add_each(rows, values, |b| times(term, a, b));
                 continue;
             }
             for (rows, values) in rows.chunks(64).zip(values.chunks(64)) {
@@ -351,13 +360,13 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Mee
                 for (t, &b) in terms.iter_mut().zip(values) {
                     *t = times(term, a, b);
                 }
-                met.add(rows, terms);
+                touched.add(rows, terms);
             }
         }
     }
 }
 
-/// Terms of a row of X added to a sum for each row of Y.
+/// Adds the terms of a row of X to a sum for each row of Y.
 #[inline(never)]
 fn add_whole<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     term: X,
@@ -385,8 +394,8 @@ fn add_together<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     dispatch_work(SideBySide { term, rows, all, sums });
 }
 
-/// Terms of rows of X, side by side, added to their sums for each row of Y. A column of Y is read once for all rows
-/// that have it; rows that lack it add zeros, which leave a sum as it is.
+/// Adds the terms of several rows of X to their interleaved sums for each row of Y. A column of Y is read once for all
+/// rows that have it; rows that lack it add zeros, which do not change a sum.
 struct SideBySide<'a, 'b, W, X> {
     term: X,
     rows: Together<'a, W>,
@@ -416,12 +425,12 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for SideBySide<'_, '_, W, X
                     all.prefetch(c);
                 }
             }
-            let (places, values) = all.column(c);
+            let (positions, values) = all.column(c);
             if have == 1 {
                 let a = entries[last];
-                scatter_lane(sums, mask, last, places, values, |sum, b| sum.wrapping_add(times(term, a, b)));
+                scatter_lane(sums, mask, last, positions, values, |sum, b| sum.wrapping_add(times(term, a, b)));
             } else {
-                scatter(sums, mask, places, values, |sums, b, _| {
+                scatter(sums, mask, positions, values, |sums, b, _| {
                     from_fn(|q| sums[q].wrapping_add(times(term, entries[q], b)))
                 });
             }

@@ -1,4 +1,4 @@
-//! What may be asked of two rows.
+//! Measures: distances and similarities of two rows.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::domain::Domain;
 use super::float::Float;
 use super::options::Options;
 use super::recipes::OnePass;
-use super::way::Way;
+use super::way::Strategy;
 use crate::Result;
 use crate::algebra::{Monoid, MulOp, Plus, Type, Union};
 
-/// What may be asked of two rows: a [`Metric`](super::Metric), a NAMM of your own, or a [`Formula`](super::Formula).
+/// A distance or similarity of two rows: a [`Metric`](super::Metric), a custom NAMM, or a [`Formula`](super::Formula).
 ///
 /// ```
 /// use sparring::algebra::{Plus, Union};
@@ -25,36 +25,36 @@ use crate::algebra::{Monoid, MulOp, Plus, Type, Union};
 /// assert_eq!(near.row(0).0, [0, 1]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Its ⊗ must give the identity of ⊕ for two zeros. If ⊕ is + it runs in one pass (see [`Recipe`](super::Recipe)), else
-/// in two.
+/// Its ⊗ must give the identity of ⊕ for two zeros. If ⊕ is + it runs in one pass (see [`Recipe`](super::Recipe)),
+/// otherwise in two.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no measure of two rows",
+    message = "`{Self}` is not a measure of two rows",
     label = "is not a `Metric`, nor a NAMM",
     note = "name a `Metric`, or make a NAMM of an operator by `op!`: `Union(Plus::new(), MyOperator::new())`"
 )]
 pub trait Measure: Send + Sync {
-    /// How it is computed on entries of that type, f32 or f64.
+    /// The algorithm for entries of that type, f32 or f64.
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for a parameter outside its domain.
-    fn way(&self, options: &Options, entries: Type) -> Result<Way>;
-    /// What it takes.
+    fn strategy(&self, options: &Options, entries: Type) -> Result<Strategy>;
+    /// The entries that it accepts.
     fn domain(&self) -> Domain;
-    /// Whether neighbours are those of the largest value.
+    /// Whether larger values are nearer.
     fn is_similarity(&self) -> bool {
         false
     }
     /// Its name.
     fn name(&self) -> String;
-    /// Its name and its parameter as [`AnyMetric::named`](super::AnyMetric::named) reads them, if it can.
+    /// Its name and parameter as [`AnyMetric::named`](super::AnyMetric::named) reads them, if it has a name.
     fn named(&self) -> Option<(String, Option<f64>)> {
         None
     }
 }
 
-/// A measure that is chosen at run time.
+/// A measure chosen at run time.
 impl<M: Measure + ?Sized> Measure for Arc<M> {
-    fn way(&self, options: &Options, entries: Type) -> Result<Way> {
-        (**self).way(options, entries)
+    fn strategy(&self, options: &Options, entries: Type) -> Result<Strategy> {
+        (**self).strategy(options, entries)
     }
     fn domain(&self) -> Domain {
         (**self).domain()
@@ -71,14 +71,14 @@ impl<M: Measure + ?Sized> Measure for Arc<M> {
 }
 
 impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Measure for Union<P, X> {
-    fn way(&self, _: &Options, _: Type) -> Result<Way> {
+    fn strategy(&self, _: &Options, _: Type) -> Result<Strategy> {
         let is_plus = TypeId::of::<P>() == TypeId::of::<Plus<W>>();
-        Ok(if is_plus { Way::one_pass(OnePass(self.1)) } else { Way::two_pass(*self) })
+        Ok(if is_plus { Strategy::one_pass(OnePass(self.1)) } else { Strategy::two_pass(*self) })
     }
     fn domain(&self) -> Domain {
         Domain::Reals
     }
     fn name(&self) -> String {
-        "a NAMM of the caller's".into()
+        "a custom NAMM".into()
     }
 }

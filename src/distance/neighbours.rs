@@ -1,4 +1,4 @@
-//! Nearest neighbours of every row: the result, and the lists that grow into it.
+//! Nearest neighbours of every row: the result, and the heaps it is built from.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ impl<T: Real> Neighbours<T> {
         debug_assert!(indices.len() == nrows * k && distances.len() == nrows * k);
         Self { nrows, ncols, k, indices, distances, explain }
     }
-    /// The result of `nrows` rows of X, `k` neighbours each among `ncols` rows of Y, that were found some other way: row
+    /// A result computed by other means: `k` neighbours among `ncols` rows of Y for each of `nrows` rows of X, row
     /// after row, nearest first.
     ///
     /// ```
@@ -44,7 +44,8 @@ impl<T: Real> Neighbours<T> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Length`] unless there are `nrows` · `k` of both; [`Error::Argument`] for a neighbour that is no row of Y.
+    /// [`Error::Length`] unless both have `nrows` · `k` elements; [`Error::Argument`] for a neighbour that is no row of
+    /// Y.
     pub fn from_parts((nrows, ncols): (usize, usize), k: usize, indices: Vec<u32>, distances: Vec<T>) -> Result<Self> {
         let expected = nrows.saturating_mul(k);
         for (what, found) in [("neighbours", indices.len()), ("distances", distances.len())] {
@@ -53,7 +54,7 @@ impl<T: Real> Neighbours<T> {
             }
         }
         if let Some(&j) = indices.iter().find(|&&j| j as usize >= ncols) {
-            let message = format!("{j} is no row of {ncols}");
+            let message = format!("there is no row {j} of {ncols}");
             return Err(Error::Argument { name: "indices", message });
         }
         Ok(Self::new(ncols, k, indices, distances, nrows, String::new()))
@@ -62,11 +63,11 @@ impl<T: Real> Neighbours<T> {
     pub fn nrows(&self) -> usize {
         self.nrows
     }
-    /// Neighbours of each row: what was asked for, or as many as there are.
+    /// Neighbours of each row: the requested number, or all rows if there are fewer.
     pub fn k(&self) -> usize {
         self.k
     }
-    /// Numbers of the neighbours, k for each row.
+    /// Row numbers of the neighbours, k for each row.
     pub fn indices(&self) -> &[u32] {
         &self.indices
     }
@@ -79,7 +80,7 @@ impl<T: Real> Neighbours<T> {
         let range = i * self.k..(i + 1) * self.k;
         (&self.indices[range.clone()], &self.distances[range])
     }
-    /// The graph of neighbours, nrows(X) × nrows(Y): an entry for each neighbour, its value the distance.
+    /// The neighbour graph, nrows(X) × nrows(Y): an entry for each neighbour, its value the distance.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn to_csr<I: Index>(&self) -> Result<Csr<T, I>> {
@@ -99,15 +100,15 @@ impl<T: Real> Neighbours<T> {
     }
 }
 
-/// The k nearest so far of some rows: a heap each, the farthest on top.
+/// The k nearest so far of several rows: a heap for each, the farthest on top.
 pub(crate) struct Lists {
     k: usize,
     /// Entries of each heap.
     len: Vec<u32>,
-    /// Key that a candidate must be below to be looked at: one that was refused, or ∞; NaN, which refuses nothing, of a
-    /// heap that is not full or holds what is not a number.
+    /// Threshold for candidates: only keys below it are examined. It is a refused key, or ∞; NaN, which refuses
+    /// nothing, for a heap that is not full or holds NaN.
     worst: Vec<f64>,
-    /// How far, and which.
+    /// Distance and row.
     heaps: Vec<(f64, u32)>,
 }
 
@@ -116,7 +117,7 @@ fn farther(a: (f64, u32), b: (f64, u32)) -> bool {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_gt()
 }
 
-/// A key as a number, the smaller the larger; 0 is none, which is NaN.
+/// A key as a sortable number in descending order; 0 stands for NaN.
 fn code(key: f64) -> u64 {
     let bits = key.to_bits();
     if bits >> 63 == 0 { !(bits | 1 << 63) } else { bits }
@@ -129,40 +130,40 @@ fn of_code(code: u64) -> f64 {
 
 impl Lists {
     pub(crate) fn new(rows: usize, k: usize) -> Result<Self> {
-        let places = rows.saturating_mul(k);
+        let capacity = rows.saturating_mul(k);
         Ok(Self {
             k,
             len: filled(rows, 0, "neighbours")?,
             worst: filled(rows, f64::NAN, "neighbours")?,
-            heaps: filled(places, (0.0, 0), "neighbours")?,
+            heaps: filled(capacity, (0.0, 0), "neighbours")?,
         })
     }
-    /// Bytes of lists of that size.
+    /// Bytes of such lists.
     pub(crate) fn bytes(rows: usize, k: usize) -> u64 {
         (rows as u64).saturating_mul(12 + 16 * k as u64)
     }
-    /// Keys that a candidate of each row must be below.
+    /// Thresholds of all rows.
     pub(crate) fn worst(&self) -> &[f64] {
         &self.worst
     }
-    /// Takes candidate `j` for row `i` if it is nearer than what the row has: `far` away, which grows with its key, but
-    /// may be the same for several keys.
-    pub(crate) fn push(&mut self, i: usize, key: f64, far: f64, j: u32) {
+    /// Takes candidate `j` for row `i` if it is nearer than the farthest of a full heap. `distance` is
+    /// monotonic in the key, but several keys may have the same distance.
+    pub(crate) fn push(&mut self, i: usize, key: f64, distance: f64, j: u32) {
         if self.k == 0 {
             return;
         }
         let heap = &mut self.heaps[i * self.k..][..self.k];
         let len = self.len[i] as usize;
         if len < self.k {
-            heap[len] = (far, j);
+            heap[len] = (distance, j);
             let mut at = len;
             while at > 0 && farther(heap[at], heap[(at - 1) / 2]) {
                 heap.swap(at, (at - 1) / 2);
                 at = (at - 1) / 2;
             }
             self.len[i] += 1;
-        } else if farther(heap[0], (far, j)) {
-            heap[0] = (far, j);
+        } else if farther(heap[0], (distance, j)) {
+            heap[0] = (distance, j);
             let mut at = 0;
             while 2 * at + 1 < heap.len() {
                 let mut child = 2 * at + 1;
@@ -176,27 +177,27 @@ impl Lists {
                 at = child;
             }
         } else {
-            // So is what has a larger key.
+            // Larger keys are refused too.
             self.worst[i] = key;
         }
         if self.worst[i].is_nan() && self.len[i] as usize == self.k && !heap[0].0.is_nan() {
             self.worst[i] = f64::INFINITY;
         }
     }
-    /// Takes over from other threads what keys need not be looked at.
-    pub(crate) fn hear(&mut self, bounds: &[AtomicU64], rows: Range<usize>) {
+    /// Takes over the tighter bounds of other threads.
+    pub(crate) fn adopt_bounds(&mut self, bounds: &[AtomicU64], rows: Range<usize>) {
         for (worst, bound) in self.worst[rows.clone()].iter_mut().zip(&bounds[rows]) {
             let bound = of_code(bound.load(Ordering::Relaxed));
             *worst = if bound < *worst || worst.is_nan() { bound } else { *worst };
         }
     }
-    /// Tells other threads, whose lists have other candidates: a key that is farther than what the full list of a row
-    /// has, whatever candidate has it. `far` are distances of keys, which they become in place.
-    pub(crate) fn tell(&self, bounds: &[AtomicU64], rows: Range<usize>, far: impl Fn(&mut [f64])) {
+    /// Publishes bounds to other threads, whose lists have other candidates: a key whose distance exceeds that of a
+    /// full list, whatever its row. `distances_of` turns keys into distances in place.
+    pub(crate) fn publish_bounds(&self, bounds: &[AtomicU64], rows: Range<usize>, distances_of: impl Fn(&mut [f64])) {
         let (mut found, mut keys, mut n) = ([0; 64], [0.0; 64], 0);
-        let tell = |found: &[usize], keys: &[f64; 64]| {
+        let publish = |found: &[usize], keys: &[f64; 64]| {
             let mut distances = *keys;
-            far(&mut distances[..found.len()]);
+            distances_of(&mut distances[..found.len()]);
             for ((&i, &key), &distance) in found.iter().zip(keys).zip(&distances) {
                 if self.len[i] as usize == self.k && distance > self.heaps[i * self.k].0 {
                     bounds[i].fetch_max(code(key), Ordering::Relaxed);
@@ -208,14 +209,14 @@ impl Lists {
                 (found[n], keys[n]) = (i, self.worst[i]);
                 n += 1;
                 if n == found.len() {
-                    tell(&found, &keys);
+                    publish(&found, &keys);
                     n = 0;
                 }
             }
         }
-        tell(&found[..n], &keys);
+        publish(&found[..n], &keys);
     }
-    /// What row `i` has.
+    /// The neighbours of row `i`.
     pub(crate) fn row(&self, i: usize) -> &[(f64, u32)] {
         &self.heaps[i * self.k..][..self.len[i] as usize]
     }
@@ -233,28 +234,28 @@ mod tests {
         assert!(of_code(0).is_nan());
     }
 
-    /// Of a full list alone, and no key of a candidate that may be as near.
+    /// Bounds come from full lists only, and no key of a tied candidate is published.
     #[test]
-    fn what_is_told_is_farther_than_the_list() {
+    fn published_bounds_are_farther_than_the_list() {
         let bounds: Vec<AtomicU64> = (0..3).map(|_| AtomicU64::new(0)).collect();
         let mut lists = Lists::new(3, 2).unwrap();
-        // Distances are keys in steps of one.
+        // Distances are keys rounded down.
         let far = |keys: &mut [f64]| keys.iter_mut().for_each(|key| *key = key.floor());
         for (i, key, j) in [(0, 1.0, 0), (0, 2.5, 1), (0, 3.5, 2), (1, 1.0, 0), (1, 2.5, 1), (1, 2.75, 2), (2, 1.0, 0)]
         {
             lists.push(i, key, key.floor(), j);
         }
-        lists.tell(&bounds, 0..3, far);
-        let told: Vec<f64> = bounds.iter().map(|bound| of_code(bound.load(Ordering::Relaxed))).collect();
-        assert!(told[0] == 3.5 && told[1].is_nan() && told[2].is_nan(), "{told:?}");
+        lists.publish_bounds(&bounds, 0..3, far);
+        let published: Vec<f64> = bounds.iter().map(|bound| of_code(bound.load(Ordering::Relaxed))).collect();
+        assert!(published[0] == 3.5 && published[1].is_nan() && published[2].is_nan(), "{published:?}");
         let mut others = Lists::new(3, 2).unwrap();
-        others.hear(&bounds, 0..3);
+        others.adopt_bounds(&bounds, 0..3);
         assert!(others.worst()[0] == 3.5 && others.worst()[1].is_nan());
-        // A worse one is not told, nor taken.
+        // A worse bound is neither published nor adopted.
         lists.worst[0] = 4.5;
-        lists.tell(&bounds, 0..3, far);
+        lists.publish_bounds(&bounds, 0..3, far);
         others.worst[0] = 3.0;
-        others.hear(&bounds, 0..3);
+        others.adopt_bounds(&bounds, 0..3);
         assert!(of_code(bounds[0].load(Ordering::Relaxed)) == 3.5 && others.worst()[0] == 3.0);
     }
 }

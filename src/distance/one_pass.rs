@@ -1,17 +1,18 @@
 //! One pass over common columns by an inverted index: the engine of every distance whose ⊕ is +.
 //!
-//! A tile of rows of Y is transposed: for each column the rows that have it. A row of X then adds `a ⊗ b` into one
-//! accumulator per row of the tile, column after column, so that work is done for common columns alone: Σ_c |X_c|
-//! |Y_c|, where a scan of rows does nrows(X) · nnz(Y). Each accumulator's fold goes in the order of X's columns,
+//! A tile of rows of Y is transposed, so that each column lists the rows that have it. A row of X then adds `a ⊗ b`
+//! into one accumulator per row of the tile, column after column. Work is done for common columns only: Σ_c |X_c|
+//! |Y_c|, where a scan of rows would do nrows(X) · nnz(Y). Each accumulator's fold follows the order of X's columns,
 //! whatever the tiles and threads.
 //!
-//! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner
-//! than one after the other those that have it. What is added for the others is 0, so the sums are the same bits.
+//! A column that many rows of the tile have is stored dense where ⊗ is cheap: vector instructions over all rows then
+//! beat a scalar loop over the rows that have it. The other rows add 0, so the sums are bitwise the same.
 //!
-//! Where all rows are so dense that an index spares little, those of Y are spread out, and no index is made: `dense`.
+//! Where all rows are so dense that an index saves little, tiles of Y are stored dense without an index: `dense`.
 //!
-//! By tiles there are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a
-//! pair once for both. Where few pairs share a column rows do ask for themselves, and all of Y at once: `by_columns`.
+//! Tiles do not use pruning bounds. With bounds each row has to query for itself, whereas this pass computes a pair
+//! once for both rows. Where few pairs share a column, rows do query for themselves, and all of Y at once:
+//! `by_columns`.
 //!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`](super::Recipe).
 
@@ -19,101 +20,103 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::by_columns::{ByColumns, RowSums};
-use super::dense::{self, Dense, QueryRows, Weighed};
+use super::dense::{self, CostModel, Dense, QueryRows};
 use super::engine::{Engine, Sink, Tile, Whole};
 use super::float::Float;
 use super::loops::{Loops, TOGETHER};
 use super::options::Search;
 use super::postings::Postings;
-use super::query_accumulator::All;
-use super::recipe::{Apart, Side};
+use super::query_accumulator::WholeIndex;
+use super::recipe::{DisjointOrder, Side};
 use super::rows::Rows;
 use super::tile::{DENSE, Indexed, Query};
 use crate::Result;
 use crate::par::{Threads, collected, filled};
 use crate::simd::register;
 
-/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as
-/// many where rows are long, so that the tile's entries stay near too.
+/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for streamed data. Half as
+/// many where rows are long, so that the tile's entries stay in cache too.
 const TILE: usize = 2048;
-/// Bytes of what a thread has beside sums where it asks all of Y.
+/// Bytes of a thread's scratch besides sums in a query of all of Y.
 const QUERY_BYTES: u64 = 16 << 10;
 /// Entries of a tile above which it has half as many rows.
 const TILE_ENTRIES: usize = 1 << 17;
 
-/// Nanoseconds, about, of a thread where rows ask all of Y at once: of a column that two rows share, of a column of a
-/// row of X, of a row; and by tiles of a pair, and of a shared column.
-const MET: f64 = 4.0;
+/// Nanoseconds of a thread, about. For queries of all of Y: of a shared column (`SHARED_COLUMN`), of a column of a row
+/// of X (`COLUMN`), of a row (`ROW`). By tiles: of a pair (`PAIR`), of a shared column (`ADDED`).
+const SHARED_COLUMN: f64 = 4.0;
 const COLUMN: f64 = 50.0;
 const ROW: f64 = 100.0;
 const PAIR: f64 = 1.6;
 const ADDED: f64 = 0.5;
-/// Of a shared column where ⊗ is not cheap; where sums of some rows of X stand side by side; and more where sums for
-/// all rows of Y have more bytes than a first-level cache.
+/// Of a shared column where ⊗ is not cheap (`COMPUTED`); where sums of several rows of X are interleaved
+/// (`SIDE_BY_SIDE`); the extra cost where the sums for all rows of Y exceed the first-level cache (`CACHE_MISS`), of
+/// `CACHE_BYTES` bytes.
 const COMPUTED: f64 = 3.0;
 const SIDE_BY_SIDE: f64 = 0.35;
-const FAR: f64 = 0.2;
-const NEAREST: usize = 32 << 10;
+const CACHE_MISS: f64 = 0.2;
+const CACHE_BYTES: usize = 32 << 10;
 /// Of finding a column in a tile, or in all rows.
 const FOUND: f64 = 5.0;
-/// Most rows of Y for which some rows of X have sums side by side.
-const NEAR: usize = 1 << 16;
-/// And part of the rows that have a column which two share, in the mean. (With 0.15 they take 6 % longer than alone,
-/// with 0.17 10 % less, with 0.4 up to 30 % less.)
-const CROWD: f64 = 0.16;
-/// Shared columns of a row, in the mean, from which on a bound may spare some.
-const MANY: u64 = 512;
+/// Most rows of Y for which several rows of X have interleaved sums.
+const TOGETHER_ROWS: usize = 1 << 16;
+/// And the least mean fraction of Y's rows that have a shared column. (With 0.15 interleaving takes 6 % longer than
+/// separate sums, with 0.17 10 % less, with 0.4 up to 30 % less.)
+const MIN_FREQUENCY: f64 = 0.16;
+/// Mean number of shared columns per row above which a bound may skip some.
+const PRUNE_SHARED: u64 = 512;
 
 /// Prepared rows, of both sides, or of one if Y is X.
 pub(crate) struct OnePassEngine<'a, W: Float> {
     pub(crate) loops: Arc<dyn Loops<W>>,
     pub(crate) x: Rows<'a, W>,
-    /// Where Y is X, and its rows are prepared alike, there is none.
+    /// `None` where Y is X and one preparation serves both sides.
     pub(crate) y: Option<Arc<Rows<'a, W>>>,
     /// Y is X.
     pub(crate) same: bool,
-    /// Entries are finite, so that ⊗ with 0 is what it should be.
+    /// Entries are finite, so that ⊗ with 0 gives what it should.
     pub(crate) finite: bool,
-    /// Rows of Y may be spread out, which takes more memory.
-    pub(crate) may_spread: bool,
-    /// Bytes of these rows.
+    /// Tiles of Y may be stored dense, which takes more memory.
+    pub(crate) may_be_dense: bool,
+    /// Bytes of the prepared rows.
     pub(crate) prepared: u64,
-    /// What is known of the columns.
+    /// Statistics of the columns.
     pub(crate) columns: OnceLock<Columns>,
-    /// All of Y by columns, once it was wanted.
+    /// The index of all of Y, built on first use.
     pub(crate) by_columns: Arc<OnceLock<ByColumns<W>>>,
-    /// They were there before.
-    pub(crate) kept: bool,
-    /// How neighbours are looked for.
+    /// The index was built earlier.
+    pub(crate) prebuilt: bool,
+    /// The search strategy.
     pub(crate) search: Search,
 }
 
-/// What is known of the columns of X and Y.
+/// Statistics of the columns of X and Y.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns {
-    /// Those that a tile would keep dense if all tiles were alike.
+    /// Columns that a tile would store dense if all tiles were alike.
     dense: usize,
-    /// Σ_c |X_c| |Y_c|: columns that pairs share.
+    /// Σ_c |X_c| |Y_c|: shared columns of all pairs.
     shared: u64,
-    /// Σ_c |X_c| |Y_c|²: by `shared`, how many rows of Y have a column that two rows share, in the mean.
-    crowd: f64,
-    /// Of those, the ones that no tile keeps dense; and entries of X in columns that tiles do.
+    /// Σ_c |X_c| |Y_c|²; divided by `shared`, the mean number of rows of Y that have a shared column.
+    frequency: f64,
+    /// `shared` without the columns that tiles store dense; and entries of X in the columns that tiles do.
     rare: u64,
-    often: u64,
-    /// Rows of X are finite as they are prepared.
+    dense_entries: u64,
+    /// Prepared rows of X are finite.
     finite: bool,
 }
 
 impl Columns {
-    /// What is not known.
-    const NOTHING: Self = Self { dense: 0, shared: u64::MAX, crowd: 0.0, rare: u64::MAX, often: 0, finite: false };
+    /// Unknown.
+    const NOTHING: Self =
+        Self { dense: 0, shared: u64::MAX, frequency: 0.0, rare: u64::MAX, dense_entries: 0, finite: false };
 
     /// Counts a column that `of_x` rows of X and `of_y` of Y have.
-    fn met(&mut self, of_x: u64, of_y: u64, kept_dense: bool) {
+    fn count(&mut self, of_x: u64, of_y: u64, kept_dense: bool) {
         let shared = of_x.saturating_mul(of_y);
         self.shared = self.shared.saturating_add(shared);
-        self.crowd += shared as f64 * of_y as f64;
-        if kept_dense { self.often += of_x } else { self.rare = self.rare.saturating_add(shared) }
+        self.frequency += shared as f64 * of_y as f64;
+        if kept_dense { self.dense_entries += of_x } else { self.rare = self.rare.saturating_add(shared) }
     }
 }
 
@@ -121,112 +124,110 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
     fn y(&self) -> &Rows<'a, W> {
         self.y.as_deref().unwrap_or(&self.x)
     }
-    /// Whether columns that many rows have are kept dense.
+    /// Whether frequent columns are stored dense.
     fn keeps_dense(&self) -> bool {
         let facts = self.loops.facts();
         facts.cheap && !facts.counts && self.finite
     }
-    /// Whether a bound is known for rows that share few of a row's columns, and those are not too many to have a row by
-    /// columns.
+    /// Whether a bound is known for rows that share few of a row's columns, and columns are few enough for a dense row.
     fn prunes(&self) -> bool {
         let rows = self.nrows().0.max(1) as u64;
         !self.y().entries.has_few_columns()
             && self.loops.at_least([W::ONE; 2], 0.5).is_some()
-            && self.columns().shared / rows >= MANY
+            && self.columns().shared / rows >= PRUNE_SHARED
     }
-    /// Whether rows that ask all of Y at once may have a sum for each row of it: where they share columns with many.
+    /// Whether queries of all of Y may use a sum for each row of Y, because rows share columns with many rows.
     fn sums_all(&self) -> bool {
         let (facts, (n, m)) = (self.loops.facts(), self.nrows());
         facts.cheap && !facts.counts && self.columns().shared >= (n as u64).saturating_mul(m as u64) / 8
     }
-    /// Whether some may have their sums side by side: where many have the columns that they share, and sums stay near.
+    /// Whether several queries may interleave their sums: shared columns must be frequent, and the sums fit the cache.
     fn sums_together(&self) -> bool {
         let ((n, m), facts, columns) = (self.nrows(), self.loops.facts(), self.columns());
-        let many = columns.crowd >= CROWD * columns.shared as f64 * m as f64;
-        n >= TOGETHER && m <= NEAR && many && self.sums_all() && facts.annihilates && columns.finite
+        let many = columns.frequency >= MIN_FREQUENCY * columns.shared as f64 * m as f64;
+        n >= TOGETHER && m <= TOGETHER_ROWS && many && self.sums_all() && facts.annihilates && columns.finite
     }
     fn columns(&self) -> Columns {
         self.columns_by(&Threads::caller())
     }
-    /// The same, by these threads if it is not known.
+    /// The same, computed by these threads if unknown.
     fn columns_by(&self, threads: &Threads) -> Columns {
         *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
             let facts = self.loops.facts();
             let (keeps_dense, cheap) = (self.keeps_dense(), facts.cheap && !facts.counts);
             let finite = cheap && self.x.entries.values.iter().fold(true, |all, x| all & x.as_f64().is_finite());
-            let is_often = |count: u64| keeps_dense && nrows > 0 && count * DENSE as u64 >= nrows as u64;
+            let is_frequent = |count: u64| keeps_dense && nrows > 0 && count * DENSE as u64 >= nrows as u64;
             let mut found = Columns { shared: 0, rare: 0, finite, ..Columns::NOTHING };
             let columns_of_x = self.x.entries.pattern.col_idx();
             if let Some(by_columns) = self.by_columns.get() {
-                found.dense = if keeps_dense { by_columns.often() } else { 0 };
+                found.dense = if keeps_dense { by_columns.dense_columns() } else { 0 };
                 for &c in columns_of_x {
                     let count = by_columns.count(c) as u64;
-                    found.met(1, count, is_often(count));
+                    found.count(1, count, is_frequent(count));
                 }
                 return found;
             }
-            // Where there is no memory for counting there will be none for tiles.
+            // Without memory for counting there will be none for tiles.
             let Ok(counts) = counts_of(threads, entries.pattern.col_idx(), entries.width()) else {
                 return Columns::NOTHING;
             };
-            found.dense = counts.iter().filter(|&&count| is_often(count.into())).count();
+            found.dense = counts.iter().filter(|&&count| is_frequent(count.into())).count();
             if self.y.is_some() {
                 for &c in columns_of_x {
                     let count = u64::from(counts[c as usize]);
-                    found.met(1, count, is_often(count));
+                    found.count(1, count, is_frequent(count));
                 }
             } else {
                 for count in counts.into_iter().map(u64::from) {
-                    found.met(count, count, is_often(count));
+                    found.count(count, count, is_frequent(count));
                 }
             }
             found
         })
     }
-    /// What comparing rows takes by an index, and with rows of Y spread out.
-    fn terms(&self) -> Weighed {
+    /// The inputs of the cost model of an index against dense tiles.
+    fn terms(&self) -> CostModel {
         let (columns, (n, m), y) = (self.columns(), self.nrows(), &self.y().entries);
         let (shape, entries) = ([n, m, y.width()], [self.x.entries.values.len(), y.values.len()]);
-        Weighed { shape, entries, often: columns.often, rare: columns.rare, half: self.symmetric() }
+        CostModel { shape, entries, dense_entries: columns.dense_entries, rare: columns.rare, half: self.symmetric() }
     }
-    /// Whether rows of Y are spread out.
-    fn spreads(&self) -> bool {
-        // Of a sum with terms that an index leaves out, and are zeros, the bits are the same; what is not finite gives
-        // no zeros.
-        self.may_spread && self.columns().finite && self.terms().spreads::<W>(register())
+    /// Whether tiles of Y are stored dense.
+    fn uses_dense_tiles(&self) -> bool {
+        // The extra terms are zeros, so the sum is bitwise the same; entries that are not finite would not give zeros.
+        self.may_be_dense && self.columns().finite && self.terms().prefers_dense::<W>(register())
     }
     fn dense_columns(&self) -> usize {
         self.columns().dense
     }
-    /// Whether rows ask all of Y at once, and not tile after tile.
-    fn asks_whole(&self) -> bool {
+    /// Whether rows query all of Y at once, rather than tile after tile.
+    fn queries_whole(&self) -> bool {
         let (facts, (n, m), y) = (self.loops.facts(), self.nrows(), &self.y().entries);
-        if !facts.meets || !self.finite || m > u32::MAX as usize {
+        if !facts.queries_all || !self.finite || m > u32::MAX as usize {
             return false;
         }
-        // What tiles keep by columns is too much where few columns have entries.
-        if self.search != Search::Auto || self.kept && y.has_few_columns() {
+        // Data that tiles store by column is too large where few columns have entries.
+        if self.search != Search::Auto || self.prebuilt && y.has_few_columns() {
             return self.search != Search::Tiles;
         }
         let (shared, pairs) = (self.columns().shared as f64, n as f64 * m as f64);
         let columns = self.x.entries.values.len() as f64;
-        // Without an order all rows are looked at here too.
-        let all = if facts.apart == Apart::Unknown { PAIR * pairs } else { 0.0 };
-        let sparse = MET * shared + all + COLUMN * columns;
+        // Without an order this strategy examines all rows too.
+        let all = if facts.disjoint_order == DisjointOrder::Unknown { PAIR * pairs } else { 0.0 };
+        let sparse = SHARED_COLUMN * shared + all + COLUMN * columns;
         let dense = if self.sums_all() {
-            let far = if m * size_of::<W>() > NEAREST { FAR } else { 0.0 };
-            let summed = far + if self.sums_together() { SIDE_BY_SIDE } else { ADDED };
+            let cache_miss = if m * size_of::<W>() > CACHE_BYTES { CACHE_MISS } else { 0.0 };
+            let summed = cache_miss + if self.sums_together() { SIDE_BY_SIDE } else { ADDED };
             summed * shared + PAIR * pairs + FOUND * columns
         } else {
             f64::INFINITY
         };
         let whole = sparse.min(dense) + ROW * n as f64;
-        // Tiles would have to be opened, for few rows that ask.
+        // Tiles would have to be opened, for few queries.
         let tiles = m.div_ceil(self.tile_rows().max(1));
-        let opening = if self.kept { PAIR * (2 * y.values.len() + tiles * y.width()) as f64 } else { 0.0 };
+        let opening = if self.prebuilt { PAIR * (2 * y.values.len() + tiles * y.width()) as f64 } else { 0.0 };
         let part = if self.symmetric() { 0.5 } else { 1.0 };
-        if self.spreads() {
+        if self.uses_dense_tiles() {
             return whole < part * PAIR * pairs + self.terms().times(register())[1];
         }
         whole < part * (PAIR * pairs + ADDED * shared + FOUND * columns * tiles as f64) + opening
@@ -244,9 +245,9 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
         let itself = loops.facts().zero_self && self.same && (first..first + keys.len()).contains(&i);
         let itself = itself.then(|| i - first);
         if any_near {
-            loops.again(of_x, of_y, keys, itself, &mut |j| self.exact(i, first + j));
+            loops.refine(of_x, of_y, keys, itself, &mut |j| self.exact(i, first + j));
         }
-        // What is not a number stays so.
+        // NaN stays NaN.
         if let Some(key) = itself.and_then(|j| keys.get_mut(j)).filter(|key| !key.is_nan()) {
             *key = 0.0;
         }
@@ -266,14 +267,14 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     fn pair_time(&self) -> f64 {
         let (n, m) = self.nrows();
         let pairs = (n as f64 * m as f64).max(1.0);
-        if self.spreads() {
+        if self.uses_dense_tiles() {
             return PAIR + self.terms().times(register())[1] / pairs;
         }
         let term = if self.loops.facts().cheap { ADDED } else { COMPUTED };
         PAIR + term * self.columns().shared as f64 / pairs
     }
     fn tile_rows(&self) -> usize {
-        if self.spreads() {
+        if self.uses_dense_tiles() {
             return dense::tile_rows::<W>(self.y().entries.width());
         }
         let (entries, rows) = (self.y().entries.values.len(), self.nrows().1);
@@ -282,17 +283,17 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
-        if self.spreads() {
+        if self.uses_dense_tiles() {
             return dense::tile_bytes::<W>(y.width());
         }
-        // Its place, its value, what it adds alone, its number in the column.
-        let values = if self.loops.facts().alone { 2 } else { 1 };
+        // Its row, its value, its one-sided term, its number in the column.
+        let values = if self.loops.facts().one_sided { 2 } else { 1 };
         let of_entry = 2 + values * size_of::<W>() + if self.symmetric() { 2 } else { 0 };
         let dense = self.dense_columns() * self.tile_rows() * size_of::<W>();
         (8 * (y.width() + 1) + y.most_entries(self.tile_rows()) * of_entry + dense) as u64
     }
     fn task_bytes(&self) -> u64 {
-        if self.spreads() {
+        if self.uses_dense_tiles() {
             return dense::task_bytes::<W>(self.x.entries.width());
         }
         let accumulators = if self.loops.facts().counts { 2 } else { 1 };
@@ -303,19 +304,19 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = &self.y().entries;
-        if self.spreads() {
-            return Ok(Box::new(Spread { engine: self, tile: Dense::new(y, rows)? }));
+        if self.uses_dense_tiles() {
+            return Ok(Box::new(DenseTile { engine: self, tile: Dense::new(y, rows)? }));
         }
         let postings = Postings::new(&y.pattern, rows.clone(), self.symmetric(), W::ZERO, |at| y.values[at])?;
         let mut index = Indexed::new(rows, postings);
         if self.keeps_dense() {
             index.keep_dense(y.width())?;
         }
-        if self.loops.facts().alone {
+        if self.loops.facts().one_sided {
             let entries = index.postings.entries();
-            let mut alone = filled(entries.len(), W::ZERO, "postings")?;
-            self.loops.alone(Side::Y, entries, &mut alone);
-            index.alone = alone;
+            let mut one_sided = filled(entries.len(), W::ZERO, "postings")?;
+            self.loops.one_sided(Side::Y, entries, &mut one_sided);
+            index.one_sided = one_sided;
         }
         Ok(Box::new(Opened { engine: self, index }))
     }
@@ -324,9 +325,9 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn explain(&self) -> String {
         let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
-        if self.spreads() {
+        if self.uses_dense_tiles() {
             let (tile, group, columns) = (self.tile_rows(), dense::group_rows::<W>(), dense::COLUMNS);
-            return format!("rows spread out, {group} by {columns} columns at once, tiles of {tile} rows, {halves}");
+            return format!("dense tiles of {tile} rows, {group} by {columns} columns at once, {halves}");
         }
         let dense = match self.dense_columns() {
             0 => String::new(),
@@ -339,7 +340,7 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     fn whole_bytes(&self, threads: &Threads) -> Option<u64> {
         self.columns_by(threads);
         let (rows, entries) = (self.nrows().1, &self.y().entries);
-        self.asks_whole().then(|| {
+        self.queries_whole().then(|| {
             let by_columns = ByColumns::<W>::bytes(threads.count(), rows, entries.width(), entries.values.len());
             let of_threads =
                 (RowSums::<W>::bytes(rows, self.loops.facts().counts) + QUERY_BYTES) * threads.count() as u64;
@@ -353,9 +354,14 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         if self.by_columns.get().is_none() {
             let made = {
                 let y = self.y();
-                ByColumns::new(threads, &y.entries, y.norms_from(0, y.entries.nrows()), self.loops.facts().apart)?
+                ByColumns::new(
+                    threads,
+                    &y.entries,
+                    y.norms_from(0, y.entries.nrows()),
+                    self.loops.facts().disjoint_order,
+                )?
             };
-            // What another thread made is the same.
+            // Another thread would have built the same.
             let _ = self.by_columns.set(made);
         }
         Ok(self.by_columns.get().map(|by_columns| {
@@ -363,7 +369,7 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
             let (loops, dense) = (&*self.loops, self.sums_all());
             let together = self.sums_together() && by_columns.is_finite();
             let prunes = self.prunes() && !together;
-            Box::new(All { loops, x, y: self.y(), by_columns, same: *same, prunes, dense, together }) as _
+            Box::new(WholeIndex { loops, x, y: self.y(), by_columns, same: *same, prunes, dense, together }) as _
         }))
     }
     fn explain_whole(&self) -> String {
@@ -374,20 +380,20 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         let finite = self.by_columns.get().is_some_and(ByColumns::is_finite);
         let together = if self.sums_together() && finite { ", some rows together" } else { "" };
         let rare = if self.prunes() && !self.sums_together() { ", rare columns first" } else { "" };
-        let kept = if self.kept { ", kept" } else { "" };
+        let prebuilt = if self.prebuilt { ", prebuilt" } else { "" };
         format!(
-            "inverted index of all rows{kept}, one pass over the rows that share a column, {shared:.2e} in a pair{rare}{together}; {others}"
+            "inverted index of all rows{prebuilt}, one pass over the rows that share a column, {shared:.2e} in a pair{rare}{together}; {others}"
         )
     }
 }
 
-/// How often each of `width` columns comes. Threads have columns of their own, and read all: in sorted rows those of a
-/// thread are beside each other.
+/// The frequency of each of `width` columns. Each thread counts a range of columns and reads all entries: in sorted
+/// rows a thread's columns are adjacent.
 fn counts_of(threads: &Threads, columns: &[u32], width: usize) -> Result<Vec<u32>> {
-    // With few columns the counts stay near one processor.
-    const FEW: usize = 1 << 17;
+    // With few columns the counts stay in the cache of one CPU.
+    const MIN_COLUMNS: usize = 1 << 17;
     let mut counts = filled(width, 0u32, "counts of columns")?;
-    let parts = if width > FEW { threads.count().min(8) } else { 1 };
+    let parts = if width > MIN_COLUMNS { threads.count().min(8) } else { 1 };
     let each = width.div_ceil(parts).max(1);
     let parts = collected(parts, counts.chunks_mut(each).map(Mutex::new), "counts of columns")?;
     threads.for_each(
@@ -438,23 +444,23 @@ impl<W: Float> Opened<'_, W> {
         let (x, loops) = (&self.engine.x, &*self.engine.loops);
         let (columns, entries) = x.entries.row(i);
         let (first, len) = (self.index.rows.start, keys.len());
-        // Rows up to this one: no more is asked for.
+        // With `half`, only rows up to this one are needed.
         let row_ptr = x.entries.pattern.row_ptr();
         let before = (len < self.index.rows.len()).then(|| row_ptr[i] - row_ptr[first]);
-        loops.add(Query { columns, entries, alone: x.alone(i), len, before }, &self.index, sums, shared);
+        loops.add(Query { columns, entries, one_sided: x.one_sided(i), len, before }, &self.index, sums, shared);
         self.engine.keys_of(i, first, sums, shared, keys);
         sums.fill(W::ZERO);
         shared.fill(W::ZERO);
     }
 }
 
-/// A tile of rows of Y that are spread out.
-struct Spread<'a, W: Float> {
+/// A dense tile of rows of Y.
+struct DenseTile<'a, W: Float> {
     engine: &'a OnePassEngine<'a, W>,
     tile: Dense<W>,
 }
 
-impl<W: Float> Tile for Spread<'_, W> {
+impl<W: Float> Tile for DenseTile<'_, W> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         let (engine, first, n, room) = (self.engine, self.tile.rows.start, self.tile.rows.len(), self.tile.room());
         let queries = if half { queries.start.max(first)..queries.end } else { queries };

@@ -1,31 +1,32 @@
-//! What a caller may ask for beside the metric.
+//! Options of distances and neighbours besides the metric.
 
-/// What distances are computed in.
+/// The arithmetic of distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// f64, whatever the entries are.
+    /// f64, whatever the type of the entries.
     #[default]
     Double,
     /// The type of the entries: f32 for f32.
     Entries,
 }
 
-/// How neighbours are looked for. The results are the same bits.
+/// The search strategy for neighbours. Results are bitwise the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
-    /// As the columns that pairs share say: all of Y at once where few pairs share any, else by tiles.
+    /// By the number of shared columns: all of Y at once where few pairs share any, otherwise by tiles.
     #[default]
     Auto,
-    /// Tiles of rows of Y one after the other, every pair looked at.
+    /// Tiles of rows of Y one after another; every pair is computed.
     Tiles,
-    /// All of Y at once: rows that share a column are looked at, and of the others as many as are wanted, in order of
-    /// their norms. Where a measure's norms do not tell that order ([`Apart`](super::Apart)), with
-    /// [`Options::unchecked`], and where memory does not allow it, by tiles. On a GPU the pairs that share a column are
-    /// the entries of a product, X·Yᵀ, which takes their memory; with [`Options::memory_budget`] it is by tiles.
+    /// All of Y at once: rows that share a column are examined, and as many of the others as needed, in order of their
+    /// norms. Tiles are used where the measure's norms do not determine that order
+    /// ([`DisjointOrder`](super::DisjointOrder)), with [`Options::unchecked`], and where memory does not allow the
+    /// index. On a GPU the pairs that share a column are the entries of a product, X·Yᵀ, which takes that much memory;
+    /// with [`Options::memory_budget`] it is by tiles.
     Shared,
 }
 
-/// Settings of distances and neighbours; [`Asked`](crate::backend::Asked) has a method for each.
+/// Settings of distances and neighbours; [`QueryBuilder`](crate::backend::QueryBuilder) has a method for each.
 ///
 /// ```
 /// use sparring::distance::{Options, Precision};
@@ -33,19 +34,20 @@ pub enum Search {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Whether rows are divided by their sums first, for metrics that know it (Hellinger, Jensen–Shannon, KL).
-    /// By default only Jensen–Shannon does, as in SciPy.
+    /// Whether rows are divided by their sums first, for the metrics that support it (Hellinger, Jensen–Shannon, KL).
+    /// By default only Jensen–Shannon does so, as in SciPy.
     pub normalize: Option<bool>,
-    /// What is computed in.
+    /// The arithmetic.
     pub precision: Precision,
-    /// Skips the search for entries that the metric cannot take: NaN, infinities, and below zero where the domain ends
-    /// there. Distances from rows with such entries are then NaN, or whatever comes of them.
+    /// Skips the check of the metric's domain: NaN, infinities, and negative entries where they are not allowed.
+    /// Distances of rows with such entries are NaN or arbitrary.
     pub unchecked: bool,
-    /// Leaves each row out of its own neighbours. Only for the rows of one matrix among themselves.
+    /// Excludes each row from its own neighbours. Only where a matrix is compared with itself.
     pub exclude_self: bool,
-    /// Bytes that results, prepared rows and scratch memory may take together, beside the matrices; refused before it
-    /// is taken. What lies within a radius is counted while it is found, twice: there, and in the result.
+    /// Byte limit for results, prepared rows and scratch memory together, besides the matrices; a request that exceeds
+    /// it is refused before it allocates. Neighbours within a radius are counted twice as they are found: in the
+    /// buffers and in the result.
     pub memory_budget: Option<u64>,
-    /// How neighbours are looked for.
+    /// The search strategy for neighbours.
     pub search: Search,
 }

@@ -9,14 +9,14 @@ use super::float::{Float, Form, Typed};
 use crate::par::{Threads, filled, reserved};
 use crate::{Error, Result};
 
-/// Bytes that [`fill`] takes beside the result, with the prepared rows.
+/// Bytes that [`fill`] takes besides the result, including the prepared rows.
 pub(super) fn scratch(threads: &Threads, engine: &dyn Engine, entry: usize) -> u64 {
     // A thread has a strip of distances: a block of rows against a tile.
     let strip = engine.tile_rows().min(engine.nrows().1) * 128 * entry;
     Batches::new(engine).all_bytes(threads) + (threads.count() * strip) as u64
 }
 
-/// Where distances go, as a [`Form`].
+/// The output of distances, as a [`Form`].
 pub(super) struct Out<'a>(PhantomData<&'a ()>);
 
 impl<'a> Form for Out<'a> {
@@ -84,7 +84,7 @@ fn fill_as<T: Float>(threads: &Threads, engine: &dyn Engine, rows: Range<usize>,
     })
 }
 
-/// Writes what a strip holds below the diagonal to the places above it.
+/// Mirrors a strip from below the diagonal to above it.
 fn mirror<'a, T: Float>(
     blocks: &[Range<usize>],
     lock: &dyn Fn(usize) -> std::sync::MutexGuard<'a, &'a mut [T]>,
@@ -97,7 +97,7 @@ fn mirror<'a, T: Float>(
     for (b, block) in blocks.iter().enumerate().skip(first).take_while(|(_, b)| b.start < columns.end.min(rows.end)) {
         let mut part = lock(b);
         for j in block.start.max(columns.start)..block.end.min(columns.end).min(rows.end) {
-            // Rows of the strip that lie below the diagonal in column j.
+            // Rows of the strip below the diagonal in column j.
             let below = rows.start.max(j + 1)..rows.end;
             let to = &mut part[(j - block.start) * m..][below.clone()];
             for (to, i) in to.iter_mut().zip(below) {
@@ -107,8 +107,8 @@ fn mirror<'a, T: Float>(
     }
 }
 
-/// Places of a dense n × m result of `T`, which must not be more than a budget or an address allows.
-pub(super) fn places<T>(n: usize, m: usize, budget: Option<u64>, scratch: u64) -> Result<usize> {
+/// The length of a dense n × m result of `T`, checked against the budget and the address space.
+pub(super) fn checked_len<T>(n: usize, m: usize, budget: Option<u64>, scratch: u64) -> Result<usize> {
     let bytes = n as u128 * m as u128 * size_of::<T>() as u128;
     let all = bytes + u128::from(scratch);
     if let Some(budget) = budget.map(u128::from).filter(|&b| all > b) {

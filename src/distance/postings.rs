@@ -1,23 +1,23 @@
-//! Rows by columns: of each column the rows that have it.
+//! Rows indexed by column: each column lists the rows that have it.
 
 use std::ops::Range;
 
 use crate::par::filled;
 use crate::{Error, Pattern, Result};
 
-/// The transpose of some rows: of each column the rows that have it, counted from the first, with what belongs to their
-/// entries.
+/// The transpose of a block of rows: for each column the rows that have it, relative to the first, with a payload for
+/// each entry.
 pub(crate) struct Postings<E> {
     starts: Vec<u32>,
-    places: Vec<u16>,
+    positions: Vec<u16>,
     entries: Vec<E>,
-    /// Of each entry of the rows, in their order, how many rows before its own have its column; empty if not asked for.
+    /// For each entry, in row order, the number of earlier rows that have its column; empty unless requested.
     before: Vec<u16>,
 }
 
 impl<E: Copy> Postings<E> {
-    /// The transpose of some rows, at most 65,536, by a stable counting sort; `entry` gives what belongs to an entry.
-    /// With `ordered`, the place of every entry in its column is kept.
+    /// The transpose of at most 65,536 rows, by a stable counting sort; `entry` gives the payload of an entry. With
+    /// `ordered`, the position of every entry in its column is stored.
     /// # Errors
     /// [`Error::IndexOverflow`] for more than 2³² entries; [`Error::OutOfMemory`].
     pub(crate) fn new(
@@ -43,35 +43,34 @@ impl<E: Copy> Postings<E> {
             *start = sum;
             sum += here;
         }
-        let mut places = filled(range.len(), 0u16, "postings")?;
+        let mut positions = filled(range.len(), 0u16, "postings")?;
         let mut entries = filled(range.len(), zero, "postings")?;
         for i in rows.clone() {
             for at in row_ptr[i]..row_ptr[i + 1] {
                 let next = &mut starts[pattern.col_idx()[at] as usize];
-                places[*next as usize] = (i - rows.start) as u16;
+                positions[*next as usize] = (i - rows.start) as u16;
                 entries[*next as usize] = entry(at);
                 *next += 1;
             }
         }
-        // Each start has moved to that of the next column.
+        // Each start has advanced to that of the next column.
         starts.rotate_right(1);
         starts[0] = 0;
         let mut before = filled(if ordered { range.len() } else { 0 }, 0u16, "postings")?;
         if ordered {
-            let mut met = filled(pattern.ncols(), 0u16, "postings")?;
+            let mut seen = filled(pattern.ncols(), 0u16, "postings")?;
             for (before, &c) in before.iter_mut().zip(&pattern.col_idx()[range]) {
-                *before = met[c as usize];
-                met[c as usize] += 1;
+                *before = seen[c as usize];
+                seen[c as usize] += 1;
             }
         }
-        Ok(Self { starts, places, entries, before })
+        Ok(Self { starts, positions, entries, before })
     }
-    /// What belongs to all entries, column after column.
+    /// The payloads of all entries, column after column.
     pub(crate) fn entries(&self) -> &[E] {
         &self.entries
     }
-    /// Where column `c` lies, as far as is asked for: up to the row whose entry, counted from the first row's first, is
-    /// number `up_to`, or to its end.
+    /// The range of column `c`: up to the row of entry `up_to`, counted from the block's first entry, or whole.
     #[inline(always)]
     pub(crate) fn range(&self, c: u32, up_to: Option<usize>) -> Range<usize> {
         let start = self.starts[c as usize] as usize;
@@ -80,10 +79,10 @@ impl<E: Copy> Postings<E> {
             None => start..self.starts[c as usize + 1] as usize,
         }
     }
-    /// Rows there, and what belongs to their entries.
+    /// The rows of a range, and their payloads.
     #[inline(always)]
     pub(crate) fn at(&self, range: Range<usize>) -> (&[u16], &[E]) {
-        (&self.places[range.clone()], &self.entries[range])
+        (&self.positions[range.clone()], &self.entries[range])
     }
     /// Number of rows that have each column.
     pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {

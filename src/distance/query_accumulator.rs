@@ -1,6 +1,6 @@
-//! One row of X at a time queries all rows of Y, or some together: the keys of rows that share a column with it from
-//! sums, those of the others from their norms. Where a row shares columns with most, each row of Y has a sum, and keys
-//! are those of all.
+//! Queries of all rows of Y by one row of X at a time, or by several together. Keys of rows that share a column come
+//! from sums, those of the others from their norms. Where a row shares columns with most of Y, each row of Y has a sum,
+//! and keys are computed for all.
 
 use std::array::from_fn;
 use std::ops::Range;
@@ -15,23 +15,24 @@ use crate::par::filled;
 
 /// Rows whose keys are computed at a time.
 const BLOCK: usize = 256;
-/// A row is queried by its rare columns if all its columns have so many entries, and the rows of the rare ones are read
-/// in a small part of the time. A row takes as long as so many entries, and about as many columns as x has.
+/// A row is queried by its rare columns if all its columns together have at least this many entries, and if reading the
+/// rows of the rare columns takes a small fraction of the time. A row of Y costs as much as `ROW` entries plus about as
+/// many as x has columns.
 const MANY: u64 = 512;
 const ROW: u64 = 8;
-/// That part.
+/// That fraction, as 1 in this many.
 const PART: u64 = 4;
-/// Trials of queries by rare columns before they stop, and the interval of new trials.
+/// Queries by rare columns that are tried before they stop, and the interval of new trials.
 const CREDIT: i32 = 16;
-/// A row has a sum for each row of Y where its columns have at least one entry of so many rows: finding the place of a
-/// row that may be met takes longer than looking at all.
+/// A row uses a sum for each row of Y where its columns have at least one entry per this many rows: looking up the
+/// position of touched rows then takes longer than computing all.
 const SHARED: usize = 2;
-/// Norms whose keys are computed at a time: most rows want few.
+/// Norms whose keys are computed at a time; most queries need few.
 const NORMS: usize = 8;
 
-/// Prepared rows, those of Y by columns too.
+/// Prepared rows, those of Y indexed by column too.
 #[derive(Clone, Copy)]
-pub(super) struct All<'e, 'a, W: Float> {
+pub(super) struct WholeIndex<'e, 'a, W: Float> {
     pub(super) loops: &'e dyn Loops<W>,
     pub(super) x: &'e Rows<'a, W>,
     pub(super) y: &'e Rows<'a, W>,
@@ -40,13 +41,13 @@ pub(super) struct All<'e, 'a, W: Float> {
     pub(super) same: bool,
     /// Rows may be queried by their rare columns alone.
     pub(super) prunes: bool,
-    /// Rows that share columns with most rows of Y have a sum for each.
+    /// Rows that share columns with most rows of Y use a sum for each.
     pub(super) dense: bool,
-    /// And some rows query together.
+    /// And several rows may query together.
     pub(super) together: bool,
 }
 
-impl<W: Float> All<'_, '_, W> {
+impl<W: Float> WholeIndex<'_, '_, W> {
     /// The key of a pair over the union of its columns.
     fn exact(&self, i: usize, j: usize) -> W {
         let Self { loops, x, y, .. } = self;
@@ -54,7 +55,7 @@ impl<W: Float> All<'_, '_, W> {
     }
 }
 
-impl<W: Float> Whole for All<'_, '_, W> {
+impl<W: Float> Whole for WholeIndex<'_, '_, W> {
     fn row_query(&self) -> Result<Box<dyn RowQuery + '_>> {
         let (engine, by_columns) = (*self, self.by_columns);
         let touched = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
@@ -65,8 +66,8 @@ impl<W: Float> Whole for All<'_, '_, W> {
         let sums = filled(room, W::ZERO, "sums")?;
         let x = if engine.prunes { filled(engine.y.entries.width(), W::NOTHING, "a row")? } else { Vec::new() };
         let mut block = Block::new()?;
-        for (norms, alike) in block.norms.iter_mut().zip(by_columns.alike()) {
-            norms.fill(alike.unwrap_or(W::ZERO));
+        for (norms, uniform) in block.norms.iter_mut().zip(by_columns.uniform()) {
+            norms.fill(uniform.unwrap_or(W::ZERO));
         }
         Ok(Box::new(QueryAccumulator {
             engine,
@@ -84,9 +85,9 @@ impl<W: Float> Whole for All<'_, '_, W> {
     }
 }
 
-/// What keys of some rows are computed from.
+/// The inputs of the keys of a block of rows.
 struct Block<W> {
-    /// Those that all rows have, or of each place.
+    /// The common norms of all rows, or the norms of each position.
     norms: [Vec<W>; 2],
     sums: Vec<W>,
     shared: Vec<W>,
@@ -105,36 +106,36 @@ impl<W: Float> Block<W> {
     }
 }
 
-/// Where sums are.
+/// The layout of sums.
 #[derive(Clone, Copy, PartialEq)]
 enum SumOrder {
-    /// Those of the rows that share a column.
+    /// Only for the rows that share a column.
     Touched,
     /// One for each row of Y.
     Dense,
-    /// Of rows of X from `first` on, side by side, for each row of Y.
+    /// Interleaved for rows of X from `first` on, for each row of Y.
     Together { first: usize },
 }
 
 /// The sums of one row of X with the rows of Y that share a column.
 struct QueryAccumulator<'e, 'a, W: Float> {
-    engine: All<'e, 'a, W>,
+    engine: WholeIndex<'e, 'a, W>,
     by_columns: &'e ByColumns<W>,
     touched: RowSums<W>,
-    /// Room for a sum for each row of Y, and more up to a power of two, of a row of X or of [`TOGETHER`]; 0 unless they
-    /// are in use. Empty if there may be none.
+    /// A sum for each row of Y, padded to a power of two, for one row of X or for [`TOGETHER`]; 0 unless in use. Empty
+    /// if dense sums are not allowed.
     sums: Vec<W>,
     order: SumOrder,
-    /// That row.
+    /// The row that queries.
     row: usize,
     block: Block<W>,
-    /// A row of X by columns, [`Float::NOTHING`] where it has none; empty if nothing is known of rows that share few.
+    /// The querying row in dense form, [`Float::NOTHING`] where it has no entry; empty without pruning.
     x: Vec<W>,
-    /// Rows of Y that have each column of X, and where the column stands.
+    /// For each column of the query: its number of rows of Y, and its position.
     rare: Vec<(u32, u32)>,
-    /// Whether to query by rare columns: the balance of what that has saved and cost so far.
+    /// The balance of what queries by rare columns have saved and cost so far; they are used while it is positive.
     credit: i32,
-    /// The row was queried by its rare columns alone, so that its sums are incomplete.
+    /// The last query used only rare columns, so its sums are incomplete.
     queried_rare: bool,
 }
 
@@ -145,7 +146,7 @@ impl<W: Float> Drop for QueryAccumulator<'_, '_, W> {
 }
 
 impl<W: Float> QueryAccumulator<'_, '_, W> {
-    /// Keys of the rows at `place` of the block, from its norms, sums and shared columns; `j_of` tells their numbers.
+    /// Keys of the block, from its norms, sums and shared columns; `j_of` maps a position to a row of Y.
     fn keys(&mut self, len: usize, norms: [Option<&[W]>; 2], itself: Option<usize>, j_of: &dyn Fn(usize) -> usize) {
         let Self { engine, row, block, .. } = self;
         let (loops, of_x) = (engine.loops, engine.x.norms(*row));
@@ -153,14 +154,14 @@ impl<W: Float> QueryAccumulator<'_, '_, W> {
         let shared = if loops.facts().counts { &block.shared[..len] } else { &[] };
         let keys = &mut block.keys[..len];
         if loops.keys(of_x, own, &block.sums[..len], shared, keys) {
-            loops.again(of_x, own, keys, itself, &mut |place| engine.exact(*row, j_of(place)));
+            loops.refine(of_x, own, keys, itself, &mut |position| engine.exact(*row, j_of(position)));
         }
         // NaN stays NaN.
-        if let Some(key) = itself.and_then(|place| keys.get_mut(place)).filter(|key| !key.is_nan()) {
+        if let Some(key) = itself.and_then(|position| keys.get_mut(position)).filter(|key| !key.is_nan()) {
             *key = 0.0;
         }
     }
-    /// No sums but those of touched rows.
+    /// Resets to sums of touched rows only.
     fn clear_sums(&mut self) {
         let each = match std::mem::replace(&mut self.order, SumOrder::Touched) {
             SumOrder::Touched => 0,
@@ -169,7 +170,7 @@ impl<W: Float> QueryAccumulator<'_, '_, W> {
         };
         self.sums[..each * self.engine.y.entries.nrows()].fill(W::ZERO);
     }
-    /// Where the row itself is at a distance of 0, its number.
+    /// The number of the row itself, if its distance to itself is 0.
     fn itself(&self) -> Option<u32> {
         (self.engine.same && self.engine.loops.facts().zero_self).then_some(self.row as u32)
     }
@@ -187,12 +188,12 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
             if terms >= m / SHARED {
                 self.order = SumOrder::Dense;
                 let sums = &mut self.sums[..m.next_power_of_two()];
-                self.engine.loops.meet_dense(x.row(i), self.by_columns, sums);
+                self.engine.loops.accumulate_dense(x.row(i), self.by_columns, sums);
                 return;
             }
         }
         let ahead = &x.pattern.col_idx()[x.pattern.row_ptr()[i]..];
-        self.engine.loops.meet(x.row(i), ahead, self.by_columns, &mut self.touched);
+        self.engine.loops.accumulate(x.row(i), ahead, self.by_columns, &mut self.touched);
     }
     fn query_together(&mut self, rows: Range<usize>) -> usize {
         let n = rows.len().min(TOGETHER);
@@ -206,17 +207,17 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         let x = &self.engine.x.entries;
         let rows = from_fn(|q| if q < n { x.row(rows.start + q) } else { (&[][..], &[][..]) });
         let (sums, _) = self.sums.as_chunks_mut();
-        self.engine.loops.meet_together(rows, self.by_columns, sums);
+        self.engine.loops.accumulate_together(rows, self.by_columns, sums);
         n
     }
-    fn turn_to(&mut self, i: usize) {
+    fn select_row(&mut self, i: usize) {
         self.row = i;
     }
     fn query_rare(&mut self, i: usize) -> Option<f64> {
         if self.x.is_empty() {
             return None;
         }
-        // After many that were not enough, one in some is tried.
+        // After many failures, one query in [`CREDIT`] is tried.
         self.credit += i32::from(self.credit <= 0 && i.is_multiple_of(CREDIT as usize));
         if self.credit <= 0 {
             return None;
@@ -224,37 +225,37 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         let (columns, entries) = self.engine.x.entries.row(i);
         let mut all = 0;
         self.rare.clear();
-        // Without room, by all columns.
+        // Without memory, query by all columns.
         self.rare.try_reserve(columns.len()).ok()?;
-        for (place, &c) in (0..).zip(columns) {
+        for (position, &c) in (0..).zip(columns) {
             let count = self.by_columns.count(c);
             all += count as u64;
-            self.rare.push((count.min(u32::MAX as usize) as u32, place));
+            self.rare.push((count.min(u32::MAX as usize) as u32, position));
         }
         if all < MANY {
             return None;
         }
         self.rare.sort_unstable();
         let of_row = PART * (ROW + columns.len() as u64);
-        let mut few = 0;
+        let mut total = 0;
         let rare = self.rare.iter().take_while(|&&(count, _)| {
-            few += u64::from(count);
-            few * of_row <= all
+            total += u64::from(count);
+            total * of_row <= all
         });
         let rare = rare.count();
-        let part = self.rare[rare..].iter().map(|&(_, place)| entries[place as usize].as_f64().powi(2)).sum();
-        // Where none is rare, none are likely to be soon.
+        let part = self.rare[rare..].iter().map(|&(_, position)| entries[position as usize].as_f64().powi(2)).sum();
+        // If no column is rare, later queries are unlikely to have one.
         self.credit -= i32::from(rare == 0);
         let least = self.engine.loops.at_least(self.engine.x.norms(i), part).filter(|_| rare > 0)?;
         self.touched.clear();
         (self.row, self.queried_rare) = (i, true);
-        for &(_, place) in &self.rare[..rare] {
-            let (c, a) = ([columns[place as usize]], [entries[place as usize]]);
-            self.engine.loops.meet((&c, &a), &[], self.by_columns, &mut self.touched);
+        for &(_, position) in &self.rare[..rare] {
+            let (c, a) = ([columns[position as usize]], [entries[position as usize]]);
+            self.engine.loops.accumulate((&c, &a), &[], self.by_columns, &mut self.touched);
         }
         Some(least)
     }
-    fn was_enough(&mut self, enough: bool) {
+    fn record_outcome(&mut self, enough: bool) {
         self.credit = if enough { (self.credit + 1).min(4 * CREDIT) } else { self.credit - 2 };
     }
     fn is_ordered(&self) -> bool {
@@ -262,20 +263,20 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
     }
     fn touched(&mut self, each: &mut EachKey<'_>) {
         let engine = self.engine;
-        let (itself, alike, y) = (self.itself(), self.by_columns.alike(), engine.y);
+        let (itself, uniform, y) = (self.itself(), self.by_columns.uniform(), engine.y);
         let counts = engine.loops.facts().counts;
-        // Not borrowed while keys are computed.
+        // Moved out, because computing keys borrows `self`.
         let touched = std::mem::replace(&mut self.touched, RowSums::nothing());
         let (columns, entries) = engine.x.entries.row(self.row);
         if self.queried_rare {
             columns.iter().zip(entries).for_each(|(&c, &a)| self.x[c as usize] = a);
         }
-        let place_of_itself = itself.and_then(|i| touched.place(i));
+        let own_position = itself.and_then(|i| touched.position(i));
         let (sums, shared) = touched.sums();
         for (first, rows) in (0..).step_by(BLOCK).zip(touched.rows().chunks(BLOCK)) {
             if self.queried_rare {
-                for (place, &j) in rows.iter().enumerate() {
-                    (self.block.sums[place], self.block.shared[place]) =
+                for (position, &j) in rows.iter().enumerate() {
+                    (self.block.sums[position], self.block.shared[position]) =
                         engine.loops.sum(&self.x, y.entries.row(j as usize));
                 }
             } else {
@@ -284,14 +285,14 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
                     self.block.shared[..rows.len()].copy_from_slice(&shared[first..][..rows.len()]);
                 }
             }
-            let place_of_itself = place_of_itself.and_then(|at| at.checked_sub(first)).filter(|&at| at < rows.len());
+            let own_position = own_position.and_then(|at| at.checked_sub(first)).filter(|&at| at < rows.len());
             let of_y = y.norms_from(0, y.entries.nrows());
-            for ((norms, alike), of_y) in self.block.norms.iter_mut().zip(alike).zip(of_y) {
-                if alike.is_none() {
+            for ((norms, uniform), of_y) in self.block.norms.iter_mut().zip(uniform).zip(of_y) {
+                if uniform.is_none() {
                     rows.iter().zip(norms).for_each(|(&j, to)| *to = of_y[j as usize]);
                 }
             }
-            self.keys(rows.len(), [None; 2], place_of_itself, &|place| rows[place] as usize);
+            self.keys(rows.len(), [None; 2], own_position, &|position| rows[position] as usize);
             each(rows, &self.block.keys[..rows.len()]);
         }
         if self.queried_rare {
@@ -306,11 +307,11 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
             self.block.sums[..len].fill(W::ZERO);
             self.block.shared[..len].fill(W::ZERO);
             let norms = by_columns.norms(first, len).map(Some);
-            self.keys(len, norms, None, &|place| by_columns.group(first + place)[0] as usize);
-            for (group, place) in (first..).zip(0..len) {
+            self.keys(len, norms, None, &|position| by_columns.group(first + position)[0] as usize);
+            for (group, position) in (first..).zip(0..len) {
                 let touched = &self.touched;
-                let mut rows = by_columns.group(group).iter().copied().filter(|&j| touched.place(j).is_none());
-                if !each(self.block.keys[place], &mut rows) {
+                let mut rows = by_columns.group(group).iter().copied().filter(|&j| touched.position(j).is_none());
+                if !each(self.block.keys[position], &mut rows) {
                     return;
                 }
             }
@@ -324,20 +325,20 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
             let sums = &mut self.block.sums[..len];
             match self.order {
                 SumOrder::Touched => {
-                    for (place, (sum, shared)) in sums.iter_mut().zip(&mut self.block.shared).enumerate() {
-                        (*sum, *shared) = self.touched.sum(first + place);
+                    for (position, (sum, shared)) in sums.iter_mut().zip(&mut self.block.shared).enumerate() {
+                        (*sum, *shared) = self.touched.sum(first + position);
                     }
                 }
                 SumOrder::Dense => sums.copy_from_slice(&self.sums[first..][..len]),
                 SumOrder::Together { first: row } => {
                     let (of_rows, _) = self.sums.as_chunks::<TOGETHER>();
-                    let place = self.row - row;
-                    sums.iter_mut().zip(&of_rows[first..]).for_each(|(to, sums)| *to = sums[place]);
+                    let position = self.row - row;
+                    sums.iter_mut().zip(&of_rows[first..]).for_each(|(to, sums)| *to = sums[position]);
                 }
             }
             let norms = y.norms_from(first, len).map(Some);
-            let place_of_itself = itself.and_then(|i| (i as usize).checked_sub(first)).filter(|&place| place < len);
-            self.keys(len, norms, place_of_itself, &|place| first + place);
+            let own_position = itself.and_then(|i| (i as usize).checked_sub(first)).filter(|&position| position < len);
+            self.keys(len, norms, own_position, &|position| first + position);
             each(first, &mut self.block.keys[..len]);
         }
     }

@@ -11,19 +11,19 @@ use super::float::{Float, Form, OfType, Typed};
 use crate::par::{Threads, filled, out_of_memory, reserved};
 use crate::{Csr, Error, Index, Result};
 
-/// A neighbour: row, counted from the first of its block, column, distance.
+/// A neighbour: row within its block, column, distance.
 type Hit<T, I> = (u32, I, T);
 
-/// What a block of rows has found in some tiles: its neighbours row after row, in order.
-struct Found<T, I> {
-    /// Where each row begins, and the end.
+/// The neighbours of a block of rows in some tiles, row after row, in order.
+struct BlockHits<T, I> {
+    /// Offset of each row, and the end.
     starts: Vec<usize>,
     columns: Vec<I>,
     values: Vec<T>,
 }
 
-impl<T: Float, I: Index> Found<T, I> {
-    /// Hits of `rows` rows, those of a row in order.
+impl<T: Float, I: Index> BlockHits<T, I> {
+    /// From the hits of `rows` rows, those of a row in order.
     fn new(rows: usize, hits: &[Hit<T, I>]) -> Result<Self> {
         let mut starts = filled(rows + 1, 0usize, "neighbours")?;
         hits.iter().for_each(|&(row, ..)| starts[row as usize + 1] += 1);
@@ -35,12 +35,12 @@ impl<T: Float, I: Index> Found<T, I> {
             (columns[*next], values[*next]) = (column, distance);
             *next += 1;
         }
-        // Each start has moved to that of the next row.
+        // Each start has advanced to that of the next row.
         starts.rotate_right(1);
         starts[0] = 0;
         Ok(Self { starts, columns, values })
     }
-    /// Bytes of so many hits of so many rows.
+    /// Bytes of `hits` hits in `rows` rows.
     fn bytes(rows: usize, hits: usize) -> u64 {
         ((rows + 1) * size_of::<usize>() + hits * (size_of::<T>() + size_of::<I>())) as u64
     }
@@ -50,34 +50,34 @@ impl<T: Float, I: Index> Found<T, I> {
     }
 }
 
-/// Bytes that are taken, and may be.
-struct Taken {
+/// The bytes taken, and the budget.
+struct BytesTaken {
     bytes: AtomicU64,
     budget: Option<u64>,
 }
 
-impl Taken {
-    /// Takes so many more.
-    fn more(&self, bytes: u64) -> Result<()> {
+impl BytesTaken {
+    /// Reserves `bytes` more.
+    fn reserve(&self, bytes: u64) -> Result<()> {
         let all = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         within("neighbours within a radius", all, self.budget)
     }
-    fn less(&self, bytes: u64) {
+    fn release(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-/// Which pairs are wanted, and the bytes that they may take.
+/// The parameters of a radius search.
 #[derive(Clone, Copy)]
-pub(super) struct Radius {
+pub(super) struct RadiusSpec {
     pub(super) radius: f64,
     pub(super) similarity: bool,
     pub(super) exclude_self: bool,
     pub(super) budget: Option<u64>,
 }
 
-impl Radius {
-    /// Whether a distance, as it is returned, is wanted.
+impl RadiusSpec {
+    /// Whether a distance, as returned, is within the radius.
     fn inside<T: Float>(&self, d: T) -> bool {
         if self.similarity { d.as_f64() >= self.radius } else { d.as_f64() <= self.radius }
     }
@@ -90,21 +90,21 @@ impl<I: Index> Form for Graph<I> {
     type Of<T: Float> = Csr<T, I>;
 }
 
-/// The rows within a radius, columns counted with u32, values of the type `of`.
+/// The rows within a radius, column indices u32, values of the type `of`.
 pub(super) fn narrow(
     threads: &Threads,
     engine: &dyn Engine,
-    wanted: Radius,
+    wanted: RadiusSpec,
     of: Typed<OfType>,
 ) -> Result<Typed<Graph<u32>>> {
     of_type(threads, engine, wanted, of)
 }
 
-/// The rows within a radius, columns counted with u64, values of the type `of`.
+/// The rows within a radius, column indices u64, values of the type `of`.
 pub(super) fn wide(
     threads: &Threads,
     engine: &dyn Engine,
-    wanted: Radius,
+    wanted: RadiusSpec,
     of: Typed<OfType>,
 ) -> Result<Typed<Graph<u64>>> {
     of_type(threads, engine, wanted, of)
@@ -113,7 +113,7 @@ pub(super) fn wide(
 fn of_type<I: Index>(
     threads: &Threads,
     engine: &dyn Engine,
-    wanted: Radius,
+    wanted: RadiusSpec,
     of: Typed<OfType>,
 ) -> Result<Typed<Graph<I>>> {
     Ok(match of {
@@ -122,8 +122,8 @@ fn of_type<I: Index>(
     })
 }
 
-fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted: Radius) -> Result<Csr<T, I>> {
-    let Radius { exclude_self, budget, .. } = wanted;
+fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted: RadiusSpec) -> Result<Csr<T, I>> {
+    let RadiusSpec { exclude_self, budget, .. } = wanted;
     let (n, m) = engine.nrows();
     if m as u128 > I::MAX_LEN as u128 {
         return Err(Error::IndexOverflow { what: "columns", needed: m as u128, max: I::MAX_LEN as u128 });
@@ -134,18 +134,18 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
         engine.whole_bytes(threads).filter(|&bytes| budget.is_none_or(|b| bytes.saturating_add(rows) <= b))
         && let Some(whole) = engine.whole(threads)?
     {
-        let taken = Taken { bytes: AtomicU64::new(0), budget };
-        taken.more(bytes + rows)?;
+        let taken = BytesTaken { bytes: AtomicU64::new(0), budget };
+        taken.reserve(bytes + rows)?;
         match by_whole(threads, engine, &*whole, &wanted, &blocks, &taken) {
-            // Tiles may take less.
+            // Tiles may need less memory.
             Err(Error::Budget { .. }) => {}
             found => return joined(&blocks, found?, (n, m)),
         }
     }
     let mut found = reserved(blocks.len(), "neighbours")?;
-    found.resize_with(blocks.len(), || Mutex::new(Vec::<Found<T, I>>::new()));
-    let taken = Taken { bytes: AtomicU64::new(0), budget };
-    taken.more(Batches::new(engine).all_bytes(threads) + rows)?;
+    found.resize_with(blocks.len(), || Mutex::new(Vec::<BlockHits<T, I>>::new()));
+    let taken = BytesTaken { bytes: AtomicU64::new(0), budget };
+    taken.reserve(Batches::new(engine).all_bytes(threads) + rows)?;
     Batches::new(engine).for_each(threads, |open| {
         threads.for_each_of(
             "neighbours within a radius",
@@ -157,7 +157,7 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
                 for (rows, tile) in open {
                     tile.keys(block.clone(), false, &mut |i, keys| {
                         engine.finish(keys);
-                        // As they are returned: in f32, rounded.
+                        // As returned: rounded in f32.
                         let inside = |d: T| wanted.inside(d);
                         let here = keys.iter().filter(|&&d| inside(T::from_f64(d))).count();
                         make_room(hits, here, &taken)?;
@@ -171,10 +171,10 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
                     })?;
                 }
                 // Once here, and once in the result.
-                taken.more(Found::<T, I>::bytes(block.len(), 2 * hits.len()))?;
-                let of_block = Found::new(block.len(), hits)?;
+                taken.reserve(BlockHits::<T, I>::bytes(block.len(), 2 * hits.len()))?;
+                let of_block = BlockHits::new(block.len(), hits)?;
                 let mut found = found[b].lock().unwrap_or_else(PoisonError::into_inner);
-                found.try_reserve(1).map_err(|_| out_of_memory::<Found<T, I>>("neighbours", 1))?;
+                found.try_reserve(1).map_err(|_| out_of_memory::<BlockHits<T, I>>("neighbours", 1))?;
                 found.push(of_block);
                 Ok(())
             },
@@ -183,31 +183,31 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
     joined(&blocks, found, (n, m))
 }
 
-/// Room for so many more hits.
-fn make_room<T, I>(hits: &mut Vec<Hit<T, I>>, more: usize, taken: &Taken) -> Result<()> {
+/// Reserves room for `more` hits.
+fn make_room<T, I>(hits: &mut Vec<Hit<T, I>>, more: usize, taken: &BytesTaken) -> Result<()> {
     if hits.capacity() - hits.len() < more {
         let of_hit = size_of::<Hit<T, I>>() as u64;
         let (had, wanted) = (hits.capacity(), (hits.len() + more).next_power_of_two());
-        // Both while it moves.
-        taken.more(wanted as u64 * of_hit)?;
+        // Both buffers exist while the hits are copied.
+        taken.reserve(wanted as u64 * of_hit)?;
         let refused = |_| out_of_memory::<Hit<T, I>>("neighbours", wanted);
         hits.try_reserve_exact(wanted - hits.len()).map_err(refused)?;
-        taken.less(had as u64 * of_hit);
+        taken.release(had as u64 * of_hit);
     }
     Ok(())
 }
 
-/// What each block of rows has found, as its tiles were taken.
-type OfBlocks<T, I> = Vec<Mutex<Vec<Found<T, I>>>>;
+/// The neighbours of each block of rows, in the order of the tiles.
+type OfBlocks<T, I> = Vec<Mutex<Vec<BlockHits<T, I>>>>;
 
 /// The rows within a radius, each row of X querying all of Y at once.
 fn by_whole<T: Float, I: Index>(
     threads: &Threads,
     engine: &dyn Engine,
     whole: &dyn Whole,
-    wanted: &Radius,
+    wanted: &RadiusSpec,
     blocks: &[Range<usize>],
-    taken: &Taken,
+    taken: &BytesTaken,
 ) -> Result<OfBlocks<T, I>> {
     let mut found = reserved(blocks.len(), "neighbours")?;
     found.resize_with(blocks.len(), || Mutex::new(Vec::new()));
@@ -220,10 +220,10 @@ fn by_whole<T: Float, I: Index>(
             for i in blocks[b].clone() {
                 of_row(engine, &mut **query, wanted, i, (i - blocks[b].start) as u32, hits, taken)?;
             }
-            taken.more(Found::<T, I>::bytes(blocks[b].len(), 2 * hits.len()))?;
-            let of_block = Found::new(blocks[b].len(), hits)?;
+            taken.reserve(BlockHits::<T, I>::bytes(blocks[b].len(), 2 * hits.len()))?;
+            let of_block = BlockHits::new(blocks[b].len(), hits)?;
             let mut found = found[b].lock().unwrap_or_else(PoisonError::into_inner);
-            found.try_reserve(1).map_err(|_| out_of_memory::<Found<T, I>>("neighbours", 1))?;
+            found.try_reserve(1).map_err(|_| out_of_memory::<BlockHits<T, I>>("neighbours", 1))?;
             found.push(of_block);
             Ok(())
         },
@@ -231,15 +231,15 @@ fn by_whole<T: Float, I: Index>(
     Ok(found)
 }
 
-/// Adds the hits of row `i`, number `row` of its block, in order.
+/// Appends the hits of row `i`, number `row` of its block, in order.
 fn of_row<T: Float, I: Index>(
     engine: &dyn Engine,
     query: &mut dyn RowQuery,
-    wanted: &Radius,
+    wanted: &RadiusSpec,
     i: usize,
     row: u32,
     hits: &mut Vec<Hit<T, I>>,
-    taken: &Taken,
+    taken: &BytesTaken,
 ) -> Result<()> {
     let exclude_self = wanted.exclude_self;
     let inside = |d: T| wanted.inside(d);
@@ -265,7 +265,7 @@ fn of_row<T: Float, I: Index>(
     if ordered {
         query.touched(&mut of_touched);
     }
-    // Where very many share no column and are inside, all are looked at in order.
+    // If very many rows that share no column are within the radius, all rows are scanned in order instead.
     let most = hits.len() + m / 8;
     let mut many = !ordered;
     let mut of_others = |key: f64, rows: &mut dyn Iterator<Item = u32>| {
@@ -307,7 +307,7 @@ fn of_row<T: Float, I: Index>(
     done
 }
 
-/// The matrix of what all blocks have found.
+/// The matrix of all hits.
 fn joined<T: Float, I: Index>(
     blocks: &[Range<usize>],
     found: OfBlocks<T, I>,
@@ -319,7 +319,7 @@ fn joined<T: Float, I: Index>(
     let nnz = found.iter().flatten().map(|f| f.columns.len()).sum();
     let (mut columns, mut values) = (reserved(nnz, "neighbours")?, reserved(nnz, "distances")?);
     for (block, of_block) in blocks.iter().zip(&mut found) {
-        // What is copied is given back.
+        // Frees each block as soon as it is copied.
         let of_block = std::mem::take(of_block);
         for row in 0..block.len() {
             for (c, v) in of_block.iter().map(|found| found.row(row)) {

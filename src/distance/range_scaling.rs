@@ -1,7 +1,7 @@
 //! Range scaling, where the distance allows it: rows are scaled by powers of two, so that no power of an entry
-//! overflows or underflows, and centred where the mean is so large beside the spread that it would cancel.
+//! overflows or underflows, and centred where the mean is so large relative to the spread that it would cancel.
 //!
-//! Ordinary rows pass through unchanged. The test reads their largest and smallest magnitudes, for correlation also
+//! Ordinary rows pass through unchanged. The test reads their largest and smallest magnitudes, and for correlation also
 //! mean and spread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,27 +17,26 @@ use crate::Csr;
 use crate::algebra::Num;
 #[cfg(feature = "cuda")]
 use crate::algebra::Type;
-use crate::par::{Fresh, Threads, reserved, split};
+use crate::par::{Threads, UninitOutput, reserved, split};
 use crate::simd::{Work, dispatch_work};
 use crate::{Pattern, Result};
 
-/// Rows are centred where the squared mean is more than so many times the variance: with less, six bits are lost at
-/// most.
-pub(crate) const FAR: f64 = 64.0;
+/// Rows are centred where the squared mean exceeds this multiple of the variance; below it, at most six bits are lost.
+pub(crate) const CENTRE_RATIO: f64 = 64.0;
 
-/// How large entries are.
+/// The range of magnitudes.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// All magnitudes are below 2^above, and at least 2^least but for zeros.
+    /// All magnitudes are below 2^above; nonzero ones are at least 2^least.
     above: i32,
     least: i32,
-    /// There are at most 2^count.
+    /// There are at most 2^count entries.
     count: i32,
 }
 
 impl Span {
     fn of<T: Float>(threads: &Threads, sides: &[&Entries<'_, T>]) -> Result<Option<Self>> {
-        // Numbers that are not below 0 come as their bits do.
+        // Nonnegative floats compare like their bits.
         let (most, least) = (AtomicU64::new(0), AtomicU64::new(f64::INFINITY.to_bits()));
         for side in sides {
             let look = |values: &[T]| {
@@ -57,7 +56,7 @@ impl Span {
     }
 }
 
-/// The largest finite magnitude of numbers, and the smallest that is not 0; 0 and ∞ if there is none.
+/// The largest finite magnitude, and the smallest nonzero one; 0 and ∞ if there is none.
 struct Magnitudes<'a, T>(&'a [T]);
 
 impl<T: Float> Work for Magnitudes<'_, T> {
@@ -82,22 +81,22 @@ impl<T: Float> Work for Magnitudes<'_, T> {
     }
 }
 
-/// What is done to rows.
+/// The scaling of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
     /// Nothing.
     None,
-    /// All rows are taken in units of 2^e.
+    /// All rows are expressed in units of 2^e.
     All(i32),
-    /// Each row is taken in units of its own largest magnitude.
+    /// Each row is expressed in units of its own largest magnitude.
     Rows,
 }
 
-/// What rows of that span need; `grid` is asked for the exponent of a power of two that divides all entries.
+/// The scaling that rows of that span need; `grid` computes the exponent of a power of two that divides all entries.
 fn scale(limits: Limits, invariance: Invariance, span: Span, grid: impl FnOnce() -> i32) -> Scale {
     let Limits { most, least, digits } = limits;
     let room = most - span.count - 3;
-    // Whether the smallest keep their digits in units of 2^e.
+    // Whether the smallest entries keep their digits in units of 2^e.
     let stay = |e: i32| span.least - e > -most;
     match invariance {
         Invariance::None => Scale::None,
@@ -106,8 +105,8 @@ fn scale(limits: Limits, invariance: Invariance, span: Span, grid: impl FnOnce()
             if fits { Scale::None } else { Scale::Rows }
         }
         Invariance::Degree(_) => {
-            // Logarithms of numbers far from one hide small differences. By an even number, as of some the root is
-            // taken.
+            // Logarithms of numbers far from one hide small differences. The exponent is even, because some metrics
+            // take a root.
             let e = match span.above {
                 above if above.abs() > 2 * digits && stay(above) => above,
                 above => (above - room).max(0),
@@ -115,36 +114,35 @@ fn scale(limits: Limits, invariance: Invariance, span: Span, grid: impl FnOnce()
             if e == 0 { Scale::None } else { Scale::All(e + (e & 1)) }
         }
         Invariance::Norm { p, .. } => {
-            // A difference may be twice as large as an entry, and as small as the distance of two neighbouring numbers.
+            // A difference may be twice as large as an entry, and as small as the spacing of adjacent numbers.
             let top = (f64::from(room) / p).floor() as i32 - 1;
             let shows = |e: i32| p * f64::from(e) >= f64::from(least);
             let fits = span.above <= top && (shows(span.least - digits) || shows(grid()));
             let e = span.above - top;
-            // Without a unit for all, sums that overflow are computed again.
+            // Without a common unit, sums that overflow are recomputed.
             if fits { Scale::None } else { Scale::All(if stay(e) { e } else { 0 }) }
         }
     }
 }
 
-/// Whether entries of these magnitudes, the least and the most, so many, are compared in numbers of that type as they
-/// are.
+/// Whether `entries` entries with the given least and largest magnitudes can be compared in that type without scaling.
 #[cfg(feature = "cuda")]
 pub(crate) fn fits(of: Type, invariance: Invariance, [least, most]: [f64; 2], entries: usize) -> bool {
     let limits = if of == Type::F32 { Limits::of::<f32>() } else { Limits::of::<f64>() };
     let span = Span::between(least, most, entries);
-    // Differences of numbers that are nearly equal may vanish.
+    // Differences of nearly equal numbers may vanish.
     scale(limits, invariance, span, || span.least) == Scale::None
 }
 
-/// The rows as numbers of type `W`, those centred whose mean is large beside their spread.
+/// The rows as numbers of type `W`, centred where the mean is large relative to the spread.
 #[cfg(feature = "cuda")]
 pub(crate) fn centred_rows<T: Float, W: Float>(a: &Csr<T>) -> Result<Csr<W>> {
     let rows = centred(Entries::borrowed(a).cast::<W>()?)?;
     Csr::with_pattern(rows.pattern, rows.values.into_owned())
 }
 
-/// What two matrices, or one, need before they are compared.
-pub(super) struct Fit {
+/// The transformation that two matrices, or one, need before they are compared.
+pub(super) struct RangeScaling {
     scale: Scale,
     centre: bool,
 }
@@ -152,8 +150,8 @@ pub(super) struct Fit {
 /// Rows of X and Y.
 pub(super) type Sides<'a, W> = (Entries<'a, W>, Option<Entries<'a, W>>);
 
-impl Fit {
-    /// What these rows need to be compared in numbers of type `W`; usually nothing.
+impl RangeScaling {
+    /// The transformation that these rows need to be compared in numbers of type `W`; usually none.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new<T: Float, W: Float>(
@@ -176,12 +174,12 @@ impl Fit {
         let mut centre = invariance == Invariance::RowsAndMeans && scale != Scale::None;
         if invariance == Invariance::RowsAndMeans && !centre {
             for side in sides {
-                centre |= any_far(threads, side)?;
+                centre |= any_needs_centring(threads, side)?;
             }
         }
         Ok((scale != Scale::None || centre).then_some(Self { scale, centre }))
     }
-    /// The rows as they are compared, and the loops that compare them.
+    /// The transformed rows, and the loops that compare them.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn apply<'a, W: Float>(
@@ -189,7 +187,7 @@ impl Fit {
         loops: Box<dyn Loops<W>>,
         (x, y): Sides<'a, W>,
     ) -> Result<(Box<dyn Loops<W>>, Sides<'a, W>)> {
-        let fitted = |a: Entries<'a, W>| -> Result<Entries<'a, W>> {
+        let transformed = |a: Entries<'a, W>| -> Result<Entries<'a, W>> {
             let a = match self.scale {
                 Scale::None => a,
                 Scale::All(e) => scaled(a, |_| e)?,
@@ -201,7 +199,7 @@ impl Fit {
             };
             if self.centre { centred(a) } else { Ok(a) }
         };
-        let rows = (fitted(x)?, y.map(fitted).transpose()?);
+        let rows = (transformed(x)?, y.map(transformed).transpose()?);
         let loops = match self.scale {
             Scale::All(exponent) => Box::new(Rescaled { inner: loops, exponent }),
             _ => loops,
@@ -210,10 +208,10 @@ impl Fit {
     }
 }
 
-/// What is known of the rows of one matrix that need nothing done to them alone, for those that are compared with them
+/// Statistics of the rows of one matrix that need no transformation by themselves, for rows that are compared with them
 /// later.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct SideRange {
     span: Option<Span>,
     entries: usize,
     grid: Option<i32>,
@@ -224,8 +222,8 @@ fn finest<T: Float>(a: &Entries<'_, T>) -> Option<i32> {
     a.values.iter().map(|x| x.as_f64()).filter(|x| x.is_finite() && *x != 0.0).map(grid).min()
 }
 
-impl Known {
-    /// Nothing if these rows need something.
+impl SideRange {
+    /// `None` if these rows need a transformation.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new<T: Float, W: Float>(
@@ -233,7 +231,7 @@ impl Known {
         loops: &dyn Loops<W>,
         y: &Entries<'_, T>,
     ) -> Result<Option<Self>> {
-        if Fit::new(threads, loops, y, None)?.is_some() {
+        if RangeScaling::new(threads, loops, y, None)?.is_some() {
             return Ok(None);
         }
         let invariance = loops.invariance();
@@ -241,7 +239,7 @@ impl Known {
         let grid = if matches!(invariance, Invariance::Norm { .. }) { finest(y) } else { None };
         Ok(Some(Self { span, entries: y.values.len(), grid }))
     }
-    /// Whether something has to be done to both where rows of X are compared with these.
+    /// Whether both sides need a transformation when rows of X are compared with these.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn needs_more<T: Float, W: Float>(
@@ -266,11 +264,11 @@ impl Known {
         if scale(Limits::of::<W>(), invariance, span, grid) != Scale::None {
             return Ok(true);
         }
-        Ok(invariance == Invariance::RowsAndMeans && any_far(threads, x)?)
+        Ok(invariance == Invariance::RowsAndMeans && any_needs_centring(threads, x)?)
     }
 }
 
-/// Each row in units of 2^e, e found from its entries.
+/// Expresses each row in units of 2^e, e computed from its entries.
 fn scaled<'a, W: Float>(a: Entries<'a, W>, e: impl Fn(&[W]) -> i32) -> Result<Entries<'a, W>> {
     let mut values = reserved(a.values.len(), "scaled entries")?;
     for i in 0..a.nrows() {
@@ -281,7 +279,8 @@ fn scaled<'a, W: Float>(a: Entries<'a, W>, e: impl Fn(&[W]) -> i32) -> Result<En
     Ok(a.with_values(values))
 }
 
-/// The mean of a row over all its columns, as a number and what that lacks, and the sum of squared differences from it.
+/// The mean of a row over all its columns, as a number and its rounding error, and the sum of squared deviations from
+/// it.
 struct Spread {
     mean: [f64; 2],
     squares: f64,
@@ -291,7 +290,7 @@ impl Spread {
     fn of<W: Float>(row: &[W], ncols: usize) -> Self {
         let (n, absent) = (ncols as f64, (ncols - row.len()) as f64);
         let mean = row.iter().map(|x| x.as_f64()).sum::<f64>() / n;
-        // What is left of the entries is small, and so is what is lost of its mean.
+        // The residuals are small, and so is the rounding error of their mean.
         let rest = (row.iter().map(|x| x.as_f64() - mean).sum::<f64>() - absent * mean) / n;
         let spread = Self { mean: [mean, rest], squares: 0.0 };
         let squares = row.iter().map(|x| spread.centred(x.as_f64()).powi(2)).sum::<f64>();
@@ -304,38 +303,38 @@ impl Spread {
     fn squared_mean(&self, ncols: usize) -> f64 {
         ncols as f64 * self.mean[0] * self.mean[0]
     }
-    /// Whether the mean is large beside the spread.
-    fn is_far(&self, ncols: usize) -> bool {
-        FAR * self.squares < self.squared_mean(ncols)
+    /// Whether the mean is large relative to the spread.
+    fn needs_centring(&self, ncols: usize) -> bool {
+        CENTRE_RATIO * self.squares < self.squared_mean(ncols)
     }
-    /// Whether the row is constant, but for the rounding of its entries.
+    /// Whether the row is constant up to rounding of its entries.
     fn is_constant<W: Float>(&self, ncols: usize) -> bool {
         let round_off = times_two_to(4.0, -Limits::of::<W>().digits);
         self.squares <= round_off * round_off * self.squared_mean(ncols)
     }
 }
 
-/// Whether row `i` is to be centred. Such a row has nearly all columns: of those that it lacks each adds as much as the
-/// mean to the spread.
-fn far<T: Float>(a: &Entries<'_, T>, i: usize) -> Option<Spread> {
+/// The spread of row `i` if the row is to be centred. Such a row has nearly all columns, because each missing one adds
+/// the squared mean to the spread.
+fn centring<T: Float>(a: &Entries<'_, T>, i: usize) -> Option<Spread> {
     let (row, ncols) = (a.row(i).1, a.ncols());
-    if row.is_empty() || ((ncols - row.len()) as f64) * FAR > ncols as f64 {
+    if row.is_empty() || ((ncols - row.len()) as f64) * CENTRE_RATIO > ncols as f64 {
         return None;
     }
-    Some(Spread::of(row, ncols)).filter(|spread| spread.is_far(ncols))
+    Some(Spread::of(row, ncols)).filter(|spread| spread.needs_centring(ncols))
 }
 
-fn any_far<T: Float>(threads: &Threads, a: &Entries<'_, T>) -> Result<bool> {
+fn any_needs_centring<T: Float>(threads: &Threads, a: &Entries<'_, T>) -> Result<bool> {
     let row_ptr = a.pattern.row_ptr();
     let blocks = split(a.nrows(), (a.values.len() >> 14).clamp(1, 1024), |i| (row_ptr[i] + i) as u64);
-    let found = Fresh::new(blocks.len(), "blocks of rows")?.fill(
+    let found = UninitOutput::new(blocks.len(), "blocks of rows")?.fill(
         threads,
         "means of rows",
         blocks.len(),
         |b| b,
         || Ok(()),
         |(), b, slots| {
-            let any = blocks[b].clone().any(|i| far(a, i).is_some());
+            let any = blocks[b].clone().any(|i| centring(a, i).is_some());
             slots.take(1, false)[0] = any;
             Ok(())
         },
@@ -343,18 +342,18 @@ fn any_far<T: Float>(threads: &Threads, a: &Entries<'_, T>) -> Result<bool> {
     Ok(found.contains(&true))
 }
 
-/// The rows, those centred whose mean is large beside their spread: x − x̄ in every column, and nothing of a constant
+/// Centres the rows whose mean is large relative to their spread: x − x̄ in every column, and no entries for a constant
 /// row.
 fn centred<'a, W: Float>(a: Entries<'a, W>) -> Result<Entries<'a, W>> {
     let ncols = a.ncols();
-    let room = |i: usize| if far(&a, i).is_some() { ncols } else { a.row(i).0.len() };
+    let room = |i: usize| if centring(&a, i).is_some() { ncols } else { a.row(i).0.len() };
     let nnz = (0..a.nrows()).map(room).sum();
     let (mut row_ptr, mut columns) = (reserved(a.nrows() + 1, "row pointers")?, reserved(nnz, "columns")?);
     let mut values: Vec<W> = reserved(nnz, "centred entries")?;
     row_ptr.push(0usize);
     for i in 0..a.nrows() {
         let (of_row, entries) = a.row(i);
-        match far(&a, i) {
+        match centring(&a, i) {
             None => {
                 columns.extend_from_slice(of_row);
                 values.extend_from_slice(entries);

@@ -1,51 +1,51 @@
-//! How a distance is made of a semiring: what is kept of a row, ⊗, and what becomes of the sum.
+//! How a distance is built on a semiring: the norms of a row, ⊗, and the finalizer of the sum.
 
 use super::float::Float;
 use crate::algebra::{
-    Machine, MulOp, Num, Number, Plus, Ring, Trace, Union, V, Value, emit_contract_as, emit_functions, emit_split,
+    Arith, MulOp, Num, Number, Plus, Ring, Trace, Union, V, Value, emit_contract_as, emit_functions, emit_split,
 };
 
 /// Which of the two matrices a row belongs to. It matters only to distances that are not symmetric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The left matrix, whose rows ask.
+    /// The left matrix, whose rows query.
     X,
-    /// The right matrix, whose rows answer.
+    /// The right matrix, whose rows are queried.
     Y,
 }
 
-/// Sums over a row's entries that are not 0.
-pub struct Row<M: Machine, W: Float> {
+/// Sums over a row's nonzero entries.
+pub struct Row<M: Arith, W: Float> {
     /// Σ [`first`](Recipe::first).
     pub first: V<M, W>,
     /// Σ [`second`](Recipe::second).
     pub second: V<M, W>,
     /// Number of entries.
     pub nnz: V<M, W>,
-    /// Number of columns, entries or not.
+    /// Number of columns of the matrix.
     pub ncols: V<M, W>,
 }
 
-impl<M: Machine, W: Float> Clone for Row<M, W> {
+impl<M: Arith, W: Float> Clone for Row<M, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<M: Machine, W: Float> Copy for Row<M, W> {}
+impl<M: Arith, W: Float> Copy for Row<M, W> {}
 
-/// What may be done to rows without changing what their distance says: numbers too large or too small for the sums are
-/// scaled by powers of two first, and rows whose mean is large beside their spread are centred.
+/// The transformations of rows that leave their distance unchanged. Numbers too large or too small for the sums are
+/// first scaled by powers of two, and rows whose mean is large relative to their spread are centred.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Invariance {
     /// Nothing.
     None,
     /// Each row may be scaled: d(s x, t y) = d(x, y).
     Rows,
-    /// Each row may be scaled, and moved in all columns: d(s x + a, t y + b) = d(x, y).
+    /// Each row may be scaled and shifted in all columns: d(s x + a, t y + b) = d(x, y).
     RowsAndMeans,
     /// Both rows may be scaled: d(s x, s y) = s^degree d(x, y).
     Degree(f64),
-    /// d(x, y) = (Σ|x − y|^p)^(power/p): of both rows only the difference matters, and of that degree.
+    /// d(x, y) = (Σ|x − y|^p)^(power/p): depends only on the difference of the rows, with that degree.
     Norm {
         /// The exponent of a difference.
         p: f64,
@@ -54,73 +54,73 @@ pub enum Invariance {
     },
 }
 
-/// What is known of the key of two rows that share no column, whose sum is 0.
+/// The key of two rows that share no column, whose sum is 0, as a function of y's norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Apart {
-    /// Nothing.
+pub enum DisjointOrder {
+    /// Unknown.
     Unknown,
-    /// It grows with y's first norm, or stays, whatever x is: rows in order of their norm are in order of their
-    /// distance. The second norm of y is the same wherever the first is.
-    Grows,
-    /// As above, but it falls.
-    Falls,
+    /// Nondecreasing in y's first norm, whatever x is: rows in order of their norm are in order of their distance.
+    /// Equal first norms imply equal second norms.
+    Increasing,
+    /// As above, but nonincreasing.
+    Decreasing,
 }
 
-/// Two numbers kept for each row: its norms.
+/// The two norms of a row.
 pub type Norms<M, W> = (V<M, W>, V<M, W>);
 
 /// A distance whose ⊕ is +, in the one-pass form: norms of rows, one sum over the common columns, a finalizer.
 ///
 /// With x' and y' the prepared [`entry`](Self::entry) of each stored value,
-/// `d(x, y) = finish(key(norms(x), norms(y), Σ_{x∩y} x' ⊗ y'))`. Every function is written once for both machines.
+/// `d(x, y) = finish(key(norms(x), norms(y), Σ_{x∩y} x' ⊗ y'))`. Every function is written once for CPU and GPU.
 ///
 /// Why one pass is enough: if ⊕ is +, `Σ_{x∪y} x⊗y = Σ x⊗0 + Σ 0⊗y + Σ_{x∩y} (x⊗y − x⊗0 − 0⊗y)`, and the first two sums
-/// belong to rows. Entries of value 0 are dropped before, so results never depend on stored zeros.
+/// are functions of one row each. Entries of value 0 are dropped beforehand, so results never depend on stored zeros.
 ///
 /// Source: Nolet et al. 2022, Table 1 and §2.2 (norms and expansions); the one-pass form is ours.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no recipe of a distance in one pass",
+    message = "`{Self}` is not the recipe of a one-pass distance",
     note = "a ⊗ by `op!` in `Union(Plus::new(), …)` is enough for most distances; `Recipe` adds norms and a finalizer"
 )]
 pub trait Recipe: Copy + Send + Sync + 'static {
-    /// What is computed with.
+    /// The type of the arithmetic.
     type W: Float;
     /// ⊗ on prepared entries that share a column.
     type Term: MulOp<A = Self::W, B = Self::W, Out = Self::W>;
     /// ⊗ on the union of prepared entries, for pairs that are [`near`](Self::near).
     type Exact: MulOp<A = Self::W, B = Self::W, Out = Self::W>;
 
-    /// Whether [`key`](Self::key) looks at the number of shared columns.
+    /// Whether [`key`](Self::key) depends on the number of shared columns.
     const COUNTS: bool = false;
     /// d(x, y) = d(y, x), for the norms and entries of either side.
     const SYMMETRIC: bool = true;
     /// d(x, x) = 0.
     const ZERO_SELF: bool = true;
-    /// ⊗ is an instruction or a few, and x' ⊗ 0 = 0 for every finite x': a column that most rows have may be kept
-    /// dense, zeros and all.
+    /// ⊗ takes a few instructions, and x' ⊗ 0 = 0 for every finite x': a frequent column may be stored dense, zeros
+    /// included.
     const CHEAP: bool = false;
-    /// 0 ⊗ y' = 0 for every finite y': rows of which some lack a column may be taken side by side.
+    /// 0 ⊗ y' = 0 for every finite y': several rows may be processed side by side although some lack a column.
     const ANNIHILATES: bool = false;
-    /// Whether ⊗ is so long that a processor computes many at a time before it adds any.
+    /// Whether ⊗ is so long that computing a batch of terms before adding them pays.
     const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.
     const REFINES: bool = false;
 
-    /// What is known of rows that share no column, for entries that the metric takes: then neighbours are found without
-    /// looking at all of them. Rows that are equal but for their place must have equal keys, also where they are
+    /// The order of rows that share no column, for entries within the domain: with it neighbours are found without
+    /// examining all rows. Rows that differ only in their number must have equal keys, also where they are
     /// [`near`](Self::near).
-    const APART: Apart = Apart::Unknown;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Unknown;
 
     /// ⊗ of the sum over common columns.
     fn term(self) -> Self::Term;
     /// ⊗ of the exact form.
     fn exact(self) -> Self::Exact;
     /// Summed over a row.
-    fn first<M: Machine>(self, _side: Side, _x: V<M, Self::W>) -> V<M, Self::W> {
+    fn first<M: Arith>(self, _side: Side, _x: V<M, Self::W>) -> V<M, Self::W> {
         V::lit(Self::W::ZERO)
     }
-    /// Summed over a row when the sum of `first` is known.
-    fn second<M: Machine>(
+    /// Summed over a row, once the sum of `first` is known.
+    fn second<M: Arith>(
         self,
         _x: V<M, Self::W>,
         _first: V<M, Self::W>,
@@ -129,18 +129,18 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     ) -> V<M, Self::W> {
         V::lit(Self::W::ZERO)
     }
-    /// The entry that ⊗ sees.
-    fn entry<M: Machine>(self, _side: Side, x: V<M, Self::W>, _row: Row<M, Self::W>) -> V<M, Self::W> {
+    /// The entry that ⊗ takes.
+    fn entry<M: Arith>(self, _side: Side, x: V<M, Self::W>, _row: Row<M, Self::W>) -> V<M, Self::W> {
         x
     }
-    /// What is kept of the row.
-    fn norms<M: Machine>(self, _side: Side, row: Row<M, Self::W>) -> Norms<M, Self::W> {
+    /// The norms of the row.
+    fn norms<M: Arith>(self, _side: Side, row: Row<M, Self::W>) -> Norms<M, Self::W> {
         (row.first, V::lit(Self::W::ZERO))
     }
-    /// What neighbours are ranked by, smallest first; `shared` is the number of common columns if
+    /// The key by which neighbours are ranked, smallest first; `shared` is the number of common columns if
     /// [`COUNTS`](Self::COUNTS).
     #[inline(always)]
-    fn key<M: Machine>(
+    fn key<M: Arith>(
         self,
         x: Norms<M, Self::W>,
         y: Norms<M, Self::W>,
@@ -149,26 +149,25 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     ) -> V<M, Self::W> {
         x.0 + y.0 + sum
     }
-    /// Whether so much of the norms cancelled that the pair is computed again over its union; looked at if
-    /// [`REFINES`](Self::REFINES).
+    /// Whether cancellation requires the pair to be recomputed over its union; evaluated if [`REFINES`](Self::REFINES).
     #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
+    fn near<M: Arith>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
         key.lt(cancelled::<M, Self::W>() * (x.0 + y.0))
     }
-    /// A number below the keys of all rows that share with x none but some of its columns, if one is known: `part` is Σ
-    /// a² over x's entries a in those, and `slack` what rounding may take of 1.
+    /// A lower bound, if known, on the keys of all rows that share with x only a subset of its columns: `part` is Σ a²
+    /// over x's entries a in the subset, and `slack` a bound on rounding, relative to 1.
     fn at_least(self, _x: [Self::W; 2], _part: f64, _slack: f64) -> Option<f64> {
         None
     }
     /// The key from the sum over the union.
-    fn exact_key<M: Machine>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {
+    fn exact_key<M: Arith>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {
         sum
     }
-    /// The distance that belongs to a key; grows with it.
-    fn finish<M: Machine>(self, key: V<M, Self::W>) -> V<M, Self::W> {
+    /// The distance of a key; increasing in it.
+    fn finish<M: Arith>(self, key: V<M, Self::W>) -> V<M, Self::W> {
         key
     }
-    /// What may be done to rows so that sums neither overflow nor vanish nor cancel.
+    /// The transformations of rows that keep sums from overflowing, underflowing or cancelling.
     fn invariance(self) -> Invariance {
         Invariance::None
     }
@@ -176,20 +175,20 @@ pub trait Recipe: Copy + Send + Sync + 'static {
 
 /// A constant.
 #[inline(always)]
-pub(crate) fn c<M: Machine, W: Float>(x: f64) -> V<M, W> {
+pub(crate) fn c<M: Arith, W: Float>(x: f64) -> V<M, W> {
     V::lit(x.cast::<W>())
 }
 
-/// Part of the norms below which a difference is computed again: it has lost about half of its digits there.
+/// Fraction of the norms below which a difference is recomputed: it has lost about half of its digits there.
 #[inline(always)]
-pub(crate) fn cancelled<M: Machine, W: Float>() -> V<M, W> {
+pub(crate) fn cancelled<M: Arith, W: Float>() -> V<M, W> {
     c(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 })
 }
 
 /// CUDA text of a recipe: `struct Ring` (+ and ⊗), `struct Exact` (+ and the exact ⊗), and `struct Recipe`, whose
-/// functions have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two
-/// norms. `struct Split`, where a part of ⊗ that takes long reads x' alone, which kernels compute once for an entry of
-/// x.
+/// functions are named as in this trait, with a suffix `x` or `y` where they depend on the side, and `_0` and `_1` for
+/// the two norms. `struct Split` exists where an expensive part of ⊗ depends on x' alone; kernels compute it once per
+/// entry of x.
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for a GPU"))]
 pub(crate) fn emit_recipe<R: Recipe>(recipe: R) -> String {
     type T<R> = V<Trace, <R as Recipe>::W>;
@@ -242,7 +241,7 @@ mod tests {
     use crate::algebra::AbsDiff;
     use crate::distance::{Correlation, Jaccard, JensenShannon, KullbackLeibler, Manhattan, Minkowski, OnePass};
 
-    /// The text that is kept of a distance of each family, as a kernel gets it; `UPDATE_SNAPSHOTS=1` writes it anew.
+    /// The printed text of a distance of each family, as a kernel gets it; `UPDATE_SNAPSHOTS=1` rewrites the snapshot.
     #[test]
     fn text_is_that_of_the_snapshot() {
         let mut text = String::new();
@@ -267,7 +266,7 @@ mod tests {
         }
         let kept = std::fs::read_to_string(path).unwrap();
         for (line, (kept, printed)) in (1..).zip(kept.lines().zip(text.lines())) {
-            assert_eq!(kept, printed, "tests/snapshots/distance.cu:{line}: UPDATE_SNAPSHOTS=1 writes it anew");
+            assert_eq!(kept, printed, "tests/snapshots/distance.cu:{line}: UPDATE_SNAPSHOTS=1 rewrites it");
         }
         assert_eq!(kept.len(), text.len(), "one is longer");
     }

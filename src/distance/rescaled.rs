@@ -1,9 +1,9 @@
 //! Rescaled loops, for rows whose powers overflow or underflow: they run on scaled rows, and return distances in the
 //! unit of the original rows.
 //!
-//! A sum over common columns cannot tell two differences apart that both vanish in it. So where a norm's sum is too
-//! small to be trusted, or has cancelled, the pair is computed again over its union, by `m (Σ (|x−y|/m)^p)^(1/p)` with
-//! m the largest difference, and keys are distances, which have more room than their powers.
+//! A sum over common columns cannot distinguish two differences that both underflow in it. Where a norm's sum is too
+//! small to be trusted, or has cancelled, the pair is therefore recomputed over its union, by `m (Σ (|x−y|/m)^p)^(1/p)`
+//! with m the largest difference. Keys are distances, which have a wider range than their powers.
 
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::dense::{Dense, QueryRows};
 use super::exponents::{Limits, times_two_to};
 use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, for_union};
-use super::recipe::{Apart, Invariance, Side};
+use super::recipe::{DisjointOrder, Invariance, Side};
 use super::tile::{Indexed, Query};
 use crate::algebra::Num;
 
-/// Differences that are raised and added at a time.
+/// Differences that are raised to a power and added at a time.
 const BLOCK: usize = 64;
 const COLUMNS: [u32; BLOCK] = {
     let mut columns = [0; BLOCK];
@@ -35,18 +35,18 @@ pub(super) struct Rescaled<W> {
 }
 
 impl<W: Float> Rescaled<W> {
-    /// `power` of a norm; its keys are distances.
+    /// The `power` of a norm, whose keys are distances; `None` for other metrics.
     fn norm(&self) -> Option<i32> {
         match self.inner.invariance() {
             Invariance::Norm { power, .. } => Some(power),
             _ => None,
         }
     }
-    /// A distance of scaled rows as one of the rows themselves.
+    /// The exponent that converts a distance of scaled rows to the unit of the rows themselves.
     fn unit(&self) -> i32 {
         match self.inner.invariance() {
             Invariance::Norm { power, .. } => power * self.exponent,
-            // A whole number: the exponent is even.
+            // An integer, because the exponent is even.
             Invariance::Degree(degree) => (degree * f64::from(self.exponent)) as i32,
             _ => 0,
         }
@@ -89,7 +89,7 @@ impl<W: Float> Rescaled<W> {
 
 impl<W: Float> Loops<W> for Rescaled<W> {
     fn facts(&self) -> Facts {
-        Facts { apart: Apart::Unknown, meets: false, ..self.inner.facts() }
+        Facts { disjoint_order: DisjointOrder::Unknown, queries_all: false, ..self.inner.facts() }
     }
     fn sums(&self, side: Side, values: &[W], ncols: usize) -> [W; 2] {
         self.inner.sums(side, values, ncols)
@@ -110,7 +110,7 @@ impl<W: Float> Loops<W> for Rescaled<W> {
         let any_near = self.inner.keys(x, y, sums, shared, keys);
         any_near || self.norm().is_some()
     }
-    fn again(
+    fn refine(
         &self,
         x: [W; 2],
         y: NormsOf<'_, W>,
@@ -119,13 +119,13 @@ impl<W: Float> Loops<W> for Rescaled<W> {
         exact: &mut dyn FnMut(usize) -> W,
     ) {
         if self.norm().is_none() {
-            return self.inner.again(x, y, keys, skip, exact);
+            return self.inner.refine(x, y, keys, skip, exact);
         }
-        // What has to be computed again is no number until then.
-        self.inner.again(x, y, keys, skip, &mut |_| f64::NAN.cast());
+        // Keys that have to be recomputed are NaN until then.
+        self.inner.refine(x, y, keys, skip, &mut |_| f64::NAN.cast());
         let trusted = Limits::of::<W>().trusted();
         for (j, key) in keys.iter_mut().enumerate() {
-            // A row's own sum may be ∞ − ∞, though its entries are numbers.
+            // A row's own sum may be ∞ − ∞ although its entries are finite.
             let trusted = *key >= trusted && key.is_finite() || skip == Some(j);
             *key = if trusted { *key } else { f64::NAN };
         }

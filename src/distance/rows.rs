@@ -1,19 +1,19 @@
-//! Rows made ready for a recipe: entries prepared, norms kept.
+//! Rows prepared for a recipe: entries and norms.
 
 use super::entries::Entries;
 use super::float::Float;
 use super::loops::Loops;
 use super::recipe::Side;
 use crate::Result;
-use crate::par::{Fresh, Threads, filled, reserved, split};
+use crate::par::{Threads, UninitOutput, filled, reserved, split};
 
 /// Rows prepared by a recipe.
 pub(crate) struct Rows<'a, W: Clone> {
     pub(crate) entries: Entries<'a, W>,
-    /// The first norm of every row, and the second.
+    /// The first norms of all rows, and the second norms.
     norms: [Vec<W>; 2],
-    /// What each entry adds alone, where a term is not told without it; else nothing.
-    alone: Vec<W>,
+    /// The one-sided term of each entry, where terms depend on it; otherwise empty.
+    one_sided: Vec<W>,
 }
 
 impl<W: Float> Rows<'_, W> {
@@ -26,21 +26,21 @@ impl<W: Float> Rows<'_, W> {
     pub(crate) fn norms_from(&self, first: usize, len: usize) -> [&[W]; 2] {
         [&self.norms[0][first..][..len], &self.norms[1][first..][..len]]
     }
-    /// What the entries of row `i` add alone.
-    pub(crate) fn alone(&self, i: usize) -> &[W] {
+    /// The one-sided terms of the entries of row `i`.
+    pub(crate) fn one_sided(&self, i: usize) -> &[W] {
         let row_ptr = self.entries.pattern.row_ptr();
-        if self.alone.is_empty() { &[] } else { &self.alone[row_ptr[i]..row_ptr[i + 1]] }
+        if self.one_sided.is_empty() { &[] } else { &self.one_sided[row_ptr[i]..row_ptr[i + 1]] }
     }
 }
 
-/// Bytes that [`prepare`] takes, with those of the given rows that are not the caller's.
+/// Bytes that [`prepare`] takes, including those of the given rows that are not the caller's.
 pub(crate) fn prepared_bytes<T: Float, W: Float>(loops: &dyn Loops<W>, given: &Entries<'_, T>) -> u64 {
-    let of_entry = size_of::<W>() * if loops.facts().alone { 2 } else { 1 };
+    let of_entry = size_of::<W>() * if loops.facts().one_sided { 2 } else { 1 };
     // Two sums and two norms of a row.
     given.bytes() + (given.values.len() * of_entry + 4 * given.nrows() * size_of::<W>()) as u64
 }
 
-/// What `loops` make of the rows of one side.
+/// Prepares the rows of one side for `loops`.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(crate) fn prepare<'a, T: Float, W: Float>(
@@ -54,7 +54,7 @@ pub(crate) fn prepare<'a, T: Float, W: Float>(
     let blocks = split(nrows, (nnz >> 14).clamp(1, 1024), |i| (row_ptr[i] + i) as u64);
     let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
     let values_of = |i: usize| &given.values[row_ptr[i]..row_ptr[i + 1]];
-    let sums = Fresh::new(nrows, "sums of rows")?.fill(
+    let sums = UninitOutput::new(nrows, "sums of rows")?.fill(
         threads,
         "sums of rows",
         blocks.len(),
@@ -73,7 +73,7 @@ pub(crate) fn prepare<'a, T: Float, W: Float>(
             Ok(())
         },
     )?;
-    let values = Fresh::new(nnz, "prepared entries")?.fill(
+    let values = UninitOutput::new(nnz, "prepared entries")?.fill(
         threads,
         "prepared entries",
         blocks.len(),
@@ -93,8 +93,8 @@ pub(crate) fn prepare<'a, T: Float, W: Float>(
         let of_row = loops.norms(side, sums, row_ptr[i + 1] - row_ptr[i], ncols);
         norms.iter_mut().zip(of_row).for_each(|(norms, norm)| norms.push(norm));
     }
-    let alone = if loops.facts().alone {
-        Fresh::new(nnz, "prepared entries")?.fill(
+    let one_sided = if loops.facts().one_sided {
+        UninitOutput::new(nnz, "prepared entries")?.fill(
             threads,
             "prepared entries",
             blocks.len(),
@@ -102,12 +102,12 @@ pub(crate) fn prepare<'a, T: Float, W: Float>(
             || Ok(()),
             |(), b, slots| {
                 let range = row_ptr[blocks[b].start]..row_ptr[blocks[b].end];
-                loops.alone(side, &values[range.clone()], slots.take(range.len(), W::ZERO));
+                loops.one_sided(side, &values[range.clone()], slots.take(range.len(), W::ZERO));
                 Ok(())
             },
         )?
     } else {
         Vec::new()
     };
-    Ok(Rows { entries: given.with_values(values), norms, alone })
+    Ok(Rows { entries: given.with_values(values), norms, one_sided })
 }

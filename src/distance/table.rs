@@ -1,4 +1,4 @@
-//! The table of metrics, told once: names, formulas, domains, the recipe of each.
+//! The table of metrics, the single source of names, formulas, domains and recipes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,36 +8,36 @@ use super::float::Float;
 use super::measure::Measure;
 use super::options::{Options, Precision};
 use super::recipes as r;
-use super::way::Way;
+use super::way::Strategy;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// What is known of a metric.
+/// The description of a metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name, as in Rust and on the command line.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// What it takes.
+    /// The entries that it accepts.
     pub domain: Domain,
-    /// Formula; sums go over all columns, k of them, |x| is the number of entries that are not 0.
+    /// Formula; sums go over all k columns, |x| is the number of nonzero entries.
     pub formula: &'static str,
     /// ⊕ and ⊗ of the pass over common columns, or over the union.
     pub product: &'static str,
-    /// What is kept of each row.
+    /// The norms of each row.
     pub norms: &'static str,
-    /// What rows without entries give.
+    /// The value for rows without entries.
     pub empty_rows: &'static str,
 }
 
-/// Makes [`Metric`] of its table. A row: the variant, with its parameter and the one that `ALL` has; name and other
-/// names; what it takes; formula; product; norms; what rows without entries give; the way it is computed over numbers
-/// of type `W`, where `normalize` is the caller's wish.
+/// Generates [`Metric`] from its table. A row has: the variant, with its parameter and the default in `ALL`; name and
+/// aliases; domain; formula; product; norms; the value for empty rows; the algorithm over numbers of type `W`, where
+/// `normalize` is the caller's setting.
 macro_rules! metrics {
     (|$normalize:ident, $w:ident| $($variant:ident$(($p:ident: $number:ty = $default:literal))?: $name:literal $aliases:expr,
-        $domain:ident, $formula:literal, $product:literal, $norms:literal, $empty:literal, $way:expr;)*) => {
-        /// A distance, or a similarity, between two rows. [`entry`](Self::entry) tells what each is.
+        $domain:ident, $formula:literal, $product:literal, $norms:literal, $empty:literal, $strategy:expr;)*) => {
+        /// A distance, or a similarity, between two rows. [`entry`](Self::entry) describes each.
         ///
         /// With k columns; |x| is the number of entries of x that are not 0, x∖y are the columns of x alone. Stored
         /// zeros never matter.
@@ -50,7 +50,7 @@ macro_rules! metrics {
             $(
                 #[doc = concat!("`", $name, "`: ", $formula, ".")]
                 #[doc = ""]
-                #[doc = concat!("Computed as ", $product, "; kept of a row: ", $norms, ". Rows without entries: ", $empty, ".")]
+                #[doc = concat!("Computed as ", $product, "; stored per row: ", $norms, ". Rows without entries: ", $empty, ".")]
                 #[doc = ""]
                 #[doc = concat!("Takes [`", stringify!($domain), "`](Domain::", stringify!($domain), ").")]
                 $variant$(($number))?,
@@ -58,9 +58,9 @@ macro_rules! metrics {
         }
 
         impl Metric {
-            /// All of them, Minkowski with p = 3.
+            /// All metrics; Minkowski with p = 3.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant$(($default))?),*];
-            /// What is known of it.
+            /// The description of the metric.
             #[must_use]
             pub const fn entry(&self) -> &'static Entry {
                 match self {
@@ -75,10 +75,10 @@ macro_rules! metrics {
                     },)*
                 }
             }
-            /// How it is computed over numbers of type `W`.
-            fn over<$w: Float>(self, $normalize: Option<bool>) -> Way {
+            /// The algorithm over numbers of type `W`.
+            fn over<$w: Float>(self, $normalize: Option<bool>) -> Strategy {
                 match self {
-                    $(Self::$variant$(($p))? => $way,)*
+                    $(Self::$variant$(($p))? => $strategy,)*
                 }
             }
         }
@@ -91,61 +91,61 @@ metrics! { |normalize, W|
         "semiring (+, ×) on x/‖x‖, y/‖y‖",
         "‖x‖₂",
         "0 from each other, 1 from any other row",
-        Way::one_pass(r::Cosine::<W>::new());
+        Strategy::one_pass(r::Cosine::<W>::new());
     Correlation: "correlation" [], Reals,
         "1 − Σ(x−x̄)(y−ȳ) / (‖x−x̄‖ ‖y−ȳ‖), means over all k columns, in [0, 2]",
         "semiring (+, ×)",
         "Σx, ‖x−x̄‖₂",
         "0 from each other, 1 from any other row; so do constant rows",
-        Way::one_pass(r::Correlation::<W>::new());
+        Strategy::one_pass(r::Correlation::<W>::new());
     Dot: "dot" ["inner_product"], Reals,
         "Σxy, a similarity",
         "semiring (+, ×)",
         "none",
         "0",
-        Way::one_pass(r::Dot::<W>::new());
+        Strategy::one_pass(r::Dot::<W>::new());
     Euclidean: "euclidean" ["l2"], Reals,
         "√Σ(x−y)²",
         "semiring (+, ×), ‖x‖² + ‖y‖² − 2s",
         "‖x‖₂²",
         "‖y‖",
-        Way::one_pass(r::Euclidean::<W>::new());
+        Strategy::one_pass(r::Euclidean::<W>::new());
     SquaredEuclidean: "sqeuclidean" [], Reals,
         "Σ(x−y)²",
         "semiring (+, ×), ‖x‖² + ‖y‖² − 2s",
         "‖x‖₂²",
         "‖y‖²",
-        Way::one_pass(r::SquaredEuclidean::<W>::new());
+        Strategy::one_pass(r::SquaredEuclidean::<W>::new());
     Manhattan: "manhattan" ["cityblock", "l1"], Reals,
         "Σ|x−y|",
         "NAMM (+, |a−b|) as norms + Σ(|a−b| − |a| − |b|)",
         "‖x‖₁",
         "‖y‖₁",
-        Way::one_pass(r::Manhattan::<W>::new());
+        Strategy::one_pass(r::Manhattan::<W>::new());
     Canberra: "canberra" [], Reals,
         "Σ|x−y| / (|x|+|y|), 0/0 = 0",
         "NAMM (+, |a−b|/(|a|+|b|)) as norms + Σ(… − 2)",
         "|x|",
         "|y|",
-        Way::one_pass(r::Canberra::<W>::new());
+        Strategy::one_pass(r::Canberra::<W>::new());
     Chebyshev: "chebyshev" ["linf"], Reals,
         "max |x−y|",
-        "NAMM (max, |a−b|): common columns, then the largest entries of one row alone",
+        "NAMM (max, |a−b|): common columns, then the largest unmatched entries",
         "largest entries",
         "max |y|",
-        Way::chebyshev::<W>();
+        Strategy::chebyshev::<W>();
     Hamming: "hamming" [], Reals,
         "number of x≠y / k",
         "NAMM (+, [a≠b]) as norms + Σ([a≠b] − 2)",
         "|x|",
         "|y| / k",
-        Way::one_pass(r::Hamming::<W>::new());
+        Strategy::one_pass(r::Hamming::<W>::new());
     HammingCount: "hamming_count" [], Reals,
         "number of x≠y",
         "NAMM (+, [a≠b]) as norms + Σ([a≠b] − 2)",
         "|x|",
         "|y|",
-        Way::one_pass(r::HammingCount::<W>::new());
+        Strategy::one_pass(r::HammingCount::<W>::new());
     Minkowski(p: f64 = 3.0): "minkowski" ["lp"], Reals,
         "(Σ|x−y|^p)^(1/p), p ≥ 1",
         "NAMM (+, |a−b|^p) as norms + Σ(|a−b|^p − |a|^p − |b|^p); p = 1, 2, ∞ as their own",
@@ -157,102 +157,102 @@ metrics! { |normalize, W|
         "semiring (+, ×) on √x, √y",
         "Σx",
         "√(½Σy)",
-        Way::one_pass(r::Hellinger::<W>::new(normalize.unwrap_or(false)));
+        Strategy::one_pass(r::Hellinger::<W>::new(normalize.unwrap_or(false)));
     JensenShannon: "jensenshannon" ["js"], NonNegative,
         "√(½Σ(x ln(x/μ) + y ln(y/μ))), μ = (x+y)/2; rows first divided by their sums unless normalize is false",
         "NAMM (+, a ln(a/μ) + b ln(b/μ)) as norms + Σ(h(a) + h(b) − h(a+b)), h(x) = x ln x",
         "Σx ln 2",
         "0 from each other, √ln 2, the largest distance, from any other row (not normalized: √(½ln2 Σy))",
-        Way::one_pass(r::JensenShannon::<W>::new(normalize.unwrap_or(true)));
+        Strategy::one_pass(r::JensenShannon::<W>::new(normalize.unwrap_or(true)));
     Kl: "kl" ["kl_divergence"], NonNegative,
         "Σx ln(x/y), +∞ where y = 0 < x; not symmetric",
         "semiring (+, ×) on x, ln y, and the number of common columns",
         "|x|, Σx ln x",
         "0 from x = 0, +∞ to y = 0",
-        Way::one_pass(r::KullbackLeibler::<W>::new(normalize.unwrap_or(false)));
+        Strategy::one_pass(r::KullbackLeibler::<W>::new(normalize.unwrap_or(false)));
     KlIntersection: "kl_intersection" [], NonNegative,
-        "Σx ln(x/y) over common columns alone, as in the paper; not symmetric, may be negative",
+        "Σx ln(x/y) over common columns only, as in the paper; not symmetric, may be negative",
         "replaced product (+, a ln(a/b))",
         "none",
         "0",
-        Way::one_pass(r::KullbackLeiblerIntersection::<W>::new(normalize.unwrap_or(false)));
+        Strategy::one_pass(r::KullbackLeiblerIntersection::<W>::new(normalize.unwrap_or(false)));
     Jaccard: "jaccard" [], Sets,
         "1 − |x∩y| / |x∪y|",
         "semiring (+, pair)",
         "|x|",
         "0 from each other, 1 from any other row",
-        Way::one_pass(r::Jaccard::<W>::new());
+        Strategy::one_pass(r::Jaccard::<W>::new());
     Dice: "dice" ["sorensen"], Sets,
         "1 − 2|x∩y| / (|x|+|y|)",
         "semiring (+, pair)",
         "|x|",
         "0 from each other, 1 from any other row",
-        Way::one_pass(r::Dice::<W>::new());
+        Strategy::one_pass(r::Dice::<W>::new());
     RussellRao: "russellrao" [], Sets,
         "(k − |x∩y|) / k; not 0 for x and x unless x is full",
         "semiring (+, pair)",
         "none",
         "1",
-        Way::one_pass(r::RussellRao::<W>::new());
+        Strategy::one_pass(r::RussellRao::<W>::new());
     BrayCurtis: "braycurtis" [], NonNegative,
         "Σ|x−y| / Σ(x+y)",
         "semiring (+, min), norms − 2s",
         "Σx",
         "0 from each other, 1 from any other row",
-        Way::one_pass(r::BrayCurtis::<W>::new());
+        Strategy::one_pass(r::BrayCurtis::<W>::new());
     Ruzicka: "ruzicka" ["weighted_jaccard"], NonNegative,
         "1 − Σmin(x,y) / Σmax(x,y)",
         "semiring (+, min), norms − s",
         "Σx",
         "0 from each other, 1 from any other row",
-        Way::one_pass(r::Ruzicka::<W>::new());
+        Strategy::one_pass(r::Ruzicka::<W>::new());
     Yule: "yule" [], Sets,
         "2pq / (|x∩y|·o + pq), p = |x∖y|, q = |y∖x|, o columns in neither; 0 where pq = 0",
         "semiring (+, pair)",
         "|x|",
         "0",
-        Way::one_pass(r::Yule::<W>::new());
+        Strategy::one_pass(r::Yule::<W>::new());
     RogersTanimoto: "rogerstanimoto" [], Sets,
         "2R / (k + R), R = |x∖y| + |y∖x|",
         "semiring (+, pair)",
         "|x|",
         "2|y| / (k+|y|)",
-        Way::one_pass(r::RogersTanimoto::<W>::new());
+        Strategy::one_pass(r::RogersTanimoto::<W>::new());
     SokalMichener: "sokalmichener" [], Sets,
         "2R / (k + R), the formula of Rogers and Tanimoto",
         "semiring (+, pair)",
         "|x|",
         "2|y| / (k+|y|)",
-        Way::one_pass(r::SokalMichener::<W>::new());
+        Strategy::one_pass(r::SokalMichener::<W>::new());
     SokalSneath: "sokalsneath" [], Sets,
         "2R / (|x∩y| + 2R)",
         "semiring (+, pair)",
         "|x|",
         "0 from each other, 1 from any other row",
-        Way::one_pass(r::SokalSneath::<W>::new());
+        Strategy::one_pass(r::SokalSneath::<W>::new());
     Matching: "matching" [], Sets,
         "R / k",
         "semiring (+, pair)",
         "|x|",
         "|y| / k",
-        Way::one_pass(r::Matching::<W>::new());
+        Strategy::one_pass(r::Matching::<W>::new());
     Kulsinski: "kulsinski" [], Sets,
         "(R − |x∩y| + k) / (k + R); not 0 for x and x unless x is full",
         "semiring (+, pair)",
         "|x|",
         "1",
-        Way::one_pass(r::Kulsinski::<W>::new());
+        Strategy::one_pass(r::Kulsinski::<W>::new());
 }
 
 /// Minkowski's distance with exponent `p`.
-fn minkowski<W: Float>(p: f64) -> Way {
+fn minkowski<W: Float>(p: f64) -> Strategy {
     match p {
         1.0 => Metric::Manhattan.over::<W>(None),
         2.0 => Metric::Euclidean.over::<W>(None),
         f64::INFINITY => Metric::Chebyshev.over::<W>(None),
-        // Exact powers of small numbers, and sooner than others.
-        p if p == p.trunc() && p <= 64.0 => Way::one_pass(r::Minkowski::<W, u32>::new(p as u32)),
-        p => Way::one_pass(r::Minkowski::<W>::new(p)),
+        // Exact for small integers, and faster than the general power.
+        p if p == p.trunc() && p <= 64.0 => Strategy::one_pass(r::Minkowski::<W, u32>::new(p as u32)),
+        p => Strategy::one_pass(r::Minkowski::<W>::new(p)),
     }
 }
 
@@ -313,7 +313,7 @@ impl Metric {
 }
 
 impl Measure for Metric {
-    fn way(&self, options: &Options, entries: Type) -> Result<Way> {
+    fn strategy(&self, options: &Options, entries: Type) -> Result<Strategy> {
         let metric = self.checked()?;
         Ok(match options.precision {
             Precision::Entries if entries == Type::F32 => metric.over::<f32>(options.normalize),

@@ -1,4 +1,4 @@
-//! Some rows of Y by columns, as the inner loops see them.
+//! A block of rows of Y indexed by column, as the inner loops see it.
 
 use std::ops::Range;
 
@@ -8,28 +8,28 @@ use crate::Result;
 use crate::algebra::{At, Host, MulOp, V};
 use crate::par::filled;
 
-/// No dense column.
+/// Not a dense column.
 pub(crate) const SPARSE: u32 = u32::MAX;
-/// A column is kept dense where at least one row of so many has it.
+/// A column is stored dense where at least one row in this many has it.
 pub(crate) const DENSE: usize = 4;
 
-/// Rows of a tile by columns.
+/// Rows of a tile indexed by column.
 pub(crate) struct Indexed<W> {
     pub(crate) rows: Range<usize>,
     pub(crate) postings: Postings<W>,
-    /// What each entry adds alone, where a term is not told without it; else nothing.
-    pub(crate) alone: Vec<W>,
-    /// Where each column stands among the dense ones, or [`SPARSE`]; nothing if there are none.
+    /// The one-sided term of each entry, where terms depend on it; otherwise empty.
+    pub(crate) one_sided: Vec<W>,
+    /// The index of each column among the dense ones, or [`SPARSE`]; empty if there are none.
     dense: Vec<u32>,
-    /// Dense columns, an entry or 0 for each row of the tile.
+    /// Dense columns, with an entry or 0 for each row of the tile.
     columns: Vec<W>,
 }
 
 impl<W: Float> Indexed<W> {
     pub(crate) fn new(rows: Range<usize>, postings: Postings<W>) -> Self {
-        Self { rows, postings, alone: Vec::new(), dense: Vec::new(), columns: Vec::new() }
+        Self { rows, postings, one_sided: Vec::new(), dense: Vec::new(), columns: Vec::new() }
     }
-    /// Keeps those columns dense that many rows have.
+    /// Stores the frequent columns dense.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn keep_dense(&mut self, ncols: usize) -> Result<()> {
@@ -44,13 +44,13 @@ impl<W: Float> Indexed<W> {
         let mut columns = self.columns.chunks_exact_mut(n).zip(0..);
         for (c, _) in (0..).zip(self.postings.counts()).filter(|&(_, rows)| is_dense(rows)) {
             let Some((column, number)) = columns.next() else { break };
-            let (places, values) = self.postings.at(self.postings.range(c, None));
-            places.iter().zip(values).for_each(|(&p, &b)| column[usize::from(p)] = b);
+            let (positions, values) = self.postings.at(self.postings.range(c, None));
+            positions.iter().zip(values).for_each(|(&p, &b)| column[usize::from(p)] = b);
             self.dense[c as usize] = number;
         }
         Ok(())
     }
-    /// Column `c` if it is kept dense.
+    /// Column `c` if it is stored dense.
     #[inline(always)]
     pub(crate) fn dense(&self, c: u32) -> Option<&[W]> {
         let dense = self.dense.get(c as usize).copied().unwrap_or(SPARSE);
@@ -58,16 +58,16 @@ impl<W: Float> Indexed<W> {
     }
 }
 
-/// A row of X that asks the rows of a tile.
+/// A row of X that queries the rows of a tile.
 #[derive(Clone, Copy)]
 pub(crate) struct Query<'a, W> {
     pub(crate) columns: &'a [u32],
     pub(crate) entries: &'a [W],
-    /// What each entry adds alone, where a term is not told without it; else nothing.
-    pub(crate) alone: &'a [W],
-    /// Rows of the tile that are asked.
+    /// The one-sided term of each entry, where terms depend on it; otherwise empty.
+    pub(crate) one_sided: &'a [W],
+    /// Number of queried rows of the tile.
     pub(crate) len: usize,
-    /// If these are the rows up to its own alone: its first entry's number among those of the tile.
+    /// If only rows up to the query itself are queried: the number of its first entry among those of the tile.
     pub(crate) before: Option<usize>,
 }
 

@@ -1,8 +1,8 @@
 //! The paper's two passes over the union, for a NAMM whose ⊕ is not +.
 //!
-//! First pass: a row of X stands in a dense array, and ⊗ is applied to every entry of each row of Y, with 0 where X has
-//! none. Second pass, the roles exchanged: the columns of a row of Y are marked, and ⊗ is applied to the entries of X
-//! that have no mark. An accumulator's fold goes over Y's columns in order, then over the columns that X has alone.
+//! First pass: a row of X is expanded into a dense array, and ⊗ is applied to every entry of each row of Y, with 0
+//! where X has none. Second pass, roles exchanged: the columns of a row of Y are marked, and ⊗ is applied to the
+//! unmarked entries of X. An accumulator's fold goes over Y's columns in order, then over the columns that only X has.
 //!
 //! Source: Nolet et al. 2022, §3.3.1.
 
@@ -23,7 +23,7 @@ const TILE: usize = 512;
 pub(crate) struct TwoPassEngine<'a, W: Clone, P, X> {
     pub(crate) namm: Union<P, X>,
     pub(crate) x: Entries<'a, W>,
-    /// None where Y is X.
+    /// `None` where Y is X.
     pub(crate) y: Option<Entries<'a, W>>,
 }
 
@@ -46,14 +46,14 @@ impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for T
         (self.x.pattern.row_ptr()[i] + 64 * i) as u64
     }
     fn symmetric(&self) -> bool {
-        // A NAMM of the caller's need not be.
+        // A custom NAMM need not be.
         false
     }
     fn tile_rows(&self) -> usize {
         TILE
     }
     fn tile_bytes(&self) -> u64 {
-        // Its rows are looked at where they are.
+        // Rows are read in place.
         0
     }
     fn task_bytes(&self) -> u64 {
@@ -79,7 +79,7 @@ impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Row
         let n = self.rows.len();
         let mut sums = filled(BLOCK * n, P::IDENTITY, "accumulators")?;
         let mut dense = filled(x.width(), W::ZERO, "a dense row")?;
-        let mut marks = filled(x.width(), u32::MAX, "marks")?;
+        let mut stamps = filled(x.width(), u32::MAX, "stamps")?;
         let mut keys = filled(n, 0.0f64, "keys")?;
         let fold = |sum: W, a: W, b: W, i: usize, k: u32, j: usize| {
             let at = At { i: V(i as u64), k: V(u64::from(x.number(k))), j: V(j as u64) };
@@ -97,15 +97,15 @@ impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Row
                 }
                 columns.iter().for_each(|&c| dense[c as usize] = W::ZERO);
             }
-            for (place, j) in self.rows.clone().enumerate() {
-                y.row(j).0.iter().for_each(|&c| marks[c as usize] = place as u32);
+            for (position, j) in self.rows.clone().enumerate() {
+                y.row(j).0.iter().for_each(|&c| stamps[c as usize] = position as u32);
                 for (i, sums) in block.clone().zip(sums.chunks_mut(n)) {
                     let (columns, values) = x.row(i);
-                    let alone = columns.iter().zip(values).filter(|&(&c, _)| marks[c as usize] != place as u32);
-                    sums[place] = alone.fold(sums[place], |sum, (&c, &a)| fold(sum, a, W::ZERO, i, c, j));
+                    let unmatched = columns.iter().zip(values).filter(|&(&c, _)| stamps[c as usize] != position as u32);
+                    sums[position] = unmatched.fold(sums[position], |sum, (&c, &a)| fold(sum, a, W::ZERO, i, c, j));
                 }
             }
-            marks.fill(u32::MAX);
+            stamps.fill(u32::MAX);
             for (i, sums) in block.clone().zip(sums.chunks(n)) {
                 keys.iter_mut().zip(sums).for_each(|(key, sum)| *key = sum.as_f64());
                 sink(i, &mut keys)?;

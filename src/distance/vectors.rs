@@ -1,4 +1,4 @@
-//! Rows prepared for a measure, for several tasks.
+//! Rows prepared for a measure, for several queries.
 
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
@@ -7,18 +7,17 @@ use super::engine::Engine;
 use super::entries::RowsOf;
 use super::float::{Float, known, of_type};
 use super::neighbours::Neighbours;
-use super::question::{Question, check_radius};
+use super::question::{QuerySpec, check_radius};
 use super::way::{Pair, engine};
 use super::{knn, pairwise, radius};
 use crate::par::Threads;
 use crate::sparse::Dense;
 use crate::{Csr, Error, Index, Result};
 
-/// The rows of X and Y, or of X alone, checked and prepared for a measure; what is asked of them next does not prepare
-/// again.
+/// The rows of X and Y, or of X alone, checked and prepared for a measure. Queries do not prepare them again.
 ///
-/// Borrows the matrices where they can be used as they are: f64 entries without zeros, 32-bit columns in order. Memory:
-/// a prepared copy of the entries, and two norms a row.
+/// Borrows the matrices where their form allows: f64 entries without zeros, sorted 32-bit column indices. Memory: a
+/// prepared copy of the entries, and two norms a row.
 ///
 /// ```
 /// use sparring::{Cpu, Csr, distance::Metric};
@@ -47,30 +46,30 @@ impl<T, I> std::fmt::Debug for Vectors<'_, T, I> {
 }
 
 impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
-    /// Prepares rows; without `y` those of `x` are compared among themselves.
+    /// Prepares rows; without `y`, a matrix is compared with itself.
     /// # Errors
     /// [`Error::Shape`]; [`Error::Argument`] for an entry outside the metric's domain and for `exclude_self` with Y;
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(
         threads: &'a Threads,
-        question: &Question<'_>,
+        spec: &QuerySpec<'_>,
         x: &'a Csr<T, I>,
         y: Option<&'a Csr<T, I>>,
     ) -> Result<Self> {
-        question.check(x.shape(), y.map(Csr::shape))?;
-        let Question { measure, options, .. } = question;
-        let rows = T::tell::<Pair<'a>>((RowsOf::new(x)?, y.map(RowsOf::new).transpose()?));
-        let way = measure.way(options, T::TYPE)?;
+        spec.check(x.shape(), y.map(Csr::shape))?;
+        let QuerySpec { measure, options, .. } = spec;
+        let rows = T::into_typed::<Pair<'a>>((RowsOf::new(x)?, y.map(RowsOf::new).transpose()?));
+        let strategy = measure.strategy(options, T::TYPE)?;
         Ok(Self {
             threads,
-            engine: engine(threads, way, rows, measure.domain(), options)?,
+            engine: engine(threads, strategy, rows, measure.domain(), options)?,
             similarity: measure.is_similarity(),
             exclude_self: options.exclude_self,
             budget: options.memory_budget,
             _of: PhantomData,
         })
     }
-    /// Rows that an index compares.
+    /// Rows compared by an index.
     pub(super) fn of_engine(
         threads: &'a Threads,
         engine: Box<dyn Engine + 'a>,
@@ -84,7 +83,7 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
     pub fn shape(&self) -> (usize, usize) {
         self.engine.nrows()
     }
-    /// What runs, and why.
+    /// The algorithm, and why.
     #[must_use]
     pub fn explain(&self) -> String {
         self.engine.explain()
@@ -94,21 +93,21 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
     /// [`Error::Budget`]; [`Error::OutOfMemory`]; [`Error::Cancelled`].
     pub fn all(&self) -> Result<Dense<T>> {
         let (n, m) = self.shape();
-        self.places(n)?;
+        self.checked_len(n)?;
         let mut result = Dense::filled(n, m, T::ZERO)?;
         self.all_into(result.values_mut())?;
         Ok(result)
     }
-    /// All distances, row after row, into memory of the caller's.
+    /// All distances, row after row, into the caller's memory.
     /// # Errors
-    /// Those of [`all`](Self::all); [`Error::Length`] if there are not as many places as pairs.
+    /// Those of [`all`](Self::all); [`Error::Length`] if the length is not the number of pairs.
     pub fn all_into(&self, out: &mut [T]) -> Result<()> {
         let n = self.shape().0;
-        let expected = self.places(n)?;
+        let expected = self.checked_len(n)?;
         if out.len() != expected {
             return Err(Error::Length { what: "distances", found: out.len(), expected });
         }
-        pairwise::fill(self.threads, &*self.engine, 0..n, T::tell::<pairwise::Out<'_>>(out))
+        pairwise::fill(self.threads, &*self.engine, 0..n, T::into_typed::<pairwise::Out<'_>>(out))
     }
     /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, row after row, at most `rows`
     /// of them at a time. Never holds more than one block.
@@ -117,30 +116,30 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
     pub fn blocks(&self, rows: usize, mut each: impl FnMut(usize, &[T]) -> Result<()>) -> Result<()> {
         let (n, m) = self.shape();
         let rows = rows.clamp(1, n.max(1));
-        self.places(rows)?;
+        self.checked_len(rows)?;
         let mut strip = Dense::filled(rows, m, T::ZERO)?;
         for first in (0..n).step_by(rows) {
             let here = first..(first + rows).min(n);
             let strip = &mut strip.values_mut()[..here.len() * m];
-            pairwise::fill(self.threads, &*self.engine, here, T::tell::<pairwise::Out<'_>>(strip))?;
+            pairwise::fill(self.threads, &*self.engine, here, T::into_typed::<pairwise::Out<'_>>(strip))?;
             each(first, strip)?;
         }
         Ok(())
     }
-    /// Places of so many rows of distances, which with the scratch memory must be within the budget.
-    fn places(&self, rows: usize) -> Result<usize> {
+    /// Length of `rows` rows of distances, checked with the scratch memory against the budget.
+    fn checked_len(&self, rows: usize) -> Result<usize> {
         let scratch = pairwise::scratch(self.threads, &*self.engine, size_of::<T>());
-        pairwise::places::<T>(rows, self.shape().1, self.budget, scratch)
+        pairwise::checked_len::<T>(rows, self.shape().1, self.budget, scratch)
     }
     /// The `k` nearest rows of Y for each row of X.
     /// # Errors
     /// Those of [`all`](Self::all).
     pub fn nearest(&self, k: usize) -> Result<Neighbours<T>> {
         let Self { similarity, exclude_self, budget, .. } = *self;
-        let wanted = knn::Nearest { k, similarity, exclude_self, budget };
+        let wanted = knn::KnnSpec { k, similarity, exclude_self, budget };
         known::<T, _>(knn::search(self.threads, &*self.engine, wanted, of_type::<T>())?)
     }
-    /// Bytes that [`nearest`](Self::nearest) takes, with these rows: what a budget is held against.
+    /// Bytes that [`nearest`](Self::nearest) takes, including these rows: the number that is compared with a budget.
     #[must_use]
     pub fn nearest_bytes(&self, k: usize) -> u64 {
         knn::bytes(self.threads, &*self.engine, k, size_of::<T>(), self.exclude_self, self.budget)
@@ -152,7 +151,7 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
         check_radius(radius)?;
         let Self { threads, engine, similarity, exclude_self, budget, .. } = self;
         let (similarity, exclude_self, budget) = (*similarity, *exclude_self, *budget);
-        let wanted = radius::Radius { radius, similarity, exclude_self, budget };
+        let wanted = radius::RadiusSpec { radius, similarity, exclude_self, budget };
         let found: Box<dyn Any> = if TypeId::of::<I>() == TypeId::of::<u32>() {
             Box::new(known::<T, _>(radius::narrow(threads, &**engine, wanted, of_type::<T>())?)?)
         } else {

@@ -1,4 +1,4 @@
-//! CP by alternating least squares.
+//! CP decomposition by alternating least squares.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,16 +13,16 @@ use crate::par::{Threads, collected, reserved};
 use crate::tensor::{AnyTensor, Kruskal, Norm, Pcg64, Tensor, Variant};
 use crate::{Dense, Error, Index, Result};
 
-/// A sweep through all modes, done.
+/// Progress after a sweep through all modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sweep {
-    /// Which start, from 0.
+    /// Number of the start, from 0.
     pub start: usize,
-    /// Which sweep of it, from 1.
+    /// Number of the sweep within the start, from 1.
     pub number: usize,
     /// 1 − ‖X − M‖ / ‖X‖.
     pub fit: f64,
-    /// Difference from the fit before; of the first sweep, the fit.
+    /// Change of the fit since the previous sweep; for the first sweep the fit itself.
     pub change: f64,
     /// Time since [`CpAls::run`] was called.
     pub elapsed: Duration,
@@ -32,11 +32,12 @@ type Watch<'a> = Box<dyn Fn(Sweep) -> ControlFlow<()> + 'a>;
 
 /// min ‖X − M‖ over Kruskal tensors M of a given rank: CP by alternating least squares.
 ///
-/// A sweep goes through the modes in their order. For mode n, Aₙ = V Υ⁺ with V = X₍ₙ₎ (⊙_{m ≠ n} Aₘ) and Υ = ⊛_{m ≠ n}
-/// AₘᵀAₘ; where components coincide Υ is singular, and the solution of minimum norm is taken. Columns are divided by
-/// their 2-norm in the first sweep, later by max(1, max |a|), and the norms are the weights λ. The fit 1 − ‖X − M‖ /
-/// ‖X‖ comes from the last V of a sweep; it ends when the fit changes by less than the tolerance. At the end columns
-/// have 2-norm 1 and components stand by falling weight. Cost of a sweep: d products of O(d·R·nnz), and O(R²·Σ nₘ).
+/// A sweep updates the modes in order. For mode n, Aₙ = V Υ⁺ with V = X₍ₙ₎ (⊙_{m ≠ n} Aₘ) and Υ = ⊛_{m ≠ n} AₘᵀAₘ;
+/// where components coincide, Υ is singular and the minimum-norm solution is taken. Columns are divided by their 2-norm
+/// in the first sweep, later by max(1, max |a|); these norms are the weights λ. The fit 1 − ‖X − M‖ / ‖X‖ is computed
+/// from the last V of a sweep. Iteration ends when the fit changes by less than the tolerance. In the result columns
+/// have 2-norm 1 and components are sorted by decreasing weight. Cost of a sweep: d products of O(d·R·nnz), and O(R²·Σ
+/// nₘ).
 /// ```
 /// use sparring::{Cpu, Tensor, factor::CpAls};
 /// // The outer product of (1, 2), (1, 3) and (1, 4).
@@ -48,7 +49,7 @@ type Watch<'a> = Box<dyn Fn(Sweep) -> ControlFlow<()> + 'a>;
 /// assert!((found.model.weights()[0] - (5.0f64 * 10.0 * 17.0).sqrt()).abs() < 1e-9);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Source: Kolda and Bader 2009, §3.4; Phipps and Kolda 2019, Algorithm 1; norms and stopping as GenTen's.
+/// Source: Kolda and Bader 2009, §3.4; Phipps and Kolda 2019, Algorithm 1; norms and stopping rule as in GenTen.
 pub struct CpAls<'a, T = f64> {
     rank: usize,
     sweeps: usize,
@@ -72,33 +73,33 @@ impl<T: fmt::Debug> fmt::Debug for CpAls<'_, T> {
     }
 }
 
-/// What [`CpAls`] found.
+/// The result of [`CpAls`].
 #[derive(Clone, Debug)]
 pub struct CpFit<T> {
-    /// Columns of 2-norm 1, components by falling weight.
+    /// The model, with columns of 2-norm 1 and components by decreasing weight.
     pub model: Kruskal<T>,
     /// 1 − ‖X − M‖ / ‖X‖.
     pub fit: f64,
-    /// Fits after the sweeps of the best start.
+    /// Fit after each sweep of the best start.
     pub fits: Vec<f64>,
-    /// Whether the fit changed by less than the tolerance at the end.
+    /// Whether the last change of the fit was below the tolerance.
     pub converged: bool,
-    /// Which start was best, from 0.
+    /// Number of the best start, from 0.
     pub start: usize,
-    /// Systems of the best start that were singular.
+    /// Number of singular systems in the best start.
     pub singular: usize,
-    /// What was chosen for the products, and why.
+    /// The method chosen for the products, and the reason.
     pub explain: String,
     /// Time to prepare the tensor.
     pub setup: Duration,
-    /// Time of the products, all starts together.
+    /// Time of the products, summed over all starts.
     pub mttkrp: Duration,
-    /// Time in all.
+    /// Total time.
     pub total: Duration,
 }
 
 impl<'a, T: Real> CpAls<'a, T> {
-    /// `rank` components; at most 100 sweeps, tolerance 10⁻⁴, one start of seed 0.
+    /// `rank` components; at most 100 sweeps, tolerance 10⁻⁴, one start with seed 0.
     #[must_use]
     pub fn new(rank: usize) -> Self {
         Self {
@@ -114,82 +115,81 @@ impl<'a, T: Real> CpAls<'a, T> {
             watch: None,
         }
     }
-    /// At most so many sweeps of each start.
+    /// Maximum number of sweeps of each start.
     #[must_use]
     pub fn sweeps(mut self, sweeps: usize) -> Self {
         self.sweeps = sweeps;
         self
     }
-    /// Ends when the fit changes by less; 0 makes all sweeps.
+    /// Stops when the fit changes by less than `tolerance`; with 0 all sweeps are made.
     #[must_use]
     pub fn tol(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
-    /// Starts from factors with elements in \[0, 1), those of NumPy's `Generator(PCG64(seed)).random`, drawn factor
-    /// after factor.
+    /// Seeds the initial factors, whose elements in \[0, 1) are those of NumPy's `Generator(PCG64(seed)).random`, drawn
+    /// factor by factor.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
-    /// Tries so many starts, of the seeds from [`seed`](Self::seed) on, and keeps the best.
+    /// Runs `starts` starts, with consecutive seeds from [`seed`](Self::seed), and returns the best.
     #[must_use]
     pub fn starts(mut self, starts: usize) -> Self {
         self.starts = starts;
         self
     }
-    /// Factors without negative elements: each row by coordinate descent.
+    /// Constrains factors to be nonnegative; each row is solved by coordinate descent.
     #[must_use]
     pub fn nonnegative(mut self, nonnegative: bool) -> Self {
         self.solve.nonnegative = nonnegative;
         self
     }
-    /// Adds ρ ‖Aₙ‖² to what is made least (Tikhonov), ρ ≥ 0.
+    /// Adds ρ ‖Aₙ‖² to the objective (Tikhonov regularization), ρ ≥ 0.
     #[must_use]
     pub fn ridge(mut self, ridge: f64) -> Self {
         self.solve.ridge = ridge;
         self
     }
-    /// Computes the products so.
+    /// Computes the products with `variant`.
     #[must_use]
     pub fn variant(mut self, variant: Variant) -> Self {
         self.variant = Some(variant);
         self
     }
-    /// Starts from this model, one that was saved for instance, in place of the first random one. Its weights go into
+    /// Starts from this model, e.g. a saved one, instead of the first random guess. Its weights are multiplied into
     /// mode 0.
     #[must_use]
     pub fn guess(mut self, model: Kruskal<T>) -> Self {
         self.guess = Some(model);
         self
     }
-    /// Ends after the sweep in which so much time has passed.
+    /// Stops after the sweep in which this time has elapsed.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
-    /// Calls `watch` after each sweep; [`ControlFlow::Break`] ends the run with the model found so far.
+    /// Calls `watch` after each sweep; [`ControlFlow::Break`] stops the run and returns the current model.
     #[must_use]
     pub fn on_sweep(mut self, watch: impl Fn(Sweep) -> ControlFlow<()> + 'a) -> Self {
         self.watch = Some(Box::new(watch));
         self
     }
 
-    /// Runs on `machine`. On the processor the result is the same bits for any number of threads, on processors of one
-    /// kind: the R × R systems are solved by faer, which chooses its loops by the processor.
+    /// Runs on `machine`. On the CPU the result is bitwise the same for any number of threads on the same CPU model;
+    /// across CPU models it may differ, since faer, which solves the R × R systems, selects its kernels by the CPU.
     ///
-    /// `x` is a [`Tensor`] or, as [`read_frostt`](crate::io::read_frostt) gives it, an [`AnyTensor`].
+    /// `x` is a [`Tensor`], or an [`AnyTensor`] as returned by [`read_frostt`](crate::io::read_frostt).
     ///
-    /// Entries at one place count as their sum. A tensor whose largest entry lies outside 2^±256, of f32 outside 2^±40,
-    /// is divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that
-    /// are too small beside the largest one to count.
+    /// Duplicate entries count as their sum. A tensor whose largest entry lies outside 2^±256, for f32 outside 2^±40,
+    /// is first divided by a power of two, and the weights are multiplied by it. Only entries negligible beside the
+    /// largest one lose digits.
     /// # Errors
-    /// [`Error::Argument`] for rank, sweeps or starts of 0, a tolerance or ridge that is negative or NaN, a tensor
-    /// whose norm is not finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if
-    /// the guess does not fit; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; what the machine may
-    /// fail with.
+    /// [`Error::Argument`] if rank, sweeps or starts are 0, if the tolerance or ridge is negative or NaN, if the norm
+    /// of the tensor is not finite, or if intermediate numbers overflow; [`Error::Dims`] and [`Error::Shape`] if the
+    /// guess does not match; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; errors of the machine.
     pub fn run<M, X: CpTensor<T, M> + ?Sized>(&self, machine: &M, x: &X) -> Result<CpFit<T>> {
         x.decompose(self, machine)
     }
@@ -202,7 +202,10 @@ impl<'a, T: Real> CpAls<'a, T> {
         }
         for (name, number) in [("tolerance", self.tolerance), ("ridge", self.solve.ridge)] {
             if number.is_nan() || number < 0.0 || number.is_infinite() {
-                return Err(Error::Argument { name, message: format!("{number} is no number from 0 up") });
+                return Err(Error::Argument {
+                    name,
+                    message: format!("{number} is not a finite number of at least 0"),
+                });
             }
         }
         match &self.guess {
@@ -216,7 +219,7 @@ impl<'a, T: Real> CpAls<'a, T> {
         }
     }
 
-    /// The factors of a start, for a tensor that was divided by 2^`exponent`.
+    /// The initial factors of a start, for a tensor that was divided by 2^`exponent`.
     fn factors<I: Index>(&self, x: &Tensor<T, I>, start: usize, exponent: i32) -> Result<Vec<Dense<T>>> {
         if start == 0
             && let Some(guess) = &self.guess
@@ -231,9 +234,9 @@ impl<'a, T: Real> CpAls<'a, T> {
     }
 }
 
-/// A sparse tensor that [`CpAls::run`] decomposes on a machine of type M: a [`Tensor`], or an [`AnyTensor`].
+/// A sparse tensor that [`CpAls::run`] decomposes on a machine of type M: a [`Tensor`] or an [`AnyTensor`].
 ///
-/// Sealed: the library implements it.
+/// Sealed: implemented by this library only.
 pub trait CpTensor<T: Real, M>: sealed::Sealed {
     /// Runs `als` on `machine`.
     #[doc(hidden)]
@@ -259,7 +262,7 @@ impl<T: Real, M: CpMachine<T, u32> + CpMachine<T, u64>> CpTensor<T, M> for AnyTe
     }
 }
 
-/// What runs on any machine.
+/// The algorithm, precompiled for common types, on any machine.
 type Run<T, I> = fn(&CpAls<'_, T>, &dyn CpMachine<T, I>, &Tensor<T, I>) -> Result<CpFit<T>>;
 
 fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: &Tensor<T, I>) -> Result<CpFit<T>> {
@@ -288,7 +291,7 @@ fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: 
                 state.mttkrp(mode)?;
                 mttkrp += product.elapsed();
                 state.solve(mode, als.solve)?;
-                state.normalise(mode, norms)?;
+                state.normalize(mode, norms)?;
                 state.gram(mode)?;
             }
             let found = state.agreement(x.order() - 1)?;
@@ -320,12 +323,12 @@ fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: 
     Ok(best)
 }
 
-/// The tensor as it is computed with: each place once, and no square outside the range of numbers.
+/// The tensor prepared for the algorithm: without duplicates, scaled so that no square overflows or underflows.
 struct Problem<'x, T: Clone, I: Index> {
     x: Cow<'x, Tensor<T, I>>,
-    /// It is the caller's divided by 2 to this power.
+    /// `x` is the caller's tensor divided by 2 to this power.
     exponent: i32,
-    /// Its norm.
+    /// Norm of `x`.
     norm: f64,
 }
 
@@ -343,7 +346,7 @@ impl<'x, T: Real, I: Index> Problem<'x, T, I> {
         if let Some(wrong) = x.values().iter().find(|v| !v.is_finite()) {
             return Err(refused(wrong.as_f64().abs()));
         }
-        // Where squares, and the model's elements in T, have room, the tensor stays as it is.
+        // The tensor stays unscaled where squares, and the model's elements in T, are safely in range.
         let most = if size_of::<T>() < size_of::<f64>() { 40 } else { 256 };
         let exponent = match exponent_of(largest) {
             e if e.abs() > most => e,
@@ -359,9 +362,9 @@ impl<'x, T: Real, I: Index> Problem<'x, T, I> {
         }
         Ok(Self { x, exponent, norm })
     }
-    /// The model of the caller's tensor.
+    /// The model scaled back to the caller's tensor.
     /// # Errors
-    /// [`Error::Argument`] if a weight leaves the range of T.
+    /// [`Error::Argument`] if a weight exceeds the range of T.
     fn scaled_back(&self, model: Kruskal<T>) -> Result<Kruskal<T>> {
         if self.exponent == 0 {
             return Ok(model);
@@ -372,22 +375,22 @@ impl<'x, T: Real, I: Index> Problem<'x, T, I> {
     }
 }
 
-/// The power of two at or below a positive number; 0 of 0.
+/// Exponent of the greatest power of two that is at most `x`; 0 for `x` = 0.
 fn exponent_of(x: f64) -> i32 {
     if x > 0.0 && x.is_finite() { x.log2().floor() as i32 } else { 0 }
 }
 
-/// x · 2^`exponent`, in two steps, as the power alone may leave the range.
+/// x · 2^`exponent`, in two steps since the power alone may overflow.
 fn scaled<T: Real>(x: T, exponent: i32) -> T {
     let half = exponent / 2;
     T::from_f64(x.as_f64() * 2f64.powi(half) * 2f64.powi(exponent - half))
 }
 
 fn out_of_range() -> Error {
-    Error::Argument { name: "x", message: "its model leaves the range of numbers: scale the tensor".to_owned() }
+    Error::Argument { name: "x", message: "the numbers of its model overflow: scale the tensor".to_owned() }
 }
 
-/// Factors with elements in [0, 1): NumPy's `Generator(PCG64(seed)).random`, factor after factor.
+/// Random factors with elements in [0, 1): NumPy's `Generator(PCG64(seed)).random`, factor by factor.
 fn random_factors<T: Real>(dims: &[usize], rank: usize, seed: u64) -> Result<Vec<Dense<T>>> {
     let mut rng = Pcg64::new(seed);
     let mut factors = Vec::with_capacity(dims.len());
@@ -400,7 +403,7 @@ fn random_factors<T: Real>(dims: &[usize], rank: usize, seed: u64) -> Result<Vec
     Ok(factors)
 }
 
-/// 1 − ‖X − M‖ / ‖X‖, from ‖X‖, ⟨X, M⟩ and ‖M‖². A tensor of zeros is fitted by nothing.
+/// 1 − ‖X − M‖ / ‖X‖, from ‖X‖, ⟨X, M⟩ and ‖M‖². It is 1 where X and M are both zero.
 fn fit(norm: f64, inner: f64, model: f64) -> Result<f64> {
     let square = norm * norm + model - 2.0 * inner;
     if !square.is_finite() {

@@ -1,4 +1,4 @@
-//! The steps of CP-ALS on the processor.
+//! The steps of CP-ALS on the CPU.
 
 use std::ops::Range;
 
@@ -6,44 +6,44 @@ use super::machine::{Agreement, CpMachine, CpRows, CpState, Solve};
 use super::solve::pseudo_inverse;
 use crate::algebra::{PlusTimes, Real};
 use crate::kernels::precompiled;
-use crate::par::{Threads, collected, enough, filled, refill};
+use crate::par::{Threads, collected, enough, filled, overwrite_blocks};
 use crate::simd::{Work, dispatch_work};
-use crate::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
+use crate::tensor::{Kruskal, Mttkrp, MttkrpCache, Norm, Tensor, Variant};
 use crate::{Cpu, Dense, Error, Index, Result};
 
-/// Rows of a task. Sums of tasks are added up in their order, so that no result depends on the number of threads.
+/// Rows per task. The tasks' sums are added in order, so results do not depend on the number of threads.
 const ROWS: usize = 512;
-/// Matrices of R × R numbers that solving a system takes at most: itself, its inverse, and what comes between.
+/// Upper bound of the R × R matrices in memory while solving a system: the system, its inverse, and intermediates.
 const SYSTEM: usize = 8;
-/// Rounds of coordinate descent for a row without negative elements, at most.
+/// Maximum number of coordinate-descent rounds for a nonnegative row.
 const ROUNDS: usize = 100;
 
-/// A prepared tensor whose products are with whole factors.
+/// A prepared tensor for products with complete factors.
 struct Whole<'x, T: Real, I: Index> {
     threads: &'x Threads,
     plan: Mttkrp<'x, T, I>,
-    kept: Kept<T>,
+    cache: MttkrpCache<T>,
 }
 
-/// Factors, what their products come from, and what belongs to them.
+/// Factors, the source of their products, and derived quantities.
 struct CpuCp<'x, T: Real, I: Index> {
     threads: &'x Threads,
     of: Source<'x, T, I>,
     factors: Vec<Dense<T>>,
     products: Vec<Dense<T>>,
-    /// AₙᵀAₙ of each mode, row after row.
+    /// AₙᵀAₙ of each mode, row-major.
     grams: Vec<Vec<f64>>,
     weights: Vec<f64>,
     singular: usize,
 }
 
-/// Where products come from.
+/// The source of the products.
 enum Source<'x, T: Real, I: Index> {
     Whole(Box<Whole<'x, T, I>>),
     Rows(Box<dyn CpRows<T> + 'x>),
 }
 
-/// What makes a [`CpuCp`].
+/// A constructor of [`CpuCp`].
 type Make<T, I> =
     for<'x> fn(&'x Cpu, &'x Tensor<T, I>, Vec<Dense<T>>, Option<Variant>) -> Result<Box<dyn CpState<T> + 'x>>;
 
@@ -62,8 +62,8 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
     }
 }
 
-/// What the budget leaves beside the factors of `rank` columns, their products, Gram matrices, and what solving one
-/// system takes.
+/// The budget left after the factors of `rank` columns, their products, the Gram matrices, and the workspace for
+/// solving one system.
 fn room<T>(cpu: &Cpu, dims: &[usize], rank: usize) -> Result<Option<u64>> {
     let rows = dims.iter().map(|&n| n as u128).sum::<u128>();
     let factors = rows.saturating_mul(rank as u128).saturating_mul(2 * size_of::<T>() as u128);
@@ -89,21 +89,21 @@ fn state<'x, T: Real, I: Index>(
     let budget = room::<T>(cpu, x.dims(), rank)?;
     let plan = Mttkrp::new(cpu.threads(), x.into(), rank, None, variant, budget)?;
     let threads = cpu.threads();
-    let whole = Box::new(Whole { threads, plan, kept: Kept::default() });
+    let whole = Box::new(Whole { threads, plan, cache: MttkrpCache::default() });
     Ok(Box::new(CpuCp::new(threads, factors, Source::Whole(whole))?))
 }
 
-/// The steps of CP-ALS on rows of factors that this processor holds, a `Dense` for each mode: what a machine of many
-/// processes runs on each. [`CpState::model`] has these rows alone.
+/// The steps of CP-ALS on the local rows of factors, a `Dense` for each mode; a distributed machine runs them in each
+/// of its processes. [`CpState::model`] has the local rows only.
 /// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); those of `products`.
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); the errors of `products`.
 pub fn cp_rows<'x, T: Real>(
     cpu: &'x Cpu,
     factors: Vec<Dense<T>>,
     products: Box<dyn CpRows<T> + 'x>,
 ) -> Result<Box<dyn CpState<T> + 'x>> {
     let mut made = CpuCp::<T, u32>::new(cpu.threads(), factors, Source::Rows(products))?;
-    made.tell_all()?;
+    made.publish_all()?;
     Ok(Box::new(made))
 }
 
@@ -118,27 +118,27 @@ impl<'x, T: Real, I: Index> CpuCp<'x, T, I> {
         let weights = filled(rank, 1.0, "weights")?;
         Ok(Self { threads, of, factors, products, grams, weights, singular: 0 })
     }
-    /// Adds to sums over the rows here those of the others.
+    /// Adds the other processes' sums to sums over the local rows.
     fn sum(&self, sums: &mut [f64]) -> Result<()> {
         match &self.of {
             Source::Whole(_) => Ok(()),
             Source::Rows(rows) => rows.sum(sums),
         }
     }
-    /// Σᵢ aᵢ Υ aᵢᵀ − 2 vᵢ aᵢᵀ: what the factor adds to ‖X − M‖².
+    /// Σᵢ aᵢ Υ aᵢᵀ − 2 vᵢ aᵢᵀ: the part of ‖X − M‖² that depends on the factor.
     fn misfit(&self, a: &Dense<T>, mode: usize, system: &[f64]) -> Result<f64> {
         let mut sum = [misfit(self.threads, a, &self.products[mode], system)?];
         self.sum(&mut sum)?;
         Ok(sum[0])
     }
-    fn tell(&mut self, mode: usize) -> Result<()> {
+    fn publish(&mut self, mode: usize) -> Result<()> {
         match &mut self.of {
             Source::Whole(_) => Ok(()),
             Source::Rows(rows) => rows.changed(mode, &self.factors[mode]),
         }
     }
-    fn tell_all(&mut self) -> Result<()> {
-        (0..self.factors.len()).try_for_each(|mode| self.tell(mode))
+    fn publish_all(&mut self) -> Result<()> {
+        (0..self.factors.len()).try_for_each(|mode| self.publish(mode))
     }
 }
 
@@ -157,8 +157,8 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         let out = &mut self.products[mode];
         match &mut self.of {
             Source::Whole(whole) => {
-                let Whole { threads, plan, kept } = &mut **whole;
-                plan.mttkrp_into(threads, PlusTimes::<T>::new(), &self.factors, mode, out, kept)
+                let Whole { threads, plan, cache } = &mut **whole;
+                plan.mttkrp_into(threads, PlusTimes::<T>::new(), &self.factors, mode, out, cache)
             }
             Source::Rows(rows) => rows.mttkrp(mode, out),
         }
@@ -180,8 +180,8 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         if !singular {
             return rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row));
         }
-        // A direction whose eigenvalue is cut may carry a part of the model before: then the change of minimum norm is
-        // taken, which leaves it where it is, and if rounding spoils that too, nothing is changed.
+        // A direction whose eigenvalue is cut off may carry a part of the previous model. Then the change of minimum
+        // norm is taken, which leaves that part unchanged; if rounding spoils even this, the factor stays as it was.
         self.singular += 1;
         let mut before = copied(a)?;
         before.values_mut().chunks_mut(rank).for_each(|row| {
@@ -189,7 +189,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         });
         rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row))?;
         let limit = self.misfit(&before, mode, &system)?;
-        // Sums of rounded numbers that are equal.
+        // Equal up to rounding of the sums.
         if self.misfit(&self.factors[mode], mode, &system)? <= limit + 1e-14 * limit.abs() {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         Ok(())
     }
 
-    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
+    fn normalize(&mut self, mode: usize, norm: Norm) -> Result<()> {
         let (a, rank) = (&mut self.factors[mode], self.weights.len());
         let mut norms = crate::tensor::column_norms(a, norm);
         if let Source::Rows(rows) = &self.of {
@@ -219,7 +219,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         refill_rows(self.threads, a, rank, |row| {
             row.iter_mut().zip(&norms).filter(|(_, n)| **n != T::ZERO).for_each(|(x, &n)| *x = *x / n);
         })?;
-        self.tell(mode)
+        self.publish(mode)
     }
 
     fn agreement(&mut self, mode: usize) -> Result<Agreement> {
@@ -251,9 +251,9 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         self.weights.fill(1.0);
         self.singular = 0;
         if let Source::Whole(whole) = &mut self.of {
-            whole.kept = Kept::default();
+            whole.cache = MttkrpCache::default();
         }
-        self.tell_all()
+        self.publish_all()
     }
 
     fn explain(&self) -> String {
@@ -264,18 +264,18 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
     }
 }
 
-/// Sums of `width` numbers over all rows: `add` adds those of some rows.
+/// Sums of `width` numbers over all rows; `add` accumulates a range of rows.
 fn summed(
     threads: &Threads,
     nrows: usize,
     width: usize,
     add: impl Fn(Range<usize>, &mut [f64]) + Sync,
 ) -> Result<Vec<f64>> {
-    // Wide sums of few rows would be written more than computed.
+    // Wide sums over few rows would cost more to write than to compute.
     let rows = ROWS.max(width);
     let tasks = nrows.div_ceil(rows);
     let mut parts = filled(tasks * width, 0.0, "sums over rows")?;
-    refill(
+    overwrite_blocks(
         &mut parts,
         threads,
         "cp",
@@ -300,7 +300,7 @@ pub(super) fn copied<T: Real>(a: &Dense<T>) -> Result<Dense<T>> {
     Dense::new(a.nrows(), a.ncols(), values)
 }
 
-/// Changes each row of `a`, some rows a task.
+/// Updates each row of `a` in place, in parallel.
 fn refill_rows<T: Real>(
     threads: &Threads,
     a: &mut Dense<T>,
@@ -323,7 +323,7 @@ fn refill_rows<T: Real>(
     )
 }
 
-/// Each row of `a` from itself and the row of `v`, in f64.
+/// Computes each row of `a` from itself and the row of `v`, in f64.
 fn rows_of<T: Real>(
     threads: &Threads,
     a: &mut Dense<T>,
@@ -349,7 +349,7 @@ fn rows_of<T: Real>(
     })
 }
 
-/// `out` = x M, for a symmetric matrix.
+/// `out` = x M for a symmetric matrix M.
 fn times(x: &[f64], matrix: &[f64], out: &mut [f64]) {
     dispatch_work(Times { x, matrix, out });
 }
@@ -389,7 +389,7 @@ impl<T: Real> Work for Gram<'_, '_, T> {
     }
 }
 
-/// Σᵢ aᵢ Υ aᵢᵀ − 2 vᵢ aᵢᵀ: what the factor adds to ‖X − M‖².
+/// Σᵢ aᵢ Υ aᵢᵀ − 2 vᵢ aᵢᵀ: the part of ‖X − M‖² that depends on the factor.
 fn misfit<T: Real>(threads: &Threads, a: &Dense<T>, v: &Dense<T>, system: &[f64]) -> Result<f64> {
     let rank = a.ncols();
     let sums = summed(threads, a.nrows(), 1, |rows, sum| {
@@ -404,12 +404,12 @@ fn misfit<T: Real>(threads: &Threads, a: &Dense<T>, v: &Dense<T>, system: &[f64]
     Ok(sums[0])
 }
 
-/// The row a ≥ 0 that makes a Υ aᵀ − 2 v aᵀ least, by coordinate descent from the row before, `row` times the weights.
+/// The row a ≥ 0 that minimizes a Υ aᵀ − 2 v aᵀ, by coordinate descent from the previous row, `row` times the weights.
 fn descend(system: &[f64], weights: &[f64], row: &mut [f64], v: &[f64]) {
     let rank = row.len();
     row.iter_mut().zip(weights).for_each(|(x, w)| *x = (*x * w).max(0.0));
     for _ in 0..ROUNDS {
-        let (mut moved, mut size) = (0.0f64, 0.0f64);
+        let (mut change, mut size) = (0.0f64, 0.0f64);
         for r in 0..rank {
             let line = &system[r * rank..][..rank];
             let own = line[r];
@@ -419,11 +419,11 @@ fn descend(system: &[f64], weights: &[f64], row: &mut [f64], v: &[f64]) {
             }
             let slope = v[r] - line.iter().zip(&*row).map(|(s, x)| s * x).sum::<f64>();
             let new = (row[r] + slope / own).max(0.0);
-            moved = moved.max((new - row[r]).abs());
+            change = change.max((new - row[r]).abs());
             size = size.max(new);
             row[r] = new;
         }
-        if moved <= 1e-12 * size {
+        if change <= 1e-12 * size {
             break;
         }
     }

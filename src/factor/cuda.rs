@@ -1,9 +1,9 @@
-//! The steps of CP-ALS on an NVIDIA GPU: tensor and factors are there from the first sweep to the last, and a sweep
-//! brings back four numbers.
+//! The steps of CP-ALS on an NVIDIA GPU. Tensor and factors stay on the device throughout; a sweep transfers four
+//! numbers back.
 //!
-//! Small matrices and sums are of f64 whatever the values are, in an order that depends on shapes alone, so that a run
-//! gives the same bits again. They are not those of the processor: fits agree to 10⁻⁹ in f64 and 10⁻⁵ in f32 where no
-//! system is near to singular.
+//! Small matrices and sums are in f64 for any value type, in an order that depends on shapes alone, so runs are
+//! reproducible bitwise. Results differ from the CPU's: fits agree to 10⁻⁹ in f64 and 10⁻⁵ in f32 where no system is
+//! nearly singular.
 
 use super::machine::{Agreement, CpMachine, CpState, Solve};
 use crate::algebra::{PlusTimes, Printed, Real, printed_ring};
@@ -14,7 +14,7 @@ use crate::{Dense, Error, Index, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A prepared tensor on a GPU, its factors and what belongs to them.
+/// A prepared tensor on a GPU, its factors and derived quantities.
 #[derive(Debug)]
 struct CudaCp<'x, T> {
     cuda: &'x Cuda,
@@ -23,8 +23,8 @@ struct CudaCp<'x, T> {
     steps: CpSteps,
 }
 
-/// A GPU on which tensors are kept in one form, whatever there is room for: a machine for [`CpAls`](super::CpAls) like
-/// the GPU itself.
+/// A GPU with a fixed form of tensors, regardless of free memory: a machine for [`CpAls`](super::CpAls) like the GPU
+/// itself.
 /// ```no_run
 /// use sparring::factor::{CpAls, InForm};
 /// use sparring::{Cuda, Tensor, gpu::TensorForm};
@@ -42,7 +42,7 @@ pub struct InForm<'c> {
     pub form: TensorForm,
 }
 
-/// The form that is a variant of the processor's products: of copies and C alone.
+/// The GPU form of a CPU variant; only copies and C have one.
 impl TryFrom<Variant> for TensorForm {
     type Error = Error;
 
@@ -52,7 +52,7 @@ impl TryFrom<Variant> for TensorForm {
             Variant::C => Ok(Self::Permuted),
             other => Err(Error::Unsupported {
                 what: format!("the variant {other} on a GPU"),
-                why: "there are copies and c, and the forms of gpu::TensorForm".to_owned(),
+                why: "a GPU has the variants copies and c, and the forms of gpu::TensorForm".to_owned(),
             }),
         }
     }
@@ -64,7 +64,7 @@ fn state<'x, T: Real, I: Index>(
     factors: &[Dense<T>],
     form: Option<TensorForm>,
 ) -> Result<Box<dyn CpState<T> + 'x>> {
-    // First, so that what room is left is known.
+    // The steps are created first, so that the remaining memory is known.
     let steps = CpSteps::new(cuda, factors)?;
     Ok(Box::new(CudaCp { cuda, ring: printed_ring(PlusTimes::<T>::new()), plan: cuda.mttkrp_plan(x, form)?, steps }))
 }
@@ -94,7 +94,7 @@ impl<T: Real, I: Index> CpMachine<T, I> for InForm<'_> {
         variant: Option<Variant>,
     ) -> Result<Box<dyn CpState<T> + 'x>> {
         if let Some(variant) = variant {
-            let message = format!("{variant} is asked for beside the form {}", self.form.name());
+            let message = format!("{variant} is given together with the form {}", self.form.name());
             return Err(Error::Argument { name: "variant", message });
         }
         state(self.cuda, x, &factors, Some(self.form))
@@ -118,8 +118,8 @@ impl<T: Real> CpState<T> for CudaCp<'_, T> {
         self.steps.solve(mode, how.ridge, how.nonnegative)
     }
 
-    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
-        self.steps.normalise(mode, norm)
+    fn normalize(&mut self, mode: usize, norm: Norm) -> Result<()> {
+        self.steps.normalize(mode, norm)
     }
 
     fn agreement(&mut self, mode: usize) -> Result<Agreement> {

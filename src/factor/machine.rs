@@ -1,4 +1,4 @@
-//! What CP-ALS needs of a machine: one step each of the algorithm, on factors that stay where they are.
+//! The interface of a machine on which CP-ALS runs: the steps of the algorithm, on factors that stay on the machine.
 
 use std::time::Duration;
 
@@ -6,35 +6,36 @@ use crate::algebra::Real;
 use crate::tensor::{Kruskal, Norm, Tensor, Variant};
 use crate::{Dense, Index, Result};
 
-/// How the factor of a mode is found from its product with the others.
+/// Options of the least-squares problem for one factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Solve {
     /// ρ ≥ 0, added to the diagonal of Υ.
     pub ridge: f64,
-    /// The best factor without negative elements.
+    /// Constrains the factor to be nonnegative.
     pub nonnegative: bool,
 }
 
-/// What a sweep leaves: ⟨X, M⟩ and ‖M‖², as f64 whatever the values are.
+/// ⟨X, M⟩ and ‖M‖² after a sweep, in f64 for any value type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
     /// ⟨X, M⟩.
     pub inner: f64,
     /// ‖M‖².
     pub model: f64,
-    /// Systems so far whose Υ was singular.
+    /// Number of systems so far with singular Υ.
     pub singular: usize,
 }
 
 /// A machine on which [`CpAls`](super::CpAls) runs.
 pub trait CpMachine<T: Real, I: Index> {
-    /// Refuses a rank whose factors the machine has no room for, before any is made.
+    /// Checks that the machine has memory for factors of this rank, before any is allocated.
     /// # Errors
-    /// [`Error::Budget`](crate::Error::Budget), [`Error::OutOfMemory`](crate::Error::OutOfMemory), with the bytes.
+    /// [`Error::Budget`](crate::Error::Budget), [`Error::OutOfMemory`](crate::Error::OutOfMemory), with the required
+    /// bytes.
     fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()>;
-    /// Takes the tensor and the factors to the machine and prepares their products.
+    /// Transfers the tensor and the factors to the machine and prepares their products.
     /// # Errors
-    /// As [`Cpu::mttkrp_plan`](crate::Cpu::mttkrp_plan), and what the machine may fail with.
+    /// As [`Cpu::mttkrp_plan`](crate::Cpu::mttkrp_plan), and errors of the machine.
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,
@@ -57,59 +58,60 @@ impl<T: Real, I: Index> CpMachine<T, I> for &dyn CpMachine<T, I> {
     }
 }
 
-/// The steps of a sweep. Modes come in their order, and a factor changes in the steps of its own mode only.
+/// The steps of a sweep. Modes are processed in order, and a factor changes only in the steps of its own mode.
 ///
 /// # Errors
-/// Each step fails with what the machine may fail with, and when the caller's progress says stop.
+/// Each step returns the machine's errors, and an error when the caller's progress callback requests a stop.
 pub trait CpState<T: Real> {
     /// Gₙ = AₙᵀAₙ.
     fn gram(&mut self, mode: usize) -> Result<()>;
-    /// V = X₍ₙ₎ (⊙ Aₘ), kept until the next.
+    /// V = X₍ₙ₎ (⊙ Aₘ), valid until the next call.
     fn mttkrp(&mut self, mode: usize) -> Result<()>;
-    /// Aₙ = V Υ⁺, with Υ = ⊛_{m ≠ n} Gₘ + ρ I: of all factors that fit equally well the one of minimum norm. Never a
-    /// worse fit than before where Υ is singular.
+    /// Aₙ = V Υ⁺, with Υ = ⊛_{m ≠ n} Gₘ + ρ I: the least-squares solution of minimum norm. Where Υ is singular, the fit
+    /// is never worse than before.
     fn solve(&mut self, mode: usize, how: Solve) -> Result<()>;
-    /// λ = the norms of the columns of Aₙ, which are divided by them.
-    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()>;
-    /// After [`mttkrp`](Self::mttkrp), [`solve`](Self::solve) and [`normalise`](Self::normalise) of `mode` and
-    /// [`gram`](Self::gram) of all.
+    /// λ = the column norms of Aₙ; divides the columns of Aₙ by them.
+    fn normalize(&mut self, mode: usize, norm: Norm) -> Result<()>;
+    /// ⟨X, M⟩ and ‖M‖². Requires [`mttkrp`](Self::mttkrp), [`solve`](Self::solve) and [`normalize`](Self::normalize) of
+    /// `mode`, and [`gram`](Self::gram) of all modes.
     fn agreement(&mut self, mode: usize) -> Result<Agreement>;
-    /// The model as it is.
+    /// The current model.
     fn model(&self) -> Result<Kruskal<T>>;
-    /// Takes another start with the same tensor; λ = 1.
+    /// Restarts from these factors with the same tensor; λ = 1.
     fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()>;
-    /// What was chosen for the products, and why.
+    /// The method chosen for the products, and the reason.
     fn explain(&self) -> String;
-    /// Whether the run stops, where this caller wants it: several that run together stop together.
+    /// Whether the run stops, given that this caller wants it to; processes that run together stop together.
     fn stops(&self, wanted: bool) -> Result<bool> {
         Ok(wanted)
     }
-    /// Waits until the steps so far are done, so that they can be timed.
+    /// Waits until all previous steps are complete, for timing.
     fn finish(&self) -> Result<()> {
         Ok(())
     }
-    /// Time of all products so far, where the machine takes it itself; where it does not, a product is done when its
-    /// step returns.
+    /// Total time of the products so far, if the machine measures it; otherwise a product is complete when its step
+    /// returns.
     fn products_time(&mut self) -> Result<Option<Duration>> {
         Ok(None)
     }
 }
 
-/// Rows of factors that are here, where others hold the others: what their steps on the processor ask of the rest.
+/// Distributed factors: the operations by which CP-ALS on the local rows obtains data from the other processes.
 ///
-/// All sums over the rows of a factor are those of the rows here until [`sum`](Self::sum) has added the others'.
+/// Sums over the rows of a factor cover the local rows only, until [`sum`](Self::sum) adds those of the other
+/// processes.
 ///
 /// # Errors
-/// Each fails with what the exchange may fail with.
+/// Each returns the errors of the communication.
 pub trait CpRows<T: Real> {
-    /// Rows here of V = X₍ₙ₎ (⊙ Aₘ), into `rows`.
+    /// The local rows of V = X₍ₙ₎ (⊙ Aₘ), into `rows`.
     fn mttkrp(&mut self, mode: usize, rows: &mut Dense<T>) -> Result<()>;
-    /// The rows here of a factor are these; products after it are with them.
+    /// Publishes the new local rows of a factor, used by all later products.
     fn changed(&mut self, mode: usize, rows: &Dense<T>) -> Result<()>;
-    /// Adds the sums of all others, the same bits everywhere.
+    /// Adds the sums of all other processes, bitwise the same on every process.
     fn sum(&self, sums: &mut [f64]) -> Result<()>;
-    /// Norms of columns, from those of the rows here.
+    /// Global column norms, from the norms of the local rows.
     fn norms(&self, norm: Norm, norms: &mut [T]) -> Result<()>;
-    /// What was chosen for the products, and why.
+    /// The method chosen for the products, and the reason.
     fn explain(&self) -> String;
 }

@@ -1,7 +1,6 @@
-//! Decompositions of sparse tensors, written once for every machine.
+//! Decompositions of sparse tensors, written once for all machines.
 //!
-//! CP: [`CpAls`] finds the [`Kruskal`](crate::tensor::Kruskal) tensor nearest to a sparse tensor by alternating least
-//! squares.
+//! CP: [`CpAls`] fits a [`Kruskal`](crate::tensor::Kruskal) tensor to a sparse tensor by alternating least squares.
 
 mod als;
 mod cpu;

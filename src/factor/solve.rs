@@ -1,25 +1,25 @@
-//! The small systems of CP-ALS: R × R, symmetric, and singular as soon as components coincide.
+//! The R × R systems of CP-ALS: symmetric, and singular where components coincide.
 
 use faer::linalg::solvers::{DenseSolveCore, Llt, SelfAdjointEigen};
 use faer::{Mat, Side};
 
 use crate::{Error, Result};
 
-/// Eigenvalues below this part of the largest count as zero.
+/// Eigenvalues below this fraction of the largest count as zero.
 const CUT: f64 = 1e-12;
-/// A Cholesky factor whose diagonal falls below this part of its largest element leaves the decision to eigenvalues.
-/// Behind a small element p of the diagonal rounding leaves √ε / p of what should be zero, so p > ε^¼ is sure to be
-/// seen.
+/// If the smallest diagonal element of the Cholesky factor is below this fraction of the largest, eigenvalues decide.
+/// After a small diagonal element p, rounding leaves √ε / p of an element that should be zero, so singularity is
+/// certain to be detected for p > ε^¼.
 const REGULAR: f64 = 1e-3;
 
-/// The pseudo-inverse of a symmetric positive semidefinite matrix of order `n`, row after row, and whether it is
+/// The pseudo-inverse of a symmetric positive semidefinite matrix of order `n`, row-major, and whether the matrix is
 /// singular.
 /// # Errors
 /// [`Error::Argument`] if an element is not finite, or the eigenvalues do not converge.
 pub(crate) fn pseudo_inverse(n: usize, a: &[f64]) -> Result<(Vec<f64>, bool)> {
     let failed = |message: &str| Error::Argument { name: "factors", message: message.to_owned() };
     if !a.iter().all(|x| x.is_finite()) {
-        return Err(failed("their Gram matrices leave the range of f64: scale the tensor"));
+        return Err(failed("their Gram matrices overflow f64: scale the tensor"));
     }
     if n == 0 {
         return Ok((Vec::new(), false));
@@ -33,12 +33,13 @@ pub(crate) fn pseudo_inverse(n: usize, a: &[f64]) -> Result<(Vec<f64>, bool)> {
             return Ok(((0..n * n).map(|at| inverse[(at / n, at % n)]).collect(), false));
         }
     }
-    let eigen = SelfAdjointEigen::new(matrix.as_ref(), Side::Lower).map_err(|_| failed("no eigenvalues were found"))?;
+    let eigen = SelfAdjointEigen::new(matrix.as_ref(), Side::Lower)
+        .map_err(|_| failed("the eigenvalue iteration did not converge"))?;
     let (values, vectors) = (eigen.S(), eigen.U());
     let largest = (0..n).map(|k| values[k]).fold(0.0, f64::max);
-    let kept: Vec<usize> = (0..n).filter(|&k| values[k] > CUT * largest).collect();
+    let retained: Vec<usize> = (0..n).filter(|&k| values[k] > CUT * largest).collect();
     let mut inverse = vec![0.0; n * n];
-    for &k in &kept {
+    for &k in &retained {
         for i in 0..n {
             let scaled = vectors[(i, k)] / values[k];
             for (j, x) in inverse[i * n..][..n].iter_mut().enumerate() {
@@ -46,7 +47,7 @@ pub(crate) fn pseudo_inverse(n: usize, a: &[f64]) -> Result<(Vec<f64>, bool)> {
             }
         }
     }
-    Ok((inverse, kept.len() < n))
+    Ok((inverse, retained.len() < n))
 }
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
         assert!(pseudo_inverse(1, &[f64::NAN]).is_err());
     }
 
-    /// The four equations of Moore and Penrose, on matrices of lower rank and of none.
+    /// The four Moore–Penrose equations, on matrices of deficient rank.
     #[test]
     fn pseudo_inverses() {
         let n = 5;
@@ -84,7 +85,7 @@ mod tests {
             let ab = product(n, &a, &b);
             assert!((0..n * n).all(|at| (ab[at] - ab[at % n * n + at / n]).abs() < 1e-10));
         }
-        // Of rank 4, where a small pivot before the last hides that it should be zero.
+        // Matrices of rank 4, in which a small pivot before the last one hides a last pivot that should be zero.
         let mut state = 1u64;
         let mut draw = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -100,7 +101,7 @@ mod tests {
         assert!(singular && close(&ones, &[1.0 / 16.0; 16], 1e-15));
     }
 
-    /// Independent columns of very different lengths are regular.
+    /// Independent columns of very different norms are not singular.
     #[test]
     fn scales_are_no_singularity() {
         let (inverse, singular) = pseudo_inverse(2, &[1.0, 0.0, 0.0, 1e-11]).unwrap();

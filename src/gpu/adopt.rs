@@ -1,12 +1,12 @@
-//! Matrices and vectors of arrays that others have in a GPU's memory, and back: see `cuda/adopt.cu`.
+//! Matrices and vectors imported from foreign arrays in a GPU's memory, and exported: see `cuda/adopt.cu`.
 
 use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::{RawCsr, column_bound};
+use super::defines::Prefix;
 use super::driver::DeviceArray;
-use super::front::Front;
 use super::index::offsets;
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
@@ -16,33 +16,34 @@ use crate::algebra::Type;
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("adopt.cu");
-const CHECKS: Front<'_> = Front { operator: "", settings: &[] };
+const CHECKS: Prefix<'_> = Prefix { operator: "", settings: &[] };
 
-/// What the checks tell, as in the source.
+/// Results of the checks, as in the source.
 const POINTERS: u32 = 1;
 const COLUMNS: u32 = 2;
 const UNSORTED: u32 = 4;
 
 impl Cuda {
-    /// A copy of an array that someone else has on this GPU, all that was asked of the GPU before being done.
+    /// A copy of a foreign array on this GPU. The caller has waited for all earlier work on the GPU.
     pub(crate) fn copy_of(&self, array: &DeviceArray, what: &'static str) -> Result<Arc<RawBuffer>> {
         self.device().check_foreign(array, what)?;
         let buffer = self.alloc_raw(array.ty(), array.len(), what)?;
         self.device().copy_foreign(buffer.at, array)?;
         Ok(buffer)
     }
-    /// The vector of such an array, a value at every place.
+    /// A full vector copied from a foreign array.
     pub(crate) fn adopt_vector(&self, values: &DeviceArray) -> Result<RawVector> {
         self.device().wait_for_all()?;
         let values = self.copy_of(values, "values")?;
         self.synchronize()?;
         Ok(RawVector::full(values))
     }
-    /// The matrix of row pointers and columns of i32 or u32, whose columns increase within rows, and of values.
+    /// A matrix copied from foreign arrays: row pointers and columns of i32 or u32, columns increasing within rows, and
+    /// values.
     ///
     /// Cost: O(nrows + nnz), a copy within the device.
     /// # Errors
-    /// [`Error::Argument`] for arrays that are no such matrix, or not on this GPU; [`Error::Length`],
+    /// [`Error::Argument`] for arrays that are not such a matrix, or not on this GPU; [`Error::Length`],
     /// [`Error::DeviceMemory`], [`Error::Device`].
     pub(crate) fn adopt(
         &self,
@@ -65,7 +66,7 @@ impl Cuda {
                 return Err(Error::Length { what, found, expected });
             }
         }
-        // Their owners may still write them.
+        // Their owners may still be writing to them.
         self.device().wait_for_all()?;
         let unsigned = |array: &DeviceArray, what| -> Result<Buffer<u32>> {
             self.device().check_foreign(array, what)?;
@@ -77,7 +78,7 @@ impl Cuda {
         let (col_idx, values) = (unsigned(col_idx, "columns")?, self.copy_of(values, "values")?);
         self.checked((nrows, ncols), (row_ptr, col_idx, values))
     }
-    /// The matrix of arrays that others have filled, if they are one whose columns increase within rows.
+    /// The matrix of arrays filled by others, after checking that its columns increase within rows.
     fn checked(
         &self,
         (nrows, ncols): (usize, usize),
@@ -86,27 +87,28 @@ impl Cuda {
         let nnz = col_idx.len();
         let found = self.zeroed::<u32>(1, "checks of a matrix")?;
         let program = self.program_of(SOURCE, CHECKS)?;
-        let told = || Ok(self.get(&found, "checks of a matrix")?.first().copied().unwrap_or_default());
+        let flags = || Ok(self.get(&found, "checks of a matrix")?.first().copied().unwrap_or_default());
         let arguments = args![offsets(&row_ptr), nrows as u64, nnz as u64, &found];
         program.kernel("check_pointers")?.launch(Shape::for_each(nrows + 1, 256)?, arguments)?;
-        if told()? & POINTERS != 0 {
-            let message = format!("they do not ascend from 0 to the {nnz} entries");
+        if flags()? & POINTERS != 0 {
+            let message = format!("they do not increase from 0 to {nnz}, the number of entries");
             return Err(Error::Argument { name: "row pointers", message });
         }
         let arguments = args![offsets(&row_ptr), nrows as u64, &col_idx, ncols as u64, &found];
         program.kernel("check_columns")?.launch(Shape::for_each(nrows.saturating_mul(32), 256)?, arguments)?;
-        let told = told()?;
-        if told & COLUMNS != 0 {
-            let message = format!("one is not below {ncols}");
+        let flags = flags()?;
+        if flags & COLUMNS != 0 {
+            let message = format!("an index is not below {ncols}");
             return Err(Error::Argument { name: "columns", message });
         }
-        if told & UNSORTED != 0 {
-            let message = "they do not increase within every row: sort them, and add up repeated entries".into();
+        if flags & UNSORTED != 0 {
+            let message = "they do not increase within every row: sort each row and add up repeated entries".into();
             return Err(Error::Argument { name: "columns", message });
         }
         Ok(RawCsr::new(DevicePattern::new((nrows, ncols), true, row_ptr, col_idx), values))
     }
-    /// The matrices of these shapes and numbers of entries, whose arrays `fill` writes and then has done with.
+    /// Matrices of these shapes and numbers of entries. `fill` writes their arrays, and must be done with them when it
+    /// returns.
     pub(crate) fn filled(
         &self,
         ty: Type,
@@ -124,14 +126,14 @@ impl Cuda {
             Ok((row_ptr, self.alloc(nnz, what)?, self.alloc_raw(ty, nnz, what)?))
         };
         let rooms = sizes.iter().map(room).collect::<Result<Vec<_>>>()?;
-        // Memory that is taken in the order of our stream is there for others.
+        // Memory allocated in the order of our stream is valid for others only after a wait.
         self.synchronize()?;
         fill(&rooms.iter().map(|(row_ptr, col_idx, values)| arrays(row_ptr, col_idx, values)).collect::<Vec<_>>())?;
         sizes.iter().zip(rooms).map(|((shape, _), room)| self.checked(*shape, room)).collect()
     }
-    /// The arrays of another's, copied without the host; `None` where it is a GPU that this one does not read.
+    /// Copies of another GPU's arrays, made without the host; `None` if this GPU cannot read the other's memory.
     ///
-    /// All work of the other is waited for, and the copies: its owner may give the arrays back then.
+    /// Waits for all work of the other GPU, and for the copies: its owner may free the arrays then.
     fn copies_from<const N: usize>(
         &self,
         other: &Self,
@@ -152,7 +154,7 @@ impl Cuda {
         self.synchronize()?;
         Ok(made.try_into().ok())
     }
-    /// A matrix in another's memory, copied without the host, likewise.
+    /// A copy of a matrix in another GPU's memory, likewise.
     pub(crate) fn matrix_from(&self, other: &Self, a: &RawCsr) -> Result<Option<RawCsr>> {
         let p = &*a.pattern;
         let row_ptr: &RawBuffer = match &p.row_ptr {
@@ -171,36 +173,36 @@ impl Cuda {
         let pattern = DevicePattern::new(p.shape(), p.sorted, row_ptr, Buffer::of(columns)?);
         Ok(Some(RawCsr::new(pattern, values)))
     }
-    /// A vector in another's memory, likewise.
+    /// A copy of a vector in another GPU's memory, likewise.
     pub(crate) fn vector_from(&self, other: &Self, x: &RawVector) -> Result<Option<RawVector>> {
         let what = "a vector of another GPU";
-        Ok(match (x.present(), x.places()) {
+        Ok(match (x.present(), x.indices()) {
             (None, None) => self.copies_from(other, [&*x.values], what)?.map(|[values]| RawVector::full(values)),
             (Some(present), _) => match self.copies_from(other, [present, &x.values], what)? {
                 Some([present, values]) => Some(RawVector::bitmap(Buffer::of(present)?, values)),
                 None => None,
             },
-            (None, Some(places)) => match self.copies_from(other, [places, &x.values], what)? {
-                Some([places, values]) => Some(RawVector::list(x.len, Buffer::of(places)?, values)),
+            (None, Some(indices)) => match self.copies_from(other, [indices, &x.values], what)? {
+                Some([indices, values]) => Some(RawVector::list(x.len, Buffer::of(indices)?, values)),
                 None => None,
             },
         })
     }
-    /// What `read` makes of row pointers, columns increasing within rows, and values, all work on them being done.
-    pub(crate) fn lent<T>(&self, a: &RawCsr, read: impl FnOnce(&[DeviceArray; 3]) -> Result<T>) -> Result<T> {
+    /// Passes row pointers, columns increasing within rows, and values to `read`, after waiting for all work on them.
+    pub(crate) fn with_arrays<T>(&self, a: &RawCsr, read: impl FnOnce(&[DeviceArray; 3]) -> Result<T>) -> Result<T> {
         let a = self.sorted_raw(a)?;
         read(&self.arrays_of(&a)?)
     }
-    /// Row pointers, columns and values where they are, all work on them being done. Row pointers are u32 below 2³²
+    /// Row pointers, columns and values in place, after waiting for all work on them. Row pointers are u32 below 2³²
     /// entries, else u64.
     pub(crate) fn arrays_of(&self, a: &RawCsr) -> Result<[DeviceArray; 3]> {
         self.synchronize()?;
         Ok(arrays(&a.pattern.row_ptr, &a.pattern.col_idx, &a.values))
     }
-    /// The values of a vector that has one at every place.
+    /// The values of a full vector; `None` for other forms.
     pub(crate) fn array_of(&self, x: &RawVector) -> Result<Option<DeviceArray>> {
         self.synchronize()?;
-        let is_full = x.present().is_none() && x.places().is_none();
+        let is_full = x.present().is_none() && x.indices().is_none();
         Ok(is_full.then(|| DeviceArray::own(x.values.at, x.values.len(), x.values.ty())))
     }
 }

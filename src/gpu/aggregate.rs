@@ -1,9 +1,9 @@
-//! Numbers that tell of the entries of rows and columns: see `cuda/aggregate.cu`.
+//! Aggregates of rows and columns: counts and arguments of extrema. See `cuda/aggregate.cu`.
 
 use super::Cuda;
 use super::buffer::Buffer;
 use super::csr::{RawCsr, column_bound};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::index::offsets;
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
@@ -13,22 +13,22 @@ use crate::algebra::Type;
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("aggregate.cu");
-const COUNTS: Front<'_> = Front { operator: "", settings: &[] };
+const COUNTS: Prefix<'_> = Prefix { operator: "", settings: &[] };
 
-/// Entries of a row that a group of threads goes through: SHORT in the source.
+/// Longest row that a group of threads processes: SHORT in the source.
 const SHORT: usize = 2048;
 
 fn settings(ty: Type) -> [Setting; 2] {
     [Setting::Switch("BEST"), Setting::Type("Number", ty.cuda())]
 }
 
-/// Threads for a row of so many entries: neighbours read neighbours, and each has some.
+/// Threads per row, for rows of `mean` entries: reads are coalesced, and every thread has some.
 fn group(mean: usize) -> u32 {
     if mean <= 8 { 4 } else { 32 }
 }
 
 impl Cuda {
-    /// How many entries each row has that has some, as i64.
+    /// The number of entries of each non-empty row, as i64.
     ///
     /// Cost: O(nrows).
     pub(crate) fn row_counts_raw(&self, p: &DevicePattern) -> Result<RawVector> {
@@ -39,7 +39,7 @@ impl Cuda {
         kernel.launch(Shape::for_each(p.nrows, 256)?, arguments)?;
         Ok(RawVector::bitmap(present, counts.raw().clone()))
     }
-    /// How many entries each column has that has some, as i64.
+    /// The number of entries of each non-empty column, as i64.
     ///
     /// Cost: O(nnz + ncols), an atomic addition for each entry.
     pub(crate) fn column_counts_raw(&self, p: &DevicePattern) -> Result<RawVector> {
@@ -52,8 +52,7 @@ impl Cuda {
         program.kernel("columns_present")?.launch(Shape::for_each(p.ncols, 256)?, arguments)?;
         Ok(RawVector::bitmap(present, counts.raw().clone()))
     }
-    /// The column of the least entry of each row, or of the greatest one, as i64; of equal ones the first. NaN is
-    /// neither.
+    /// The column of the least or the greatest entry of each row, as i64; of equal ones the first. NaN is skipped.
     ///
     /// Cost: O(nrows + nnz), in one pass.
     /// # Errors
@@ -68,9 +67,9 @@ impl Cuda {
         let (p, n, greatest) = (&*a.pattern, a.shape().0, u32::from(greatest));
         column_bound(n)?;
         let (present, columns) = self.numbers_of(n)?;
-        let program = self.program_of(SOURCE, Front::new("", &settings(a.ty())))?;
+        let program = self.program_of(SOURCE, Prefix::new("", &settings(a.ty())))?;
         let group = group(p.nnz.checked_div(n).unwrap_or(0));
-        // No more rows than this are long.
+        // A bound on the number of long rows.
         let most = p.nnz / SHORT;
         let (long, number) = (self.alloc::<u64>(most, "long rows")?, self.zeroed::<u64>(1, "long rows")?);
         let row_ptr = offsets(&p.row_ptr);
@@ -88,10 +87,10 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
     let best =
-        |ty| Unit { source: SOURCE, prefix: Front::new("", &settings(ty)).text(), hot: &["best_short", "best_long"] };
+        |ty| Unit { source: SOURCE, prefix: Prefix::new("", &settings(ty)).text(), hot: &["best_short", "best_long"] };
     vec![
         Unit { source: SOURCE, prefix: COUNTS.text(), hot: &["count_rows", "count_columns"] },
         best(Type::F64),

@@ -1,11 +1,11 @@
-//! A function of every entry, and the entries that a function keeps: see `cuda/apply.cu`.
+//! Applying a function to every entry, and selecting entries: see `cuda/apply.cu`.
 
 use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::same_type;
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
@@ -26,12 +26,12 @@ fn select_settings(a: &'static str, c: &'static str) -> [Setting; 3] {
 impl Cuda {
     /// C(i, j) = f(A(i, j)) for every entry; C shares A's pattern.
     ///
-    /// Cost: reads and writes each value once. The bits of the CPU, except for functions such as `exp` and `ln`, whose
-    /// last bits differ between machines.
+    /// Cost: reads and writes each value once. Bitwise the CPU's, except for functions such as `exp` and `ln`, whose
+    /// last bits differ between devices.
     pub(crate) fn apply_raw(&self, op: &Printed, a: &RawCsr) -> Result<RawCsr> {
         a.values.check("the matrix of a function", op.a)?;
         let values = self.alloc_raw(op.out, a.nnz(), "values of a function of a matrix")?;
-        let program = self.program_of(SOURCE, Front::new(&op.text, &[]))?;
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &[]))?;
         let shape = Shape::for_each(a.nnz(), 256)?;
         program.kernel("apply_values")?.launch(shape, args![&a.values, a.nnz() as u64, &values])?;
         Ok(RawCsr { pattern: Arc::clone(&a.pattern), values })
@@ -39,13 +39,13 @@ impl Cuda {
 
     /// C(i, j) = f(A(i, j), s, i, j) for every entry, `s` one value; C shares A's pattern.
     ///
-    /// Cost: reads and writes each value once. Another `s` compiles nothing anew.
+    /// Cost: reads and writes each value once. Another `s` does not recompile.
     pub(crate) fn apply_at_raw(&self, op: &Printed, a: &RawCsr, s: Slice<'_>) -> Result<RawCsr> {
         let p = &*a.pattern;
         a.values.check("the matrix of a function", op.a)?;
         let scalar = self.scalar(s, op.b)?;
         let values = self.alloc_raw(op.out, p.nnz, "values of a function of a matrix")?;
-        let program = self.program_of(SOURCE, Front::new(&op.text, &at_settings(p.row_ptr.cuda())))?;
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &at_settings(p.row_ptr.cuda())))?;
         program.kernel("apply_at")?.launch(
             tiles(p.nnz)?,
             args![&p.row_ptr, &p.col_idx, &a.values, p.nrows as u64, p.nnz as u64, &scalar, &values],
@@ -54,28 +54,28 @@ impl Cuda {
     }
     /// The entries of A for which f(A(i, j), s, i, j) holds, `s` one value; rows sorted.
     ///
-    /// Cost: reads the entries twice, and 8 bytes an entry beside the result; what is left of a matrix whose rows are
-    /// not sorted is sorted then. Another `s` compiles nothing anew.
+    /// Cost: reads the entries twice, and 8 bytes an entry beside the result; if A's rows are unsorted, the result is
+    /// sorted afterwards. Another `s` does not recompile.
     pub(crate) fn select_raw(&self, op: &Printed, a: &RawCsr, s: Slice<'_>) -> Result<RawCsr> {
         let p = &*a.pattern;
         a.values.check("the matrix of a selection", op.a)?;
-        same_type("the result of what selects", op.out, Type::Bool)?;
+        same_type("the result of a selecting operator", op.out, Type::Bool)?;
         let scalar = self.scalar(s, op.b)?;
         let kept = self.alloc::<u32>(p.nnz, "marks of a selection")?;
-        // Marking does not know C. It takes the program that most matrices go on with.
-        let program = self.program_of(SOURCE, Front::new(&op.text, &select_settings(p.row_ptr.cuda(), SMALL)))?;
+        // Flagging does not depend on the type of C's offsets. It uses the program that most matrices go on with.
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &select_settings(p.row_ptr.cuda(), SMALL)))?;
         program.kernel("mark")?.launch(
             tiles(p.nnz)?,
             args![&p.row_ptr, &p.col_idx, &a.values, p.nrows as u64, p.nnz as u64, &scalar, &kept],
         )?;
-        let (before, nnz) = self.offsets(&kept, "places of a selection")?;
+        let (before, nnz) = self.offsets(&kept, "offsets of a selection")?;
         let nnz = nnz as usize;
 
         let row_ptr = self.alloc_offsets(before.is_large(), p.nrows + 1, "row pointers of a selection")?;
         let col_idx = self.alloc::<u32>(nnz, "columns of a selection")?;
         let values = self.alloc_raw(op.a, nnz, "values of a selection")?;
         let program =
-            self.program_of(SOURCE, Front::new(&op.text, &select_settings(p.row_ptr.cuda(), before.cuda())))?;
+            self.program_of(SOURCE, Prefix::new(&op.text, &select_settings(p.row_ptr.cuda(), before.cuda())))?;
         program
             .kernel("select_rows")?
             .launch(Shape::for_each(p.nrows + 1, 256)?, args![&p.row_ptr, p.nrows as u64, &before, &row_ptr])?;
@@ -88,19 +88,19 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Cast, Exp, RowIndex, Tril, ValueGt, printed_index_unary, printed_unary};
     let large = "unsigned long long";
     let apply = |op: &Printed| Unit { source: SOURCE, prefix: op.text.clone(), hot: &["apply_values"] };
     let at = |op: &Printed, a| Unit {
         source: SOURCE,
-        prefix: Front::new(&op.text, &at_settings(a)).text(),
+        prefix: Prefix::new(&op.text, &at_settings(a)).text(),
         hot: &["apply_at"],
     };
     let select = |op: &Printed, a, c| Unit {
         source: SOURCE,
-        prefix: Front::new(&op.text, &select_settings(a, c)).text(),
+        prefix: Prefix::new(&op.text, &select_settings(a, c)).text(),
         hot: &["mark", "select_fill"],
     };
     vec![

@@ -1,4 +1,4 @@
-//! Arguments of kernels, by value.
+//! Kernel arguments, by value.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use cudarc::driver::sys;
 use num_complex::Complex;
 
-use super::driver::{Device, Letter};
+use super::driver::{Device, Readback};
 use crate::algebra::{Slice, Type, for_each_type};
 
-/// Arrays in a struct that an argument holds without memory of its own.
+/// Arrays of a struct argument that are stored inline.
 const FIELDS: usize = 9;
 
 /// The bytes of an argument.
@@ -31,10 +31,10 @@ impl Words {
 /// One argument of a kernel, by value: a number, an array, or a struct of arrays.
 #[derive(Clone, Debug)]
 pub(crate) struct Arg {
-    /// The argument's bytes, the first `size` of them.
+    /// The argument's bytes: the first `size` count.
     words: Words,
     size: usize,
-    /// Of an array, the device that it is on, by its address; else 0.
+    /// Of an array, its device, identified by address; else 0.
     owner: usize,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Arg {
 const SEVERAL: usize = usize::MAX;
 
 impl Arg {
-    /// No array.
+    /// A null array.
     pub(crate) fn null() -> Self {
         0u64.into()
     }
@@ -50,11 +50,12 @@ impl Arg {
     pub(super) fn array(at: sys::CUdeviceptr, device: &Arc<Device>) -> Self {
         Self { owner: Arc::as_ptr(device).addr(), ..at.into() }
     }
-    /// The numbers that a letter of `device` is to bring.
-    pub(super) fn letter(letter: &Letter<'_>, device: &Arc<Device>) -> Self {
-        Self::array(letter.at(), device)
+    /// The numbers of a readback of `device`, for the kernel to write.
+    pub(super) fn readback(readback: &Readback<'_>, device: &Arc<Device>) -> Self {
+        Self::array(readback.at(), device)
     }
-    /// A value by itself: the first of `x`, if it is a number. Of structs, whose bytes are not all set, as many zeros.
+    /// A scalar by value: the first of `x`, if it is a number. For structs, whose padding may be uninitialized, as many
+    /// zeros.
     pub(super) fn value(x: Slice<'_>) -> Self {
         let mut bytes = [0u8; 16];
         macro_rules! numbers {
@@ -100,7 +101,7 @@ impl Arg {
         const { assert!(N <= FIELDS) };
         Self::list(&fields)
     }
-    /// A struct of these arrays, whose number is known at run time only.
+    /// A struct of these arrays, their number known at run time.
     pub(crate) fn list(fields: &[Self]) -> Self {
         let words = match fields.len() {
             0..=FIELDS => Words::Few([0; FIELDS]),
@@ -124,7 +125,7 @@ impl Arg {
             Words::Many(words) => words.first().copied().unwrap_or(0),
         }
     }
-    /// Bytes that a kernel's parameter must have.
+    /// Bytes of the kernel's parameter.
     pub(super) fn size(&self) -> usize {
         self.size
     }
@@ -132,7 +133,7 @@ impl Arg {
     pub(super) fn is_on(&self, device: &Arc<Device>) -> bool {
         self.owner == 0 || self.owner == Arc::as_ptr(device).addr()
     }
-    /// Where its bytes lie, as the driver takes them.
+    /// The address of its bytes, as the driver takes it.
     pub(super) fn at(&mut self) -> *mut c_void {
         self.words.as_mut().as_mut_ptr().cast()
     }
@@ -171,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_lie_first() {
+    fn numbers_are_at_the_start() {
         let x: Arg = 7u32.into();
         assert_eq!((x.first().to_ne_bytes()[..4].to_vec(), x.size()), (7u32.to_ne_bytes().to_vec(), 4));
         assert_eq!((Arg::from(9u64).first(), Arg::null().size()), (9, 8));
     }
 
     #[test]
-    fn values_are_passed_in_their_bytes() {
+    fn values_are_passed_as_bytes() {
         let bytes = |x: Slice<'_>| {
             let mut arg = Arg::value(x);
             let bytes: Vec<u8> = arg.words.as_mut().iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_has_its_arrays_one_after_the_other() {
+    fn arrays_of_a_struct_are_contiguous() {
         let mut all = Arg::all([array(1, 5), Arg::null(), array(3, 5)]);
         assert_eq!((all.size(), all.owner, &all.words.as_mut()[..4]), (24, 5, &[1, 0, 3, 0][..]));
         let many: Vec<Arg> = (1..=20).map(|at| array(at, 5)).collect();

@@ -1,11 +1,11 @@
-//! Rows, columns and diagonals as vectors, matrices of one diagonal, blocks beside each other: see `cuda/assemble.cu`.
+//! Rows, columns and diagonals as vectors, diagonal matrices, and concatenation of blocks: see `cuda/assemble.cu`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::Cuda;
 use super::csr::{RawCsr, column_bound};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::index::{DeviceList, offsets};
 use super::jit::{Source, Unit, source};
 use super::launch::{Program, Shape, args};
@@ -26,22 +26,22 @@ fn one(i: usize) -> Range<usize> {
 
 impl Cuda {
     fn assemble_program(&self, ty: Type) -> Result<Arc<Program>> {
-        self.program_of(SOURCE, Front::new("", &[Setting::words(ty)]))
+        self.program_of(SOURCE, Prefix::new("", &[Setting::words(ty)]))
     }
-    /// y(p) = A(I(p), J(p)) for the p below `n` for which there is such an entry.
+    /// y(p) = A(I(p), J(p)) for all p below `n` where A has that entry.
     fn line_raw(&self, a: &RawCsr, rows: &DeviceList, cols: &DeviceList, n: usize) -> Result<RawVector> {
         column_bound(n)?;
         let a = self.sorted_raw(a)?;
         let p = &*a.pattern;
-        let (present, values) = (self.alloc::<bool>(n, "places of a line")?, self.alloc_raw(a.ty(), n, "a line")?);
+        let (present, values) = (self.alloc::<bool>(n, "the bitmap of a line")?, self.alloc_raw(a.ty(), n, "a line")?);
         let arguments = args![offsets(&p.row_ptr), &p.col_idx, &a.values, rows, cols, n as u64, &present, &values];
         self.assemble_program(a.ty())?.kernel("line_entries")?.launch(Shape::for_each(n, 256)?, arguments)?;
         Ok(RawVector::bitmap(present, values))
     }
-    /// A(i, J) as a vector of |J| places.
+    /// A(i, J) as a vector of length |J|.
     ///
-    /// Cost: a binary search for each index; a copy of the row for all columns, and a wait. A matrix with unsorted rows
-    /// is sorted first, as of the next two.
+    /// Cost: a binary search for each index; for all columns, a copy of the row and a wait. A matrix with unsorted rows
+    /// is sorted first, as in the next two.
     pub(crate) fn extract_row_raw(&self, a: &RawCsr, i: usize, cols: &IndexList) -> Result<RawVector> {
         let (m, n) = a.shape();
         IndexList::from(one(i)).check("rows", m)?;
@@ -51,7 +51,7 @@ impl Cuda {
         }
         self.line_raw(a, &DeviceList::strided(i, 0, list.len), &list, list.len)
     }
-    /// A(I, j) as a vector of |I| places.
+    /// A(I, j) as a vector of length |I|.
     ///
     /// Cost: a binary search for each index.
     pub(crate) fn extract_column_raw(&self, a: &RawCsr, rows: &IndexList, j: usize) -> Result<RawVector> {
@@ -62,12 +62,12 @@ impl Cuda {
     }
     /// The diagonal k of A.
     ///
-    /// Cost: a binary search for each of its places.
+    /// Cost: a binary search for each of its indices.
     pub(crate) fn diagonal_raw(&self, a: &RawCsr, k: i64) -> Result<RawVector> {
         let ((top, left), len) = diagonal_of(a.shape(), k);
         self.line_raw(a, &DeviceList::range(top, len), &DeviceList::range(left, len), len)
     }
-    /// The square matrix whose diagonal k is v, n + |k| rows for n places; it shares v's values.
+    /// The square matrix with v on diagonal k: n + |k| rows for a vector of length n. It shares v's values.
     ///
     /// Cost: O(n + |k|), a binary search for each row. Waits for the number of entries of a bitmap.
     pub(crate) fn diagonal_matrix_raw(&self, v: &RawVector, k: i64) -> Result<RawCsr> {
@@ -82,21 +82,21 @@ impl Cuda {
             Form::Bitmap(_) => self.to_list_raw(v)?,
             Form::Full | Form::List(_) => v.clone(),
         };
-        let (places, nnz) = (listed.places(), listed.values.len());
+        let (indices, nnz) = (listed.indices(), listed.values.len());
         let row_ptr = self.alloc::<u32>(n + 1, "row pointers of a diagonal matrix")?;
         let cols = self.alloc::<u32>(nnz, "columns of a diagonal matrix")?;
         let program = self.assemble_program(v.ty())?;
-        let arguments = args![places, nnz as u64, top as u64, n as u64, &row_ptr];
+        let arguments = args![indices, nnz as u64, top as u64, n as u64, &row_ptr];
         program.kernel("diagonal_rows")?.launch(Shape::for_each(n + 1, 256)?, arguments)?;
-        let arguments = args![places, nnz as u64, left as u64, &cols];
+        let arguments = args![indices, nnz as u64, left as u64, &cols];
         program.kernel("diagonal_columns")?.launch(Shape::for_each(nnz, 256)?, arguments)?;
         let pattern = DevicePattern::new((n, n), true, Offsets::Small(row_ptr), cols);
         Ok(RawCsr::new(pattern, listed.values))
     }
-    /// The block matrix of these rows of blocks, of the shape and with the entries that
-    /// [`concat_shape`](crate::ops::concat_shape) has found, its values of type `ty`; rows sorted.
+    /// The block matrix of these rows of blocks, with the shape and number of entries from
+    /// [`concat_shape`](crate::ops::concat_shape) and values of type `ty`; rows sorted.
     ///
-    /// Cost: O(rows) and O(entries) of each block. Nothing is waited for.
+    /// Cost: O(rows) and O(entries) of each block. No wait.
     pub(crate) fn concat_raw(
         &self,
         blocks: &[Vec<RawCsr>],
@@ -122,7 +122,7 @@ impl Cuda {
         }
         let row_ptr = self.offsets_of_sum(&counts, nnz as u64, what)?;
         let (col_idx, values) = (self.alloc::<u32>(nnz, what)?, self.alloc_raw(ty, nnz, what)?);
-        // Entries of each row in the blocks before.
+        // Entries of each row in the blocks to the left.
         self.fill_bytes(&counts, 0)?;
         let mut top = 0;
         for row in &sorted {
@@ -153,12 +153,12 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
     [2, 8]
         .map(|size| Unit {
             source: SOURCE,
-            prefix: Front::new("", &[Setting::Words("Value", size)]).text(),
+            prefix: Prefix::new("", &[Setting::Words("Value", size)]).text(),
             hot: &["line_entries", "block_fill"],
         })
         .into()

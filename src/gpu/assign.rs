@@ -1,12 +1,12 @@
-//! Assignment to vectors, in place: at places that are named, or at those of a mask; and arrays of one value. See
-//! `cuda/assign.cu` and `cuda/vector.cu`.
+//! In-place assignment to vectors, at given indices or under a mask, and arrays of one value. See `cuda/assign.cu` and
+//! `cuda/vector.cu`.
 
 use std::sync::Arc;
 
 use super::Cuda;
 use super::arg::Arg;
 use super::buffer::{Buffer, RawBuffer, same_type};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::vector_form::{Form, PLACES, RawVector, moves};
@@ -16,19 +16,19 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("assign.cu");
 
-/// What is assigned: a value, or a value for each place.
+/// The right-hand side of an assignment: a value, or a value for each index.
 pub(crate) enum Assigned<'a> {
     Scalar(Slice<'a>),
     Vector(&'a RawVector),
 }
 
 impl Cuda {
-    /// w(places(k)) = what is assigned at k; without places, w = what is assigned. Where a vector has no entry, w has
-    /// none then. Of equal places the last counts.
+    /// w(indices(k)) = the k-th assigned value; without `indices`, w is overwritten. Where an assigned vector has no
+    /// entry, w loses its entry. Of equal indices the last one wins.
     pub(crate) fn vector_assign_raw(
         &self,
         w: &mut RawVector,
-        places: Option<&[u32]>,
+        indices: Option<&[u32]>,
         what: &Assigned<'_>,
     ) -> Result<()> {
         let ty = match what {
@@ -36,30 +36,30 @@ impl Cuda {
             Assigned::Vector(u) => u.ty(),
         };
         w.values.check("the vector of an assignment", ty)?;
-        let n = places.map_or(w.len, <[_]>::len);
+        let n = indices.map_or(w.len, <[_]>::len);
         check_length(what, n)?;
-        let front = moves(ty);
-        let Some(places) = places else {
+        let settings = moves(ty);
+        let Some(indices) = indices else {
             *w = match what {
                 Assigned::Vector(u) => (*u).clone(),
                 Assigned::Scalar(x) => {
                     let x = self.scalar(*x, ty)?;
                     let values = self.alloc_raw(ty, n, "values of a vector")?;
                     let none: Option<&RawBuffer> = None;
-                    self.each(Front::new("", &front), "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
+                    self.each(Prefix::new("", &settings), "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
                     RawVector::full(values)
                 }
             };
             return Ok(());
         };
-        let wanted = self.wanted(w.len, places)?;
+        let wanted = self.upload_indices(w.len, indices)?;
         self.vector_assign_at(w, &wanted, what)
     }
-    /// The same for places on the device, each below w's length.
+    /// The same for indices on the device, each below w's length.
     pub(super) fn vector_assign_at(&self, w: &mut RawVector, wanted: &Buffer<u32>, what: &Assigned<'_>) -> Result<()> {
         let (ty, n) = (w.ty(), wanted.len());
         check_length(what, n)?;
-        let front = moves(ty);
+        let settings = moves(ty);
         let (from, present, scalar) = match what {
             Assigned::Scalar(x) => (self.scalar(*x, ty)?, None, 1u32),
             Assigned::Vector(u) => {
@@ -70,17 +70,17 @@ impl Cuda {
         };
         self.make_writable(w)?;
         if present.is_some() && matches!(w.form, Form::Full) {
-            w.form = Form::Bitmap(self.filled_places(w.len)?.into());
+            w.form = Form::Bitmap(self.filled_bitmap(w.len)?.into());
         }
-        let last = self.zeroed::<u32>(w.len, "the last of equal places")?;
+        let last = self.zeroed::<u32>(w.len, "the last of equal indices")?;
         self.each(PLACES, "last_of", n, args![wanted, n as u64, &last])?;
         let arguments = args![wanted, n as u64, &last, present.as_ref(), &from, scalar, w.present(), &w.values];
-        self.each(Front::new("", &front), "assign_at", n, arguments)
+        self.each(Prefix::new("", &settings), "assign_at", n, arguments)
     }
-    /// w(i) = x at the places of a mask, or with `complement` at the others. The mask's values do not matter.
+    /// w(i) = x in the pattern of a mask, or with `complement` outside it. The mask's values are not read.
     ///
-    /// Cost: O(nnz) of a mask that is a list, if w is none and no one shares its values; else O(n).
-    pub(crate) fn vector_assign_where_raw(
+    /// Cost: O(nnz) for a sparse mask, if w is not sparse and its values are not shared; else O(n).
+    pub(crate) fn vector_assign_masked_raw(
         &self,
         w: &mut RawVector,
         mask: &RawVector,
@@ -89,27 +89,27 @@ impl Cuda {
     ) -> Result<()> {
         same_len("a mask", w, mask)?;
         self.make_writable(w)?;
-        if let (Form::List(places), false) = (&mask.form, complement) {
-            return self.assign_listed(&w.values, w.present(), places, x);
+        if let (Form::List(indices), false) = (&mask.form, complement) {
+            return self.assign_listed(&w.values, w.present(), indices, x);
         }
         let x = self.scalar(x, w.ty())?;
         let of_mask = match &mask.form {
-            Form::List(places) => Some(self.present_of(mask.len, places)?),
-            Form::Bitmap(present) => Some(present.places.clone()),
+            Form::List(indices) => Some(self.present_of(mask.len, indices)?),
+            Form::Bitmap(present) => Some(present.flags.clone()),
             Form::Full => None,
         };
-        let (front, n) = (moves(w.ty()), w.len as u64);
+        let (settings, n) = (moves(w.ty()), w.len as u64);
         let arguments = args![of_mask.as_ref(), u32::from(complement), &x, n, w.present(), &w.values];
-        self.each(Front::new("", &front), "assign_where", w.len, arguments)
+        self.each(Prefix::new("", &settings), "assign_where", w.len, arguments)
     }
 
-    /// w(i) = x at the places of a list, x being one value of w's type, and `present` true there. One kernel, which
-    /// writes each of those places once; nothing is waited for, unless x is a struct.
+    /// w(i) = x at the indices of a list, x being one value of w's type, and `present` set to true there. One kernel,
+    /// which writes each of these elements once. No wait, unless x is a struct.
     fn assign_listed(
         &self,
         w: &RawBuffer,
         present: Option<&Buffer<bool>>,
-        places: &Buffer<u32>,
+        indices: &Buffer<u32>,
         x: Slice<'_>,
     ) -> Result<()> {
         one_value(x, w.ty())?;
@@ -117,12 +117,12 @@ impl Cuda {
             Type::Struct(_) => Some(self.put_raw(x, "a scalar")?),
             _ => None,
         };
-        let program = self.program_of(SOURCE, Front::new("", &[Setting::words(w.ty())]))?;
-        let arguments = args![places, places.len() as u64, from.as_deref(), Arg::value(x), present, w];
-        program.kernel("assign")?.launch(Shape::for_each(places.len(), 256)?, arguments)
+        let program = self.program_of(SOURCE, Prefix::new("", &[Setting::words(w.ty())]))?;
+        let arguments = args![indices, indices.len() as u64, from.as_deref(), Arg::value(x), present, w];
+        program.kernel("assign")?.launch(Shape::for_each(indices.len(), 256)?, arguments)
     }
-    /// One value of type `ty` as an array: the scalar beside a function's operand, or what stands in for absent
-    /// entries. Nothing is waited for, unless it is a struct.
+    /// One value of type `ty` as an array: the scalar operand of a function, or the fill for absent entries. No wait,
+    /// unless it is a struct.
     pub(crate) fn scalar(&self, x: Slice<'_>, ty: Type) -> Result<Arc<RawBuffer>> {
         one_value(x, ty)?;
         let what = "a scalar";
@@ -130,7 +130,7 @@ impl Cuda {
             return self.put_raw(x, what);
         }
         let to = self.alloc_raw(ty, 1, what)?;
-        let program = self.program_of(SOURCE, Front::new("", &[Setting::words(ty)]))?;
+        let program = self.program_of(SOURCE, Prefix::new("", &[Setting::words(ty)]))?;
         program.kernel("set_value")?.launch(Shape::blocks(1, 32, 0)?, args![Arg::value(x), &to])?;
         Ok(to)
     }
@@ -152,10 +152,10 @@ fn one_value(x: Slice<'_>, ty: Type) -> Result<()> {
     Ok(())
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
     [1, 12, 16, 32]
-        .map(|size| Front::new("", &[Setting::Words("Value", size)]).text())
+        .map(|size| Prefix::new("", &[Setting::Words("Value", size)]).text())
         .map(|prefix| Unit { source: SOURCE, prefix, hot: &["assign"] })
         .into()
 }

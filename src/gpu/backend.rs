@@ -1,5 +1,5 @@
-//! [`Cuda`] as a [`Backend`]: matrices and vectors are those of the device, operations those of the files beside this
-//! one, which take printed operators and arrays whose types are known at run time.
+//! [`Cuda`] as a [`Backend`]: matrices and vectors are those of the device. The operations forward to the sibling
+//! files, which take printed operators and arrays whose types are known at run time.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl<T: Value> Container<Cuda, u32> for DeviceCsr<T> {
     fn count(&self, _: &Cuda) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn places(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
+    fn entry_pattern(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
         Ok(Arc::clone(self.pattern()))
     }
     fn nonzero(&self, m: &Cuda) -> Result<Arc<DevicePattern>>
@@ -40,7 +40,7 @@ impl<T: Value> Container<Cuda, u32> for DeviceCsr<T> {
     }
 }
 
-/// Where a vector on the device has entries.
+/// The pattern of a vector on the device.
 #[derive(Clone, Debug)]
 pub struct DevicePlaces(pub(crate) RawVector);
 
@@ -50,7 +50,7 @@ impl<T: Value> Container<Cuda, u32> for DeviceVector<T> {
     fn count(&self, m: &Cuda) -> Result<usize> {
         m.vector_nnz_raw(self.raw())
     }
-    fn places(&self, _: &Cuda) -> Result<DevicePlaces> {
+    fn entry_pattern(&self, _: &Cuda) -> Result<DevicePlaces> {
         Ok(DevicePlaces(self.raw().clone()))
     }
     fn nonzero(&self, m: &Cuda) -> Result<DevicePlaces>
@@ -68,14 +68,14 @@ impl Mask<Cuda, u32, Matrices> for Arc<DevicePattern> {
     }
 }
 
-/// Which rows of a pattern have entries; `None` if all have.
+/// The rows of a pattern that have entries; `None` if all do.
 struct RowsWithEntries(Option<Buffer<bool>>);
 
 impl Cuda {
-    /// Which rows have entries, found once for a pattern.
+    /// The rows that have entries, determined once for a pattern.
     fn rows_with_entries(&self, p: &Arc<DevicePattern>) -> Result<Option<Buffer<bool>>> {
         let found = p.facts.get_or_make(|| {
-            // Whether anything is there, of values that nobody reads.
+            // Only the presence of a result matters; the values are never read.
             let any = printed_ring(Ring(Any::<bool>::new(), Pair::<bool, bool, bool>::default()));
             let a = RawCsr { pattern: Arc::clone(p), values: self.alloc_raw(Type::Bool, p.nnz, "entries of rows")? };
             let x = self.alloc_raw(Type::Bool, p.ncols, "entries of rows")?;
@@ -87,19 +87,19 @@ impl Cuda {
         })?;
         Ok(found.0.clone())
     }
-    /// A value for each row as a vector with entries where the rows have some.
+    /// One value for each row as a vector with entries for the non-empty rows.
     fn of_rows(&self, p: &Arc<DevicePattern>, values: Arc<RawBuffer>) -> Result<RawVector> {
         Ok(match self.rows_with_entries(p)? {
             None => RawVector::full(values),
             Some(rows) => RawVector::bitmap(rows, values),
         })
     }
-    /// The places of a mask as truth values.
-    fn bools(&self, places: &DevicePlaces) -> Result<Buffer<bool>> {
-        match &places.0.form {
-            Form::Full => self.filled_places(places.0.len),
-            Form::Bitmap(present) => Ok(present.places.clone()),
-            Form::List(list) => self.present_of(places.0.len, list),
+    /// The pattern of a mask as an array of booleans.
+    fn bools(&self, pattern: &DevicePlaces) -> Result<Buffer<bool>> {
+        match &pattern.0.form {
+            Form::Full => self.filled_bitmap(pattern.0.len),
+            Form::Bitmap(present) => Ok(present.flags.clone()),
+            Form::List(list) => self.present_of(pattern.0.len, list),
         }
     }
     /// y = A ⊕.⊗ x, for an operator whose types are known at run time.
@@ -117,13 +117,13 @@ impl Cuda {
         check(mask, nrows)?;
         let y = if matches!(x.form, Form::Full) {
             let bools =
-                mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
+                mask.map(|(pattern, complement)| Ok::<_, Error>((self.bools(pattern)?, complement))).transpose()?;
             let hint = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
             let mut values = self.alloc_raw(ring.out, nrows, "the result of mxv")?;
             self.mxv_raw(None, ring, a, &x.values, hint, &mut values)?;
             self.of_rows(&a.pattern, values)?
         } else {
-            // A product of matrices visits the entries that both have, in the order of A's rows.
+            // A product of matrices visits only the common entries, in the order of A's rows.
             let x = self.transpose_raw(&self.as_row(x)?)?;
             let plan = plan_of(self, Arc::clone(&a.pattern), Arc::clone(&x.pattern), None, &Options::default())?;
             row_as_list(self.transpose_raw(&self.numeric_raw(&plan, ring, a, &x)?)?)
@@ -145,19 +145,19 @@ impl Cuda {
         check(mask, ncols)?;
         x.values.check("the vector of vxm", ring.a)?;
         a.values.check("the matrix of vxm", ring.b)?;
-        let form = mask.map(|(places, complement)| (&places.0.form, complement));
+        let form = mask.map(|(pattern, complement)| (&pattern.0.form, complement));
         let nothing = || {
             let (indices, values) = (self.alloc(0, "indices of vxm")?, self.alloc_raw(ring.out, 0, "values of vxm")?);
             Ok(RawVector::list(ncols, indices, values))
         };
         if a.nnz() == 0
-            || x.places().is_some_and(|places| places.len() == 0)
+            || x.indices().is_some_and(|indices| indices.len() == 0)
             || matches!(form, Some((Form::Full, true)))
         {
             return nothing();
         }
-        let bools = || mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose();
-        if x.places().is_none() {
+        let bools = || mask.map(|(pattern, complement)| Ok::<_, Error>((self.bools(pattern)?, complement))).transpose();
+        if x.indices().is_none() {
             let bools = bools()?;
             let mask = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
             if let Some(y) = self.vxm_by_columns(ring, x, a, mask)? {
@@ -178,48 +178,48 @@ impl Cuda {
         };
         Ok(RawVector::list(ncols, indices, values))
     }
-    /// y(i) = e ⊕ A(i, j) ⊕ …, with entries where rows have some.
+    /// y(i) = e ⊕ A(i, j) ⊕ …, with entries for the non-empty rows.
     pub(crate) fn reduce_rows_vector(&self, monoid: &Printed, a: &RawCsr) -> Result<RawVector> {
         self.of_rows(&a.pattern, self.reduce_rows_raw(monoid, a)?)
     }
-    /// What stands in for absent entries of a union, on the device.
+    /// The fills for absent entries of a union, on the device.
     fn fills<T: Value, U: Value>(&self, for_a: T, for_b: U) -> Result<[Arc<RawBuffer>; 2]> {
         Ok([self.scalar(Slice::of(&[for_a]), T::TYPE)?, self.scalar(Slice::of(&[for_b]), U::TYPE)?])
     }
     fn masked(&self, y: RawVector, mask: Option<(&DevicePlaces, bool)>) -> Result<RawVector> {
         match mask {
             None => Ok(y),
-            Some((places, complement)) => self.vector_restrict_raw(&y, &places.0, complement),
+            Some((pattern, complement)) => self.vector_restrict_raw(&y, &pattern.0, complement),
         }
     }
 }
 
-/// The places of a mask, and whether all others are allowed.
+/// A mask's pattern, and whether it is complemented.
 fn parts(mask: MaskSpec<'_, DevicePlaces>) -> (&DevicePlaces, bool) {
     (mask.pattern, mask.complement)
 }
 
 fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
     match mask {
-        Some((places, _)) if places.0.len != expected => {
-            Err(Error::Length { what: "mask", found: places.0.len, expected })
+        Some((pattern, _)) if pattern.0.len != expected => {
+            Err(Error::Length { what: "mask", found: pattern.0.len, expected })
         }
         _ => Ok(()),
     }
 }
 
-/// The results of [`Cpu`](crate::Cpu), and the same in every run; [`gpu`](crate::gpu#operations) tells what each
-/// operation costs and where floats have other bits.
+/// The results of [`Cpu`](crate::Cpu), and the same in every run; [`gpu`](crate::gpu#operations) gives each operation's
+/// cost, and says where floats differ in their last bits.
 /// # Errors
 /// Beside those of the operations: [`Error::DeviceMemory`] with the bytes that are missing, [`Error::Compile`] for an
-/// operator whose text does not compile, [`Error::NoCompiler`], [`Error::Device`]; [`Error::IndexOverflow`] for 2³²
-/// rows, columns or places, or 2³² products of `vxm`.
+/// operator whose text does not compile, [`Error::NoCompiler`], [`Error::Device`]; [`Error::IndexOverflow`] for
+/// dimensions of 2³² or more, or 2³² products of `vxm`.
 impl Backend for Cuda {
     type Matrix<T: Value> = DeviceCsr<T>;
     type Vector<T: Value> = DeviceVector<T>;
     type Dense<T: Value> = DeviceDense<T>;
     type Pattern = Arc<DevicePattern>;
-    type Places = DevicePlaces;
+    type VectorPattern = DevicePlaces;
     type Plan = Plan;
 
     fn upload<T: Value>(&self, a: &Csr<T>) -> Result<DeviceCsr<T>> {
@@ -284,7 +284,7 @@ impl Backend for Cuda {
     ) -> Result<()> {
         let ring = printed_ring(ring);
         if Arc::get_mut(c.values.raw_mut()).is_none() {
-            // Someone else holds its values, perhaps this very call: they keep theirs.
+            // The values are shared, perhaps with an operand of this call: write to a new array.
             *c = self.numeric_raw(plan, &ring, &a.raw(), &b.raw())?.typed()?;
             return Ok(());
         }
@@ -308,8 +308,13 @@ impl Backend for Cuda {
     ) -> Result<DeviceVector<Out<R>>> {
         self.vxm_vector(&printed_ring(ring), x.raw(), &a.raw(), mask.map(parts))?.typed()
     }
-    fn mxd<R: Semiring>(&self, ring: R, a: &DeviceCsr<Lhs<R>>, x: &DeviceDense<Rhs<R>>) -> Result<DeviceDense<Out<R>>> {
-        Cuda::mxd(self, ring, a, x)
+    fn spmm_product<R: Semiring>(
+        &self,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        x: &DeviceDense<Rhs<R>>,
+    ) -> Result<DeviceDense<Out<R>>> {
+        Cuda::spmm_product(self, ring, a, x)
     }
     fn dense_shape<T: Value>(&self, a: &DeviceDense<T>) -> (usize, usize) {
         a.shape()
@@ -320,7 +325,7 @@ impl Backend for Cuda {
         y: &mut DeviceDense<T>,
         t: DeviceDense<T>,
     ) -> Result<()> {
-        // As vectors with a value everywhere.
+        // As full vectors.
         let full = |x: &DeviceDense<T>| RawVector::full(Arc::clone(x.values.raw()));
         let joined = self.vector_ewise_add_raw(&printed_binary(op), None, &full(y), &full(&t))?;
         y.values = Buffer::of(joined.values)?;
@@ -343,7 +348,7 @@ impl Backend for Cuda {
     fn nonzero_matrix<T: Num>(&self, a: &DeviceCsr<T>) -> Result<Arc<DevicePattern>> {
         self.nonzero_raw(&a.raw())
     }
-    fn restrict_matrix<T: Value>(
+    fn apply_mask_matrix<T: Value>(
         &self,
         a: &DeviceCsr<T>,
         mask: &Arc<DevicePattern>,
@@ -398,7 +403,7 @@ impl Backend for Cuda {
     fn nonzero_vector<T: Num>(&self, x: &DeviceVector<T>) -> Result<DevicePlaces> {
         Ok(DevicePlaces(self.vector_nonzero_raw(x.raw())?))
     }
-    fn restrict_vector<T: Value>(
+    fn apply_mask_vector<T: Value>(
         &self,
         x: &DeviceVector<T>,
         mask: MaskSpec<'_, DevicePlaces>,
@@ -494,7 +499,7 @@ impl Backend for Cuda {
     }
     fn assign_masked<T: Value>(&self, w: &mut DeviceVector<T>, x: T, mask: MaskSpec<'_, DevicePlaces>) -> Result<()> {
         check(Some(parts(mask)), w.len())?;
-        self.vector_assign_where_raw(w.raw_mut(), &mask.pattern.0, mask.complement, Slice::of(&[x]))
+        self.vector_assign_masked_raw(w.raw_mut(), &mask.pattern.0, mask.complement, Slice::of(&[x]))
     }
 
     fn extract_part<T: Value>(&self, a: &DeviceCsr<T>, part: (&IndexList, &IndexList)) -> Result<DeviceCsr<T>> {
@@ -561,7 +566,7 @@ impl Backend for Cuda {
         let mask = mask.map(parts);
         check(mask, len)?;
         let ring = printed_ring(Ring(monoid, First::<P::Out, bool>::default()));
-        let folds = self.vector_fold_raw(&ring, u.raw(), &self.wanted(len, indices)?, len)?;
+        let folds = self.vector_fold_raw(&ring, u.raw(), &self.upload_indices(len, indices)?, len)?;
         self.masked(folds, mask)?.typed()
     }
     fn row_counts<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceVector<i64>> {

@@ -1,4 +1,4 @@
-//! Arrays on the device: of values whose type is known at run time, and typed views of them.
+//! Device arrays: of values whose type is known at run time, and typed views of them.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -11,26 +11,25 @@ use super::driver::{Device, foreign};
 use crate::algebra::{Type, Value};
 use crate::{Error, Result};
 
-/// An array of `len` values of type `ty` on the device, given back when dropped, in the order of the stream.
+/// An array of `len` values of type `ty` on the device, freed in stream order when dropped.
 ///
-/// What launches kernels is written for these, so that it is compiled once and not for every semiring.
+/// Host code that launches kernels takes this type, so that it is compiled once rather than once per semiring.
 #[derive(Debug)]
 pub(crate) struct RawBuffer {
     pub(super) at: CUdeviceptr,
     len: usize,
     ty: Type,
-    /// Bytes of its memory.
+    /// Bytes allocated.
     taken: u64,
     device: Arc<Device>,
 }
 
 impl RawBuffer {
-    /// The memory at `at`, as large as [`taken`] says.
+    /// The memory at `at`, whose size is given by [`taken`].
     pub(super) fn new(at: CUdeviceptr, len: usize, ty: Type, device: &Arc<Device>) -> Self {
         Self { at, len, ty, taken: taken(len, ty.size()), device: Arc::clone(device) }
     }
-    /// The first `len` values alone, of an array that was made with room for more and that no one shares. The room
-    /// stays with it.
+    /// Truncates an array that is not shared to its first `len` values. The allocation keeps its size.
     pub(super) fn cut(buffer: &mut Arc<Self>, len: usize) -> Result<()> {
         match Arc::get_mut(buffer) {
             Some(alone) if len <= alone.len => {
@@ -50,11 +49,11 @@ impl RawBuffer {
     pub(crate) fn bytes(&self) -> u64 {
         (self.len * self.ty.size()) as u64
     }
-    /// Number of the device that it is on.
+    /// Ordinal of its device.
     pub(crate) fn ordinal(&self) -> usize {
         self.device.limits().ordinal
     }
-    /// Whether it is on that device, opened as that.
+    /// Whether it is on that device, opened as that value.
     pub(crate) fn is_on(&self, device: &Arc<Device>) -> bool {
         Arc::ptr_eq(&self.device, device)
     }
@@ -63,17 +62,17 @@ impl RawBuffer {
         debug_assert!(i <= self.len);
         Arg::array(self.at + (i * self.ty.size()) as u64, &self.device)
     }
-    /// The device, if the array is on it.
+    /// The device; an error if the array is on another one.
     pub(super) fn on<'a>(&self, device: &'a Arc<Device>, what: &str) -> Result<&'a Arc<Device>> {
         if self.is_on(device) { Ok(device) } else { Err(foreign(what)) }
     }
-    /// Refuses values of another type than `ty`; `what` they are for.
+    /// An error if the values are not of type `ty`; `what` names them in the message.
     pub(crate) fn check(&self, what: &'static str, ty: Type) -> Result<()> {
         same_type(what, self.ty, ty)
     }
 }
 
-/// Refuses another type than is expected.
+/// An error if a type differs from the expected one.
 pub(crate) fn same_type(what: &'static str, found: Type, expected: Type) -> Result<()> {
     if found == expected {
         return Ok(());
@@ -81,8 +80,8 @@ pub(crate) fn same_type(what: &'static str, found: Type, expected: Type) -> Resu
     Err(Error::Argument { name: what, message: format!("values are of type {found}, expected {expected}") })
 }
 
-/// Bytes that are taken for an array. An empty one has an address as well, so that kernels may be given it. 16 bytes
-/// more than it needs, so that vector loads may reach past the end.
+/// Bytes allocated for an array: 16 more than it needs, so that an empty one has an address for kernels, and vector
+/// loads may read past the end.
 pub(super) fn taken(len: usize, of: usize) -> u64 {
     (len as u64).saturating_mul(of as u64).saturating_add(16)
 }
@@ -117,7 +116,7 @@ pub(crate) struct Buffer<T> {
 }
 
 impl<T> Clone for Buffer<T> {
-    /// Another name for the same array; nothing is copied.
+    /// Shares the array; nothing is copied.
     fn clone(&self) -> Self {
         Self { raw: Arc::clone(&self.raw), of: PhantomData }
     }
@@ -131,11 +130,11 @@ impl<T: Value> Buffer<T> {
         raw.check("an array on the device", T::TYPE)?;
         Ok(Self { raw, of: PhantomData })
     }
-    /// The array, its type forgotten.
+    /// The array without its static type.
     pub(crate) fn raw(&self) -> &Arc<RawBuffer> {
         &self.raw
     }
-    /// The same, to be looked at for other owners.
+    /// The same, for checking whether it is shared.
     pub(crate) fn raw_mut(&mut self) -> &mut Arc<RawBuffer> {
         &mut self.raw
     }

@@ -1,9 +1,10 @@
-//! Compiled programs kept on disk, so that the compiler runs once for a program and not once for a process.
+//! Compiled programs cached on disk, so that the compiler runs once for a program rather than once for a process.
 //!
-//! A file holds a mark, the key, the length and the sum of the image, then the image. What does not agree is not there:
-//! the program is compiled and the file replaced. A file is written under another name in the same folder and renamed,
-//! so that processes may share a folder. Since the driver runs what is found here, the folder must belong to the user
-//! and be closed to writing by others; a folder that is not, or that cannot be made, is not used.
+//! A file holds a magic number, the key, the length and the checksum of the image, then the image. A file that does not
+//! check out is treated as missing: the program is compiled and the file replaced. Files are written under a temporary
+//! name in the same folder and renamed, so that processes may share a folder. Since the driver runs what is stored
+//! here, the folder must belong to the user and must not be writable by others; a folder that violates this, or that
+//! cannot be created, is not used.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,21 +13,21 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// The variable that names the folder; empty for none.
+/// The variable that names the folder; empty disables the cache.
 const VARIABLE: &str = "SPARRING_CACHE";
-/// First bytes of a file: what it is and how it is laid out.
+/// First bytes of a file: its kind and the version of its layout.
 const MARK: &[u8; 16] = b"sparring image 1";
-/// Mark, key, length, sum.
+/// Magic number, key, length, checksum.
 const HEAD: usize = 16 + 32 + 8 + 32;
-/// No image is this long.
+/// Upper bound of the length of an image.
 const LONGEST: u64 = 1 << 28;
-/// Bytes in the folder above which the oldest files go, down to half of it.
+/// Size of the folder above which the oldest files are removed, down to half of it.
 const MOST: u64 = 1 << 29;
-/// Start of the names of files being written, and the age at which one is left over.
+/// Prefix of files being written, and the age from which one counts as abandoned.
 const UNFINISHED: &str = "unfinished-";
 const LEFT_OVER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What an image depends on, as one number.
+/// A hash of everything that an image depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key([u8; 32]);
 
@@ -35,13 +36,13 @@ impl Key {
     pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut sum = Sha256::new();
         for part in parts {
-            // The length goes first, so that no two lists run into one text.
+            // The length goes first, so that no two lists of texts hash alike.
             sum.update((part.len() as u64).to_le_bytes());
             sum.update(part);
         }
         Self(sum.finalize().into())
     }
-    /// In hexadecimal digits.
+    /// In hexadecimal.
     pub(super) fn digits(&self) -> String {
         self.0.iter().map(|b| format!("{b:02x}")).collect()
     }
@@ -53,13 +54,13 @@ impl Key {
 /// A folder of images, or none.
 pub(super) struct Cache {
     wanted: Result<PathBuf, String>,
-    /// The folder once it was looked at, or why it is not used.
+    /// The folder once it was checked, or the reason why it is not used.
     opened: OnceLock<Result<PathBuf, String>>,
     tidied: Once,
 }
 
 impl Default for Cache {
-    /// The folder of this user.
+    /// The user's default folder.
     fn default() -> Self {
         Self::at(usual(|name| std::env::var_os(name)))
     }
@@ -70,24 +71,24 @@ impl Cache {
         let wanted = folder.ok_or_else(|| "no folder was given".to_string());
         Self { wanted, opened: OnceLock::new(), tidied: Once::new() }
     }
-    /// The folder, or why there is none.
+    /// The folder, or the reason why there is none.
     pub(super) fn folder(&self) -> Result<&Path, &str> {
         let opened = self.opened.get_or_init(|| self.wanted.clone().and_then(open));
         opened.as_deref().map_err(String::as_str)
     }
-    /// The image of that key, if it is here and whole.
+    /// The image of that key, if it exists and is intact.
     pub(super) fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let bytes = self.read(&key.file(), LONGEST)?;
         let (found, image) = bytes.split_at_checked(HEAD)?;
         (found == head(key, image)).then(|| image.to_vec())
     }
-    /// Keeps the image. That it cannot be kept is no error: it will be compiled again.
+    /// Stores the image. Failure is not an error: the program will be compiled again.
     pub(super) fn put(&self, key: &Key, image: &[u8]) {
         let Ok(folder) = self.folder() else { return };
         self.tidied.call_once(|| tidy(folder, MOST));
         let _ = self.write(&key.file(), &[&head(key, image), image]);
     }
-    /// What is in the file of that name in the folder, if it is one of at most so many bytes.
+    /// The content of a file of the folder, if it is a regular file of at most `longest` bytes.
     pub(super) fn read(&self, name: &str, longest: u64) -> Option<Vec<u8>> {
         let file = self.folder().ok()?.join(name);
         let about = std::fs::symlink_metadata(&file).ok()?;
@@ -96,7 +97,7 @@ impl Cache {
         }
         std::fs::read(&file).ok()
     }
-    /// A file of that name in the folder: others see it whole or not at all.
+    /// Writes a file of the folder atomically: others see all of it or nothing.
     pub(super) fn write(&self, name: &str, parts: &[&[u8]]) -> std::io::Result<()> {
         let folder = self.folder().map_err(std::io::Error::other)?;
         let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
@@ -115,18 +116,18 @@ fn head(key: &Key, image: &[u8]) -> Vec<u8> {
     head
 }
 
-/// The folder of this user: `SPARRING_CACHE`, else the place that the XDG Base Directory Specification gives.
+/// The folder of this user: `SPARRING_CACHE`, else the one given by the XDG Base Directory Specification.
 fn usual(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
     if let Some(named) = variable(VARIABLE) {
         return (!named.is_empty()).then(|| named.into());
     }
-    // Relative paths there are to be ignored, says the specification.
+    // The specification requires relative paths to be ignored.
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let caches = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")));
     caches.map(|c| c.join("sparring"))
 }
 
-/// Makes the folder if it is not there, and looks whether it is the user's alone to write.
+/// Creates the folder if it is missing, and checks that only the user may write to it.
 fn open(folder: PathBuf) -> Result<PathBuf, String> {
     let refuse = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut builder = std::fs::DirBuilder::new();
@@ -148,7 +149,7 @@ fn open(folder: PathBuf) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Removes what was left unfinished long ago and, above `most` bytes, the oldest images down to half of that.
+/// Removes abandoned files and, above `most` bytes, the oldest images down to half of that.
 fn tidy(folder: &Path, most: u64) {
     let now = SystemTime::now();
     let mut images = vec![];
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_is_found_by_another_process() {
+    fn stored_files_are_found_by_another_process() {
         let (top, cache) = cache();
         let key = Key::of(["text", "options"]);
         assert_eq!(cache.get(&key), None);
@@ -207,17 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn keys_tell_lists_apart() {
+    fn keys_distinguish_lists() {
         let keys = [Key::of(["ab", "c"]), Key::of(["a", "bc"]), Key::of(["abc"]), Key::of(["abc", ""]), Key::of([])];
         for (i, a) in keys.iter().enumerate() {
             assert!(keys.iter().skip(i + 1).all(|b| a != b), "{i}");
         }
-        // Stable: another build must find what this one wrote.
+        // Stable: another build must find the files that this one wrote.
         assert!(Key::of(["a"]).file().starts_with("ae6121c8"), "{}", Key::of(["a"]).file());
     }
 
     #[test]
-    fn damaged_short_and_foreign_files_are_not_there_and_are_replaced() {
+    fn invalid_files_are_ignored_and_replaced() {
         let (_top, cache) = cache();
         let (key, other) = (Key::of(["one"]), Key::of(["two"]));
         cache.put(&key, b"the image");
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_folder_is_the_users_own_and_others_may_not_write() {
+    fn the_folder_must_be_writable_by_its_owner_alone() {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let (top, cache) = cache();
         let folder = cache.folder().expect("a folder").to_path_buf();
@@ -252,7 +253,7 @@ mod tests {
         let key = Key::of(["x"]);
         open.put(&key, b"image");
         assert_eq!(open.get(&key), None, "not used at all");
-        // A file stands where the folder should be: no cache, no error.
+        // A file stands in the way of the folder: no cache, no error.
         let blocked = top.path().join("file");
         std::fs::write(&blocked, "").expect("written");
         let none = Cache::at(Some(blocked.join("below")));
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_place() {
+    fn the_default_folder() {
         let with = |list: &[(&str, &str)]| usual(|n| list.iter().find(|(k, _)| *k == n).map(|(_, v)| v.into()));
         assert_eq!(with(&[("SPARRING_CACHE", "/x"), ("HOME", "/h")]), Some("/x".into()));
         assert_eq!(with(&[("SPARRING_CACHE", ""), ("HOME", "/h")]), None);
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_when_there_are_too_many() {
+    fn the_oldest_files_are_removed_when_full() {
         let (_top, cache) = cache();
         let keys: Vec<_> = (0..4).map(|i| Key::of([format!("{i}").as_str()])).collect();
         for (i, key) in keys.iter().enumerate() {
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn many_writers_of_one_key_leave_a_whole_file() {
+    fn concurrent_writers_of_one_key_leave_a_complete_file() {
         let (top, _) = cache();
         let key = Key::of(["shared"]);
         std::thread::scope(|s| {

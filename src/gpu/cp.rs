@@ -1,13 +1,13 @@
-//! The steps of CP-ALS between products, on factors that stay on a device: see `cuda/cp.cu`.
+//! The steps of CP-ALS between the MTTKRPs, on factors that stay on a device: see `cuda/cp.cu`.
 //!
-//! No step waits for the device but the last of a sweep, [`CpSteps::agreement`], which brings four numbers.
+//! Only the last step of a sweep, [`CpSteps::agreement`], waits for the device; it downloads four numbers.
 
 use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
+use super::defines::{Prefix, Setting};
 use super::driver::Event;
-use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Program, Shape, args};
 use crate::algebra::{Real, Slice, Type};
@@ -16,45 +16,45 @@ use crate::{Dense, Error, Result};
 
 const SOURCE: Source = source!("cp.cu");
 
-/// Largest rank: a warp has a row, or two, in shared memory.
+/// Largest rank: each warp holds one or two rows in shared memory.
 const MOST_RANK: usize = 1024;
-/// Parts of a sum over rows, at most.
+/// Most parts of a sum over rows.
 const PARTS: usize = 256;
 /// Threads of a block that adds up parts.
 const MANY: u32 = 1024;
-/// Blocks of a step that takes a row for each warp, at most.
+/// Most blocks of a step that assigns a row to each warp.
 const BLOCKS: usize = 512;
 /// Bytes of `Status` in `cuda/cp.cu`.
 const STATUS: usize = 32;
 
-/// Factors on a device, and what belongs to them.
+/// Factors on a device, with the state of the iteration.
 #[derive(Debug)]
 pub(crate) struct CpSteps {
     cuda: Cuda,
     rank: usize,
     dims: Vec<usize>,
-    /// Of equal type.
+    /// All of one type.
     factors: Vec<Arc<RawBuffer>>,
-    /// The last product, and a factor before it changed: room for the longest.
+    /// The last product, and the previous value of a factor: sized for the longest mode.
     product: Arc<RawBuffer>,
     before: Arc<RawBuffer>,
-    /// Row after row, mode after mode.
+    /// Row-major, mode by mode.
     grams: Buffer<f64>,
     system: Buffer<f64>,
     inverse: Buffer<f64>,
-    /// Two matrices for systems that do not fit shared memory.
+    /// Two matrices for systems that do not fit into shared memory.
     scratch: Buffer<f64>,
     weights: Buffer<f64>,
     parts: Buffer<f64>,
     numbers: Buffer<f64>,
     status: Buffer<u8>,
-    /// Before and after products whose time is not counted yet, and that of the others.
+    /// Events around products that are not timed yet, and the time of the others.
     marks: Vec<[Event; 2]>,
     products_ms: f64,
 }
 
-/// Rows of a part of a sum over `rows` rows, and parts, at most so many. They depend on shapes alone, and so does every
-/// sum.
+/// Rows of each part of a sum over `rows` rows, and the number of parts, at most `most`. They depend on shapes alone,
+/// and so does the order of every sum.
 fn chunks(rows: usize, most: usize) -> (usize, usize) {
     let chunk = rows.div_ceil(most).max(64);
     (chunk, rows.div_ceil(chunk))
@@ -68,8 +68,8 @@ fn settings(ty: Type) -> [Setting; 1] {
     [Setting::Type("Value", ty.cuda())]
 }
 
-/// What a sweep leaves.
-pub(crate) struct Found {
+/// The result of a sweep.
+pub(crate) struct SweepStats {
     pub(crate) inner: f64,
     pub(crate) model: f64,
     pub(crate) singular: usize,
@@ -77,7 +77,7 @@ pub(crate) struct Found {
 
 impl CpSteps {
     /// # Errors
-    /// [`Error::Unsupported`] for a rank that the kernels do not take.
+    /// [`Error::Unsupported`] for a rank above the kernels' limit.
     pub(crate) fn check_rank(rank: usize) -> Result<()> {
         if rank <= MOST_RANK {
             return Ok(());
@@ -85,7 +85,7 @@ impl CpSteps {
         let (what, why) = (format!("CP of rank {rank} on a GPU"), format!("the largest is {MOST_RANK}"));
         Err(Error::Unsupported { what, why })
     }
-    /// Factors sent; weights are 1.
+    /// Uploads the factors; weights are 1.
     pub(crate) fn new<T: Real>(cuda: &Cuda, factors: &[Dense<T>]) -> Result<Self> {
         let rank = factors.first().map_or(0, Dense::ncols);
         Self::check_rank(rank)?;
@@ -115,7 +115,7 @@ impl CpSteps {
         steps.restart(factors)?;
         Ok(steps)
     }
-    /// Other factors of the same shapes.
+    /// Restarts with other factors of the same shapes.
     pub(crate) fn restart<T: Real>(&mut self, factors: &[Dense<T>]) -> Result<()> {
         self.factors.clear();
         for factor in factors {
@@ -131,11 +131,11 @@ impl CpSteps {
     pub(crate) fn factors(&self) -> &[Arc<RawBuffer>] {
         &self.factors
     }
-    /// Where the product with the others goes.
+    /// The output of the product with the other factors (MTTKRP).
     pub(crate) fn product(&self) -> &RawBuffer {
         &self.product
     }
-    /// Puts a product on the stream, between two marks.
+    /// Enqueues a product between two events.
     pub(crate) fn multiply(&mut self, product: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let start = Event::now(self.cuda.device())?;
         product(self)?;
@@ -153,7 +153,7 @@ impl CpSteps {
         self.product.ty()
     }
     fn program(&self) -> Result<Arc<Program>> {
-        self.cuda.program_of(SOURCE, Front::new("", &settings(self.ty())))
+        self.cuda.program_of(SOURCE, Prefix::new("", &settings(self.ty())))
     }
 
     /// Gₙ = AₙᵀAₙ.
@@ -169,7 +169,7 @@ impl CpSteps {
         program.kernel("sum_parts")?.launch(Shape::for_each(square, 32).map(|s| Shape { block: MANY, ..s })?, arguments)
     }
 
-    /// Aₙ = V Υ⁺, or the best without negative elements.
+    /// Aₙ = V Υ⁺, or the nonnegative minimizer.
     pub(crate) fn solve(&self, mode: usize, ridge: f64, nonnegative: bool) -> Result<()> {
         let (rows, rank, n) = (self.dims[mode], self.rank, self.rank as u32);
         let (a, v, status) = (&self.factors[mode], &self.product, &self.status);
@@ -190,7 +190,7 @@ impl CpSteps {
             status,
         ];
         program.kernel("invert_system")?.launch(Shape { grid: 1, block: 512, shared: shared as u32 }, arguments)?;
-        // A row for each of 8 warps.
+        // One row for each of 8 warps.
         let a_row = |rows_each: usize| Shape::blocks(rows.div_ceil(8).min(BLOCKS), 256, (64 * rows_each * rank) as u32);
         if nonnegative {
             let arguments = args![a, v, &self.weights, rows as u64, n, &self.system];
@@ -208,8 +208,8 @@ impl CpSteps {
         program.kernel("restore_rows")?.launch(Shape::blocks(elements.div_ceil(256).min(BLOCKS), 256, 0)?, arguments)
     }
 
-    /// λ = the norms of the columns of Aₙ, which are divided by them.
-    pub(crate) fn normalise(&self, mode: usize, norm: Norm) -> Result<()> {
+    /// λ = the norms of Aₙ's columns, which are divided by them.
+    pub(crate) fn normalize(&self, mode: usize, norm: Norm) -> Result<()> {
         let (rows, rank) = (self.dims[mode], self.rank);
         let (chunk, count) = chunks(rows, PARTS);
         let norm = match norm {
@@ -228,8 +228,8 @@ impl CpSteps {
         program.kernel("divide_columns")?.launch(Shape::for_each(rows * rank, 256)?, arguments)
     }
 
-    /// ⟨X, M⟩ and ‖M‖², after the product for `mode`, the last; waits for them.
-    pub(crate) fn agreement(&mut self, mode: usize) -> Result<Found> {
+    /// ⟨X, M⟩ and ‖M‖², after the product for `mode`, the last one; waits for them.
+    pub(crate) fn agreement(&mut self, mode: usize) -> Result<SweepStats> {
         let (rows, n) = (self.dims[mode], self.rank as u32);
         let (chunk, count) = chunks(rows, PARTS);
         let program = self.program()?;
@@ -240,20 +240,20 @@ impl CpSteps {
         let arguments =
             args![&self.parts, count as u32, &self.grams, order, n, &self.weights, &self.status, &self.numbers];
         program.kernel("agreement")?.launch(Shape::blocks(1, 256, 0)?, arguments)?;
-        let numbers = self.cuda.get(&self.numbers, "what agrees")?;
+        let numbers = self.cuda.get(&self.numbers, "the agreement")?;
         let [inner, model, singular, failed] = numbers[..] else {
-            return Err(Error::Length { what: "what agrees", found: numbers.len(), expected: 4 });
+            return Err(Error::Length { what: "the agreement", found: numbers.len(), expected: 4 });
         };
         if failed != 0.0 {
-            let message = "their Gram matrices leave the range of f64: scale the tensor".to_owned();
+            let message = "their Gram matrices overflow f64: scale the tensor".to_owned();
             return Err(Error::Argument { name: "factors", message });
         }
-        // The wait is over.
+        // The products are complete, so their times are available.
         self.products_ms()?;
-        Ok(Found { inner, model, singular: singular as usize })
+        Ok(SweepStats { inner, model, singular: singular as usize })
     }
 
-    /// Weights and factors, brought.
+    /// Downloads weights and factors.
     pub(crate) fn model<T: Real>(&self) -> Result<(Vec<T>, Vec<Dense<T>>)> {
         let weights = self.cuda.get(&self.weights, "weights of CP")?;
         let weights = crate::par::collected(weights.len(), weights.iter().map(|&w| T::from_f64(w)), "weights of CP")?;
@@ -264,9 +264,9 @@ impl CpSteps {
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(super) fn programs() -> Vec<Unit> {
     let hot = &["gram_parts", "solve_rows", "norm_parts", "divide_columns", "invert_system", "descend_rows"];
-    let unit = |ty| Unit { source: SOURCE, prefix: Front::new("", &settings(ty)).text(), hot };
+    let unit = |ty| Unit { source: SOURCE, prefix: Prefix::new("", &settings(ty)).text(), hot };
     vec![unit(Type::F32), unit(Type::F64)]
 }

@@ -1,4 +1,4 @@
-//! Matrices on the device, and how they get there and back.
+//! Matrices on the device, their upload and download.
 
 use std::any::Any;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// let cuda = Cuda::new(0)?;
 /// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
 /// let on_device = cuda.upload(&a)?;
-/// // Other values at the same places: only the values are sent.
+/// Other values on the same pattern: only the values are sent.
 /// let doubled = cuda.upload(&a.map(|x| 2.0 * x)?)?;
 /// assert!(Arc::ptr_eq(on_device.pattern(), doubled.pattern()));
 /// let doubled: Csr<f64> = cuda.download(&doubled)?;
@@ -33,13 +33,13 @@ pub struct DeviceCsr<T> {
 }
 
 impl<T> Clone for DeviceCsr<T> {
-    /// Another name for the same matrix; nothing is copied.
+    /// Shares the arrays; nothing is copied.
     fn clone(&self) -> Self {
         Self { pattern: Arc::clone(&self.pattern), values: self.values.clone() }
     }
 }
 
-/// A sparse matrix on the device whose values are of a type known at run time. Cloning copies nothing.
+/// A sparse matrix on the device, the type of its values known at run time. A clone shares the arrays.
 #[derive(Clone, Debug)]
 pub(crate) struct RawCsr {
     pub(crate) pattern: Arc<DevicePattern>,
@@ -47,7 +47,7 @@ pub(crate) struct RawCsr {
 }
 
 impl RawCsr {
-    /// These values at the places of a pattern.
+    /// A matrix of a pattern and its values.
     pub(crate) fn new(pattern: DevicePattern, values: Arc<RawBuffer>) -> Self {
         Self { pattern: Arc::new(pattern), values }
     }
@@ -63,7 +63,7 @@ impl RawCsr {
     pub(crate) fn ty(&self) -> Type {
         self.values.ty()
     }
-    /// The matrix as one of T.
+    /// The matrix with values of static type T.
     /// # Errors
     /// [`Error::Argument`] if its values are of another type.
     pub(crate) fn typed<T: Value>(self) -> Result<DeviceCsr<T>> {
@@ -72,15 +72,15 @@ impl RawCsr {
 }
 
 impl<T: Value> DeviceCsr<T> {
-    /// These values at the places of a pattern.
+    /// A matrix of a pattern and its values.
     pub(crate) fn new(pattern: DevicePattern, values: Buffer<T>) -> Self {
         Self { pattern: Arc::new(pattern), values }
     }
-    /// The matrix, its type forgotten; nothing is copied.
+    /// The matrix without its static value type; nothing is copied.
     pub(crate) fn raw(&self) -> RawCsr {
         RawCsr { pattern: Arc::clone(&self.pattern), values: Arc::clone(self.values.raw()) }
     }
-    /// Where it has entries.
+    /// The pattern of its entries.
     #[must_use]
     pub fn pattern(&self) -> &Arc<DevicePattern> {
         &self.pattern
@@ -103,7 +103,7 @@ impl<T: Value> DeviceCsr<T> {
 }
 
 pub(super) fn column_bound(ncols: usize) -> Result<()> {
-    // u32::MAX itself is never a column: kernels use it for an empty place.
+    // u32::MAX itself is never a column: kernels use it for an empty slot.
     let most = u32::MAX as usize;
     if ncols > most {
         return Err(Error::IndexOverflow { what: "columns on the device", needed: ncols as u128, max: most as u128 });
@@ -112,18 +112,18 @@ pub(super) fn column_bound(ncols: usize) -> Result<()> {
 }
 
 impl Cuda {
-    /// An array of `len` offsets that are not set yet, 64 bits wide if `large`.
+    /// An uninitialized array of `len` offsets, 64 bits wide if `large`.
     pub(crate) fn alloc_offsets(&self, large: bool, len: usize, what: &'static str) -> Result<Offsets> {
         Ok(if large { Offsets::Large(self.alloc(len, what)?) } else { Offsets::Small(self.alloc(len, what)?) })
     }
-    /// Another array with the same offsets.
+    /// A copy of the offsets.
     pub(crate) fn duplicate_offsets(&self, offsets: &Offsets, what: &'static str) -> Result<Offsets> {
         Ok(match offsets {
             Offsets::Small(p) => Offsets::Small(self.duplicate(p, what)?),
             Offsets::Large(p) => Offsets::Large(self.duplicate(p, what)?),
         })
     }
-    /// The pattern on the device.
+    /// Uploads a pattern.
     /// # Errors
     /// [`Error::IndexOverflow`] for 2³² columns or more; [`Error::DeviceMemory`], [`Error::OutOfMemory`],
     /// [`Error::Device`].
@@ -149,16 +149,16 @@ impl Cuda {
         let (nrows, ncols) = pattern.shape();
         Ok(DevicePattern::new((nrows, ncols), pattern.is_sorted(), row_ptr, col_idx))
     }
-    /// The pattern on the device, sent there unless it is there.
+    /// The pattern on the device, uploaded unless a copy is cached.
     pub(crate) fn shared_pattern<I: Index>(&self, pattern: &Arc<Pattern<I>>) -> Result<Arc<DevicePattern>> {
-        if let Some(there) = self.twins().on_device(pattern) {
+        if let Some(there) = self.pattern_cache().on_device(pattern) {
             return Ok(there);
         }
         let there = Arc::new(self.upload_pattern(pattern)?);
-        self.twins().add(pattern, &there);
+        self.pattern_cache().add(pattern, &there);
         Ok(there)
     }
-    /// The matrix on the device.
+    /// Uploads a matrix.
     /// # Errors
     /// Those of [`upload_pattern`](Self::upload_pattern).
     pub fn upload<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<DeviceCsr<T>> {
@@ -180,7 +180,7 @@ impl Cuda {
             }
         }
     }
-    /// The pattern on the host.
+    /// Downloads a pattern.
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Device`]; [`Error::IndexOverflow`] if the columns do not fit `I`.
     pub fn download_pattern<I: Index>(&self, pattern: &DevicePattern) -> Result<Pattern<I>> {
@@ -193,16 +193,16 @@ impl Cuda {
         )?;
         Ok(Pattern::from_parts(pattern.nrows, pattern.ncols, row_ptr, columns, pattern.sorted))
     }
-    /// The pattern on the host, brought there unless it is there.
+    /// The pattern on the host, downloaded unless a copy is cached.
     fn host_pattern<I: Index>(&self, there: &Arc<DevicePattern>) -> Result<Arc<Pattern<I>>> {
-        if let Some(here) = self.twins().on_host(there) {
+        if let Some(here) = self.pattern_cache().on_host(there) {
             return Ok(here);
         }
         let here = Arc::new(self.download_pattern(there)?);
-        self.twins().add(&here, there);
+        self.pattern_cache().add(&here, there);
         Ok(here)
     }
-    /// The matrix on the host.
+    /// Downloads a matrix.
     /// # Errors
     /// Those of [`download_pattern`](Self::download_pattern).
     pub fn download<T: Value, I: Index>(&self, a: &DeviceCsr<T>) -> Result<Csr<T, I>> {
@@ -211,7 +211,7 @@ impl Cuda {
 }
 
 impl Cuda {
-    /// Values of a type known at run time at the places of a pattern, on the device.
+    /// Uploads a matrix of a pattern and values, their type known at run time.
     /// # Errors
     /// [`Error::Length`]; those of [`upload`](Self::upload).
     pub(crate) fn upload_raw<I: Index>(&self, pattern: &Arc<Pattern<I>>, values: Slice<'_>) -> Result<RawCsr> {
@@ -221,7 +221,7 @@ impl Cuda {
         let pattern = self.shared_pattern(pattern)?;
         Ok(RawCsr { pattern, values: self.put_raw(values, "values on the device")? })
     }
-    /// The pattern of a matrix and its values on the host.
+    /// Downloads the pattern and the values of a matrix.
     /// # Errors
     /// Those of [`download`](Self::download); [`Error::Unsupported`] for structs.
     pub(crate) fn download_raw<I: Index>(&self, a: &RawCsr) -> Result<(Arc<Pattern<I>>, Array)> {
@@ -229,8 +229,8 @@ impl Cuda {
     }
 }
 
-/// Rows whose distances are asked for: a matrix on the device, or one of the host that is sent there, in parts where it
-/// does not fit. All other operations take matrices that are there.
+/// The rows of a distance query: a matrix on the device, or one on the host, which is uploaded, in parts if it does not
+/// fit. All other operations take matrices on the device.
 #[diagnostic::on_unimplemented(
     message = "distances on a GPU take no `{Self}` as a matrix of `{T}`",
     note = "give it a `DeviceCsr<{T}>` made by `Cuda::upload`, or a `Csr<{T}>` of the host, which is sent there"
@@ -257,7 +257,7 @@ pub trait Operand<T: Value> {
     fn row_ptr(&self, cuda: &Cuda) -> Result<Vec<usize>> {
         cuda.download_offsets(&self.pattern_on(cuda)?.row_ptr)
     }
-    /// Some of the rows on the device, which has to hold no others of a matrix of the host.
+    /// Some of the rows on the device; of a matrix on the host, only these are uploaded.
     /// # Errors
     /// Those of [`to_device`](Self::to_device).
     fn rows_to_device(&self, cuda: &Cuda, rows: Range<usize>) -> Result<DeviceCsr<T>> {

@@ -1,5 +1,5 @@
-//! cuBLAS, NVIDIA's library of dense products: opened at run time for large products of floats, behind a safe function.
-//! It is not needed: where it is not found, products have kernels of our own.
+//! cuBLAS, NVIDIA's library of dense linear algebra: opened at run time for large products of floats, behind a safe
+//! function. It is optional: without it, products use our own kernels.
 
 use std::ffi::{c_int, c_longlong, c_void};
 use std::fmt;
@@ -10,13 +10,13 @@ use libloading::Library;
 
 use super::buffer::{Buffer, RawBuffer};
 use super::driver::Device;
-use super::find::Search;
+use super::nvrtc_lookup::Search;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
 type Handle = *mut c_void;
-/// `cublas<t>gemmStridedBatched`: transpositions, sizes, α, three matrices with their leading dimensions and the steps
-/// of a batch, β behind the first two of them, the batch.
+/// `cublas<t>gemmStridedBatched`: transpositions, sizes, α, then A, B, β, C, each matrix with its leading dimension and
+/// batch stride, and the batch count.
 type Gemm = unsafe extern "C" fn(
     Handle,
     c_int,
@@ -38,37 +38,37 @@ type Gemm = unsafe extern "C" fn(
     c_int,
 ) -> c_int;
 
-/// Of cuBLAS' header: α and β are on the device.
+/// From cuBLAS's header: α and β are on the device.
 const POINTERS_ON_DEVICE: c_int = 1;
 
-/// The functions that are used.
+/// The functions in use.
 struct Functions {
     create: unsafe extern "C" fn(*mut Handle) -> c_int,
     destroy: unsafe extern "C" fn(Handle) -> c_int,
     stream: unsafe extern "C" fn(Handle, *mut c_void) -> c_int,
     pointers: unsafe extern "C" fn(Handle, c_int) -> c_int,
     gemm: [Gemm; 2],
-    /// The library and what it needs: never closed, since the functions are in use to the end.
+    /// The library and its dependencies: never closed, since the functions are used until the process ends.
     _open: Vec<Library>,
 }
 
 impl Functions {
-    /// The library, looked for once.
+    /// The library, searched for once.
     fn get() -> Option<&'static Self> {
         static FOUND: OnceLock<Option<Functions>> = OnceLock::new();
         FOUND.get_or_init(|| Search::cublas(|name| std::env::var_os(name)).iter().find_map(Self::open)).as_ref()
     }
     fn open(file: &PathBuf) -> Option<Self> {
         let mut open = vec![];
-        // Python's packages have both in one folder, where the loader does not look.
+        // Python's packages have both libraries in one folder, which the loader does not search.
         if let (Some(folder), Some(version)) = (file.parent().filter(|f| f.is_dir()), file.extension()) {
             let light = folder.join("libcublasLt.so").with_extension(format!("so.{}", version.to_string_lossy()));
-            // SAFETY: opening it runs its initialization alone, which asks nothing of us.
+            // SAFETY: opening it runs only its own initialization, which requires nothing of the caller.
             open.extend(unsafe { Library::new(light) }.ok());
         }
         // SAFETY: as above.
         let library = unsafe { Library::new(file) }.ok()?;
-        // SAFETY: each name and type stands as in cuBLAS' header; the library stays open.
+        // SAFETY: each name and type is that of cuBLAS's header; the library stays open.
         let functions = unsafe {
             Self {
                 create: *library.get(b"cublasCreate_v2").ok()?,
@@ -87,7 +87,7 @@ impl Functions {
     }
 }
 
-/// cuBLAS on a device, once a product asked for it; `None` where it is not found or does not start.
+/// cuBLAS on a device, opened by the first product; `None` if it is missing or does not start.
 #[derive(Default)]
 pub(super) struct Cublas(OnceLock<Option<Ready>>);
 
@@ -99,14 +99,14 @@ impl fmt::Debug for Cublas {
 
 struct Ready {
     functions: &'static Functions,
-    /// One call at a time: a handle is not to be shared.
+    /// A handle must not be used concurrently.
     handle: Mutex<Handle>,
     /// 1 and 0 as f32, then as f64.
     scalars: [[Buffer<u8>; 2]; 2],
     device: Arc<Device>,
 }
 
-// SAFETY: the handle may be used from any thread, one at a time; the lock sees to it.
+// SAFETY: the handle may be used from any thread, by one at a time, which the lock ensures.
 unsafe impl Send for Ready {}
 // SAFETY: as above.
 unsafe impl Sync for Ready {}
@@ -115,14 +115,14 @@ impl Drop for Ready {
     fn drop(&mut self) {
         if self.device.bind().is_ok() {
             let handle = *self.handle.get_mut().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: it was made once and is destroyed once.
+            // SAFETY: it was created once and is destroyed once.
             unsafe { (self.functions.destroy)(handle) };
         }
     }
 }
 
 impl Ready {
-    /// On this device, where `put` puts bytes.
+    /// Opens it on this device; `put` uploads bytes.
     fn new(device: &Arc<Device>, put: &dyn Fn(&[u8]) -> Result<Buffer<u8>>) -> Option<Self> {
         let functions = Functions::get()?;
         let scalars = [
@@ -131,12 +131,12 @@ impl Ready {
         ];
         device.bind().ok()?;
         let mut handle: Handle = std::ptr::null_mut();
-        // SAFETY: the place is ours; the device's context is bound to this thread.
+        // SAFETY: the pointer is to a local; the device's context is bound to this thread.
         if unsafe { (functions.create)(&raw mut handle) } != 0 {
             return None;
         }
         let made = Self { functions, handle: Mutex::new(handle), scalars, device: Arc::clone(device) };
-        // SAFETY: handle and stream are alive, of one context.
+        // SAFETY: handle and stream are alive and belong to one context.
         let status = unsafe {
             (functions.stream)(handle, device.stream().cast()) | (functions.pointers)(handle, POINTERS_ON_DEVICE)
         };
@@ -144,20 +144,20 @@ impl Ready {
     }
 }
 
-/// A matrix of a product, columns behind each other or rows behind each other, in an array of each of the batch.
+/// A matrix of a batched product, in row- or column-major order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Matrix {
-    /// Whether it is the transposed one that lies column by column.
+    /// Whether it is the transpose that is column-major.
     pub(super) transposed: bool,
-    /// From a column, or row, to the next.
+    /// Leading dimension: the stride between columns, or rows.
     pub(super) leading: i32,
-    /// From a matrix of the batch to the next.
+    /// The stride between matrices of the batch.
     pub(super) step: i64,
-    /// Where the first begins.
+    /// Index of the first matrix's first element.
     pub(super) base: usize,
 }
 
-/// C = α · A·B + β · C for matrices m×k and k×n, C column by column, `batch` times.
+/// C = α · A·B + β · C for matrices m×k and k×n, C column-major, `batch` times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Product {
     pub(super) sizes: [i32; 3],
@@ -175,11 +175,11 @@ pub(super) enum Factor<'a> {
 }
 
 impl Cublas {
-    /// Whether it is there for products on this device, where `put` puts bytes. The first call opens it.
+    /// Whether cuBLAS is available on this device; `put` uploads bytes. The first call opens it.
     pub(super) fn is_there(&self, device: &Arc<Device>, put: &dyn Fn(&[u8]) -> Result<Buffer<u8>>) -> bool {
         self.0.get_or_init(|| Ready::new(device, put)).is_some()
     }
-    /// The product by cuBLAS, of arrays of f32 or f64 on this device, in which all places of the matrices lie.
+    /// The product by cuBLAS, of f32 or f64 arrays on this device. The matrices must lie within the arrays.
     /// # Errors
     /// [`Error::Device`].
     pub(super) fn gemm(
@@ -190,7 +190,7 @@ impl Cublas {
         [alpha, beta]: [Factor<'_>; 2],
     ) -> Result<()> {
         let failed = |message: String| Error::Device { what: "a product by cuBLAS".into(), message };
-        let Some(Some(ready)) = self.0.get() else { return Err(failed("it is not there".into())) };
+        let Some(Some(ready)) = self.0.get() else { return Err(failed("the library is not loaded".into())) };
         let kind = match arrays[2].ty() {
             Type::F32 => 0,
             Type::F64 => 1,
@@ -211,9 +211,10 @@ impl Cublas {
         let Product { sizes: [m, n, k], batch, a, b, c } = *product;
         device.bind()?;
         let handle = ready.handle.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: 1. the handle is alive, its context bound, and no one else uses it; 2. arrays and factors are alive on
-        // its device and of the function's type, and what is done to them is done in the order of one stream; 3. all
-        // places of the matrices lie in them (the caller's word).
+        // SAFETY: 1. The handle is alive, its context bound, and the lock excludes other users.
+        //         2. Arrays and factors are alive on its device and of the function's type, and all work on them is
+        //            ordered by one stream.
+        //         3. The matrices lie within the arrays (the caller's promise).
         let status = unsafe {
             (ready.functions.gemm[kind])(
                 *handle,

@@ -3,7 +3,7 @@
 use super::Cuda;
 use super::buffer::{RawBuffer, same_type};
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::{DevicePattern, Offsets};
@@ -14,26 +14,26 @@ use crate::{Error, Result};
 const SOURCE: Source = source!("ewise.cu");
 const SMALL: &str = "unsigned int";
 
-/// Which places the result has.
+/// The pattern of the result.
 #[derive(Clone, Copy, PartialEq)]
 enum Over {
     Intersection,
     Union,
-    /// The union, with something in place of what is absent.
+    /// The union, with fills for absent operands.
     Filled,
 }
 
-/// Where entries of A meet those of B.
+/// The intersection of the patterns of A and B.
 struct Matches {
-    /// For each entry of A: where its column stands, or would stand, in the same row of B.
-    places: Offsets,
-    /// For each entry of A and for its end: entries of A before it that B has as well.
+    /// For each entry of A, the position of its column in the same row of B, or where it would be inserted.
+    positions: Offsets,
+    /// For each entry of A, and for the end: the number of earlier entries of A that are also in B.
     before: Offsets,
-    /// Entries that both have.
+    /// Entries of the intersection.
     both: usize,
 }
 
-/// The types of the offsets of A, B, `before` and C, and which places the result has.
+/// The types of the offsets of A, B, `before` and C, and the pattern of the result.
 fn settings(over: Over, [a, b, before, c]: [&'static str; 4]) -> Vec<Setting> {
     let offsets = [("OffsetA", a), ("OffsetB", b), ("OffsetBoth", before), ("OffsetC", c)];
     let mut settings: Vec<_> = offsets.map(|(name, of)| Setting::Type(name, of)).into();
@@ -45,60 +45,60 @@ fn settings(over: Over, [a, b, before, c]: [&'static str; 4]) -> Vec<Setting> {
     settings
 }
 
-/// What stands in for an absent operand of a union: of A, and of B.
+/// The fills for absent operands of a union: for A, and for B.
 pub(crate) type Fills<'a> = [&'a RawBuffer; 2];
 
 impl Cuda {
     fn matches(&self, op: &Printed, over: Over, a: &DevicePattern, b: &DevicePattern) -> Result<Matches> {
-        // This pass knows neither `before` nor C. It takes the program that most matrices go on with.
+        // This pass depends on the type of neither `before` nor C. It uses the program that most matrices go on with.
         let settings = settings(over, [a.row_ptr.cuda(), b.row_ptr.cuda(), SMALL, SMALL]);
-        let program = self.program_of(SOURCE, Front::new(&op.text, &settings))?;
-        let places = self.alloc_offsets(b.row_ptr.is_large(), a.nnz, "places in the other matrix")?;
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &settings))?;
+        let positions = self.alloc_offsets(b.row_ptr.is_large(), a.nnz, "positions in the other matrix")?;
         let found = self.alloc::<u32>(a.nnz, "entries that both matrices have")?;
         program.kernel("find_in_b")?.launch(
             tiles(a.nnz)?,
-            args![&a.row_ptr, &a.col_idx, a.nnz as u64, a.nrows as u64, &b.row_ptr, &b.col_idx, &places, &found],
+            args![&a.row_ptr, &a.col_idx, a.nnz as u64, a.nrows as u64, &b.row_ptr, &b.col_idx, &positions, &found],
         )?;
         let (before, both) = self.offsets(&found, "counts of entries that both matrices have")?;
-        Ok(Matches { places, before, both: both as usize })
+        Ok(Matches { positions, before, both: both as usize })
     }
 
     /// C(i, j) = A(i, j) ∘ B(i, j) wherever both have an entry; rows sorted.
     ///
-    /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of B for each entry of A, however the
-    /// entries spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows are
-    /// sorted first. Each value is computed once: the bits of the CPU.
+    /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of B for each entry of A, balanced for any
+    /// distribution of row lengths, and about 12 bytes an entry of A beside the result; operands with unsorted rows are
+    /// sorted first. Each value is computed once, so the result is bitwise the CPU's.
     pub(crate) fn ewise_mult_raw(&self, op: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         same_shape("ewise_mult", a.shape(), b.shape())?;
         a.values.check("the left matrix", op.a)?;
         b.values.check("the right matrix", op.b)?;
         let (a, b) = (self.sorted_raw(a)?, self.sorted_raw(b)?);
         let (ap, bp) = (&*a.pattern, &*b.pattern);
-        let Matches { places, before, both } = self.matches(op, Over::Intersection, ap, bp)?;
+        let Matches { positions, before, both } = self.matches(op, Over::Intersection, ap, bp)?;
 
         let row_ptr = self.alloc_offsets(before.is_large(), ap.nrows + 1, "row pointers of an intersection")?;
         let col_idx = self.alloc::<u32>(both, "columns of an intersection")?;
         let values = self.alloc_raw(op.out, both, "values of an intersection")?;
         let types = [ap.row_ptr.cuda(), bp.row_ptr.cuda(), before.cuda(), row_ptr.cuda()];
-        let program = self.program_of(SOURCE, Front::new(&op.text, &settings(Over::Intersection, types)))?;
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &settings(Over::Intersection, types)))?;
         program
             .kernel("intersection_rows")?
             .launch(Shape::for_each(ap.nrows + 1, 256)?, args![&ap.row_ptr, ap.nrows as u64, &before, &row_ptr])?;
         program.kernel("intersection_fill")?.launch(
             Shape::for_each(ap.nnz, 256)?,
-            args![&ap.col_idx, &a.values, ap.nnz as u64, &b.values, &places, &before, &col_idx, &values],
+            args![&ap.col_idx, &a.values, ap.nnz as u64, &b.values, &positions, &before, &col_idx, &values],
         )?;
         let (nrows, ncols) = (ap.nrows, ap.ncols);
         let pattern = DevicePattern::new((nrows, ncols), true, row_ptr, col_idx);
         Ok(RawCsr::new(pattern, values))
     }
 
-    /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, and the entry of the one that has it elsewhere, or with
-    /// fills that one ∘ a fill; rows sorted.
+    /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, elsewhere the entry that exists, or with fills that entry
+    /// ∘ a fill; rows sorted.
     ///
-    /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of the other matrix for each entry, however
-    /// the entries spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows
-    /// are sorted first. Other fills compile nothing anew. The bits of the CPU.
+    /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of the other matrix for each entry, balanced
+    /// for any distribution of row lengths, and about 12 bytes an entry of A beside the result; operands with unsorted
+    /// rows are sorted first. Other fills do not recompile. The result is bitwise the CPU's.
     pub(crate) fn ewise_add_raw(
         &self,
         op: &Printed,
@@ -113,14 +113,14 @@ impl Cuda {
         let over = if fills.is_some() { Over::Filled } else { Over::Union };
         let (a, b) = (self.sorted_raw(a)?, self.sorted_raw(b)?);
         let (ap, bp) = (&*a.pattern, &*b.pattern);
-        let Matches { places, before, both } = self.matches(op, over, ap, bp)?;
+        let Matches { positions, before, both } = self.matches(op, over, ap, bp)?;
 
         let nnz = ap.nnz + bp.nnz - both;
         let row_ptr = self.alloc_offsets(u32::try_from(nnz).is_err(), ap.nrows + 1, "row pointers of a union")?;
         let col_idx = self.alloc::<u32>(nnz, "columns of a union")?;
         let values = self.alloc_raw(op.out, nnz, "values of a union")?;
         let types = [ap.row_ptr.cuda(), bp.row_ptr.cuda(), before.cuda(), row_ptr.cuda()];
-        let program = self.program_of(SOURCE, Front::new(&op.text, &settings(over, types)))?;
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &settings(over, types)))?;
         let [a_fill, b_fill] = fills.map_or([None; 2], |fills| fills.map(Some));
         program.kernel("union_rows")?.launch(
             Shape::for_each(ap.nrows + 1, 256)?,
@@ -128,7 +128,7 @@ impl Cuda {
         )?;
         program.kernel("union_from_a")?.launch(
             Shape::for_each(ap.nnz, 256)?,
-            args![&ap.col_idx, &a.values, ap.nnz as u64, &b.values, b_fill, &places, &before, &col_idx, &values],
+            args![&ap.col_idx, &a.values, ap.nnz as u64, &b.values, b_fill, &positions, &before, &col_idx, &values],
         )?;
         program.kernel("union_from_b")?.launch(
             tiles(bp.nnz)?,
@@ -152,27 +152,27 @@ impl Cuda {
     }
 }
 
-/// Refuses types that do not fit a union: without fills, the one that is there is the result.
+/// An error for types that do not fit a union: without fills, results include unmodified entries of both operands.
 pub(super) fn check_union(op: &Printed, fills: Option<Fills<'_>>) -> Result<()> {
     let Some([a, b]) = fills else {
         same_type("the left operand of a union", op.a, op.out)?;
         return same_type("the right operand of a union", op.b, op.out);
     };
-    a.check("what stands in for entries of the left operand", op.a)?;
-    b.check("what stands in for entries of the right operand", op.b)
+    a.check("the fill for the left operand", op.a)?;
+    b.check("the fill for the right operand", op.b)
 }
 
 fn same_shape(op: &'static str, lhs: (usize, usize), rhs: (usize, usize)) -> Result<()> {
     if lhs == rhs { Ok(()) } else { Err(Error::Shape { op, lhs, rhs }) }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Less, Min, Plus, printed_binary};
     let large = "unsigned long long";
     let unit = |op: &Printed, over, types| Unit {
         source: SOURCE,
-        prefix: Front::new(&op.text, &settings(over, types)).text(),
+        prefix: Prefix::new(&op.text, &settings(over, types)).text(),
         hot: match over {
             Over::Union | Over::Filled => &["find_in_b", "union_from_a", "union_from_b"],
             Over::Intersection => &["find_in_b", "intersection_fill"],

@@ -1,4 +1,4 @@
-//! Index lists on the device, and row pointers and marks as kernels take them: see `cuda/index.cuh` and
+//! Index lists on the device, and row pointers and bitmaps in the form that kernels take: see `cuda/index.cuh` and
 //! `cuda/index.cu`.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::arg::Arg;
 use super::buffer::Buffer;
 use super::csr::column_bound;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::Offsets;
@@ -25,15 +25,15 @@ fn values_of(ty: Type) -> [Setting; 2] {
     [Setting::Switch("VALUES"), Setting::Type("Number", ty.cuda())]
 }
 
-/// Indices of a list that were sent to a device.
+/// The indices of a list, uploaded.
 #[derive(Debug)]
 struct Sent {
     indices: Buffer<u32>,
     /// One past the largest.
     bound: usize,
-    /// Whether each is above the one before it.
+    /// Whether they increase.
     increases: bool,
-    /// Set once it is known that no index is there twice.
+    /// Set once the indices are known to be distinct.
     distinct: OnceLock<()>,
 }
 
@@ -41,7 +41,7 @@ struct Sent {
 #[derive(Clone, Debug)]
 pub(super) struct DeviceList {
     sent: Option<Arc<Sent>>,
-    /// The position of each index of the dimension.
+    /// The position in the list of each index of the dimension.
     map: Option<Buffer<u32>>,
     start: usize,
     step: isize,
@@ -57,7 +57,7 @@ impl DeviceList {
     pub(super) fn strided(start: usize, step: isize, len: usize) -> Self {
         Self { sent: None, map: None, start, step, len }
     }
-    /// The range that it is, if each index is known to be the one before it and 1.
+    /// The list as a range, if its step is known to be 1.
     pub(super) fn as_range(&self) -> Option<Range<usize>> {
         match (&self.sent, self.len) {
             (None, 0) => Some(0..0),
@@ -65,18 +65,18 @@ impl DeviceList {
             _ => None,
         }
     }
-    /// Whether it is every index of a dimension, in order.
+    /// Whether the list is the whole dimension, in order.
     pub(super) fn is_all(&self, dimension: usize) -> bool {
         self.len == dimension && self.as_range().is_some_and(|range| range.start == 0)
     }
-    /// Whether each index is above the one before it.
+    /// Whether the indices increase.
     pub(super) fn increases(&self) -> bool {
         match &self.sent {
             Some(sent) => sent.increases,
             None => self.step > 0 || self.len <= 1,
         }
     }
-    /// Whether an index may be there twice: not so of a list that increases or decreases by steps.
+    /// Whether indices may repeat; false for lists that increase or decrease by steps.
     pub(super) fn may_repeat(&self) -> bool {
         match &self.sent {
             Some(sent) => !sent.increases,
@@ -102,20 +102,20 @@ pub(super) fn offsets(row_ptr: &Offsets) -> Arg {
 pub(super) fn no_offsets() -> Arg {
     Arg::all([Arg::null(), 0u64.into()])
 }
-/// Marks of entries and how many there are before each word: `Marks` of `cuda/index.cuh`.
+/// A bitmap of entries, with the number of set bits before each word: `Marks` of `cuda/index.cuh`.
 pub(super) fn marks(words: &Buffer<u32>, before: &Offsets) -> Arg {
     Arg::all([words.into(), before.into(), u64::from(before.is_large()).into()])
 }
 
-/// Whether `queries` of a list's positions are worth an array of the whole dimension, which is written and read, beside
-/// a binary search each.
+/// Whether `queries` of positions pay for an array of the whole dimension, which is written and read, instead of a
+/// binary search each.
 fn by_map(dimension: usize, queries: usize) -> bool {
     dimension / 8 <= queries
 }
 
 impl Cuda {
-    /// An index list whose indices are below a dimension. A list is sent at its first use, and stays on the device as
-    /// long as it lives.
+    /// The list on the device, its indices checked against a dimension. A list is uploaded at its first use, and stays
+    /// on the device for its lifetime.
     pub(super) fn device_list(&self, list: &IndexList, name: &'static str, dimension: usize) -> Result<DeviceList> {
         let on_this = |sent: &Sent| sent.indices.is_on(self.device());
         let send = |indices: &[usize]| {
@@ -137,17 +137,17 @@ impl Cuda {
             let (len, sent) = (sent.indices.len(), Some(Arc::clone(sent)));
             return Ok(DeviceList { sent, map: None, start: 0, step: 1, len });
         }
-        // An index that is not below the dimension is refused before one that does not fit on the device.
+        // An index out of range is reported before one that does not fit on the device.
         let range = list.check(name, dimension)?;
         made?;
         let at = |p: usize| if p < range.len() { range.at(p) } else { 0 };
         let step = if range.len() > 1 { at(1).wrapping_sub(at(0)) as isize } else { 1 };
         Ok(DeviceList::strided(at(0), step, range.len()))
     }
-    /// The values of a vector as an index list that stays on this device; the values of a list inside, a bitmap or a
-    /// full vector in the order of their places. `None` if a value is no index, or of a type without an order.
+    /// The values of a vector as an index list that stays on this device, in index order for every form. `None` if a
+    /// value is not an index, or if the type has no order.
     ///
-    /// Cost: O(entries), a wait for three numbers. An operation of another machine brings the list to the host.
+    /// Cost: O(entries), a wait for three numbers. An operation on another engine downloads the list.
     pub(crate) fn index_list_raw(&self, v: &RawVector) -> Result<Option<IndexList>> {
         if let Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_) = v.ty() {
             return Ok(None);
@@ -155,7 +155,7 @@ impl Cuda {
         let (_, values) = self.entries_raw(v)?;
         let n = values.len();
         let (indices, facts) = (self.alloc::<u32>(n, "an index list")?, self.zeroed::<u32>(3, "an index list")?);
-        let kernel = self.program_of(SOURCE, Front::new("", &values_of(v.ty())))?.kernel("list_of_values")?;
+        let kernel = self.program_of(SOURCE, Prefix::new("", &values_of(v.ty())))?.kernel("list_of_values")?;
         kernel.launch(Shape::for_each(n, 256)?, args![&values, n as u64, &indices, &facts])?;
         let facts = self.get(&facts, "an index list")?;
         let &[0, unordered, bound] = &facts[..] else { return Ok(None) };
@@ -168,11 +168,11 @@ impl Cuda {
         let sent = Sent { indices, bound: bound as usize, increases: unordered == 0, distinct };
         Ok(Some(IndexList::elsewhere(n, Arc::new(sent), fetch)))
     }
-    /// The values of a vector as an index list, which stays on this device: what operations on it take from there.
+    /// The values of a vector as an index list that stays on this device, where operations read it.
     ///
-    /// Cost: O(entries), a wait. An operation of another machine brings the list to the host.
+    /// Cost: O(entries), a wait. An operation on another engine downloads the list.
     /// # Errors
-    /// [`Error::Argument`] for a value that is no index of the device: negative, no whole number, 2³² − 1 or more;
+    /// [`Error::Argument`] for a value that is not a valid index: negative, fractional, 2³² − 1 or more;
     /// [`Error::DeviceMemory`], [`Error::Device`].
     /// # Example
     /// ```no_run
@@ -187,7 +187,7 @@ impl Cuda {
         let message = || format!("a value of type {} is no index", T::TYPE);
         self.index_list_raw(v.raw())?.ok_or_else(|| Error::Argument { name: "indices", message: message() })
     }
-    /// The same, refused if an index is there twice.
+    /// The same; an error if an index repeats.
     pub(super) fn distinct_list(&self, list: &IndexList, name: &'static str, dimension: usize) -> Result<DeviceList> {
         let found = self.device_list(list, name, dimension)?;
         if found.may_repeat() && found.sent.as_ref().is_none_or(|sent| sent.distinct.get().is_none()) {
@@ -198,7 +198,7 @@ impl Cuda {
         }
         Ok(found)
     }
-    /// The list, able to tell the position of an index of the dimension. `queries` are about to be made.
+    /// The list, prepared for about `queries` lookups of an index's position.
     pub(super) fn inverted(&self, list: DeviceList, dimension: usize, queries: usize) -> Result<DeviceList> {
         let Some(sent) = list.sent.as_ref().filter(|sent| !sent.increases || by_map(dimension, queries)) else {
             return Ok(list);
@@ -208,8 +208,7 @@ impl Cuda {
         self.on_lists("list_inverse", list.len, args![&sent.indices, list.len as u64, &map])?;
         Ok(DeviceList { map: Some(map), ..list })
     }
-    /// The list, able to tell whether it has an index of the dimension. `queries` are about to be made. The positions
-    /// of indices may be those of another order.
+    /// The list, prepared for about `queries` membership tests. Its order may change, and with it the positions.
     pub(super) fn members(&self, list: DeviceList, dimension: usize, queries: usize) -> Result<DeviceList> {
         let Some(sent) = list.sent.as_ref().filter(|sent| !sent.increases && !by_map(dimension, queries)) else {
             return self.inverted(list, dimension, queries);
@@ -231,13 +230,13 @@ impl Cuda {
         Ok(indices)
     }
     fn on_lists(&self, kernel: &str, n: usize, arguments: &[Arg]) -> Result<()> {
-        self.program_of(SOURCE, Front::new("", &[]))?.kernel(kernel)?.launch(Shape::for_each(n, 256)?, arguments)
+        self.program_of(SOURCE, Prefix::new("", &[]))?.kernel(kernel)?.launch(Shape::for_each(n, 256)?, arguments)
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
-    let values = |ty| Unit { source: SOURCE, prefix: Front::new("", &values_of(ty)).text(), hot: &["list_of_values"] };
+    let values = |ty| Unit { source: SOURCE, prefix: Prefix::new("", &values_of(ty)).text(), hot: &["list_of_values"] };
     vec![
         Unit { source: SOURCE, prefix: String::new(), hot: &["list_inverse"] },
         values(Type::U32),

@@ -1,15 +1,15 @@
-//! Programs compiled at run time, by NVRTC, for exactly the device at hand.
+//! Programs compiled by NVRTC at run time, for exactly the device in use.
 //!
-//! A program is one file of `cuda/` with a prefix in front: the printed `struct Ring`, types, constants. The headers of
-//! `cuda/` go along in memory, so neither a toolkit nor a file is needed.
+//! A program is one file of `cuda/` behind a prefix: the printed `struct Ring`, types, constants. The headers of
+//! `cuda/` are passed from memory, so neither a toolkit nor a file is needed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 
 use super::cache::{Cache, Key};
+use super::defines::{OwnedPrefix, Prefix};
 use super::driver::{Device, Unloadable};
-use super::front::{Front, Kept};
 use super::launch::Program;
 use super::nvrtc::{Failure, Input, Nvrtc, Output};
 use crate::par::Threads;
@@ -25,7 +25,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A number for its text and that of the headers, in hexadecimal digits.
+    /// A hash of its text and of the headers, in hexadecimal.
     pub(super) fn sum(self) -> String {
         Key::of([self.name, self.text].into_iter().chain(HEADERS.iter().flat_map(|h| [h.name, h.text]))).digits()
     }
@@ -66,7 +66,7 @@ const HEADERS: [Source; 15] = [
 pub(crate) struct Compiled {
     /// Machine code, or PTX that ends with a zero byte.
     pub(crate) image: Vec<u8>,
-    /// What the compiler said: registers and spills of each kernel.
+    /// The compiler's log: registers and spills of each kernel.
     pub(crate) log: String,
 }
 
@@ -80,18 +80,18 @@ pub(crate) struct Unit {
     pub(crate) hot: &'static [&'static str],
 }
 
-/// What is compiled for: an architecture, say 90.
+/// A target of compilation: an architecture, say 90.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Its machine code.
     Code(u32),
-    /// PTX, which the driver compiles for any architecture not older.
+    /// PTX, which the driver compiles for this architecture or any newer one.
     Ptx(u32),
 }
 
 impl Target {
-    /// Machine code where the compiler knows the architecture; else PTX for the newest that it knows and the device can
-    /// run.
+    /// Machine code where the compiler knows the architecture; otherwise PTX for the newest one that it knows and the
+    /// device can run.
     fn of(sm: u32, known: &[u32]) -> Option<Self> {
         if known.contains(&sm) {
             return Some(Self::Code(sm));
@@ -104,25 +104,25 @@ impl Target {
             Self::Ptx(sm) => format!("--gpu-architecture=compute_{sm}"),
         }];
         options.extend(["--std=c++17".into(), "--device-as-default-execution-space".into()]);
-        // Sums and products are rounded one by one, on the host and here.
+        // Sums and products are rounded separately, as on the host.
         options.push("--fmad=false".into());
         if matches!(self, Self::Code(_)) {
             options.push("--ptxas-options=-v".into());
-            // Kernels of a program are compiled side by side, on as many processors as there are.
+            // The kernels of a program are compiled in parallel, on all processors.
             options.push("--split-compile=0".into());
         }
         options
     }
 }
 
-/// Compiles `prefix` and `source` for the architecture `sm`, always anew. Needs no device.
+/// Compiles `prefix` and `source` for the architecture `sm`, bypassing the cache. Needs no device.
 /// # Errors
-/// [`Error::Compile`] with the compiler's words and the program with line numbers; [`Error::NoCompiler`].
+/// [`Error::Compile`] with the compiler's log and the program with line numbers; [`Error::NoCompiler`].
 pub(crate) fn compile(source: Source, prefix: &str, sm: u32) -> Result<Compiled> {
     let nvrtc = Nvrtc::get()?;
     let target = target(nvrtc, sm)?;
     let mut options = options(target);
-    // What comes from NVRTC's own cache has no log.
+    // A result from NVRTC's own cache has no log.
     if nvrtc.version() >= (13, 0) {
         options.push("--no-cache".into());
     }
@@ -140,10 +140,10 @@ fn text(source: Source, prefix: &str) -> String {
     format!("#include \"prelude.cuh\"\n#include \"kernel.cuh\"\n{prefix}{}", source.text)
 }
 
-/// The variable that has more options for the compiler, blanks between them: `-lineinfo`, for checkers and profilers.
+/// The variable with further compiler options, separated by blanks: `-lineinfo`, for checkers and profilers.
 const OPTIONS: &str = "SPARRING_NVRTC_OPTIONS";
 
-/// What the target asks for, then what the environment does.
+/// The options of the target, then those of the environment.
 fn options(target: Target) -> Vec<String> {
     let more = std::env::var(OPTIONS).unwrap_or_default();
     target.options().into_iter().chain(more.split_whitespace().map(String::from)).collect()
@@ -175,14 +175,15 @@ fn numbered(text: &str) -> String {
     text.lines().enumerate().map(|(i, line)| format!("{:4} {line}\n", i + 1)).collect()
 }
 
-/// The key of a program for the architecture `sm`, whichever compiler makes it: what is kept runs without one.
+/// The key of a program for the architecture `sm`. It does not depend on the compiler: a cached program runs without
+/// one.
 fn key(text: &str, sm: u32) -> Key {
     let options = options(Target::Code(sm));
     let headers = HEADERS.iter().flat_map(|h| [h.name, h.text]);
     Key::of([text].into_iter().chain(headers).chain(options.iter().map(String::as_str)))
 }
 
-/// A program loaded from the cache, or else compiled, loaded and kept there.
+/// A program loaded from the cache, or else compiled, loaded and cached.
 fn load_or_compile<M>(
     cache: &Cache,
     key: &Key,
@@ -192,7 +193,7 @@ fn load_or_compile<M>(
     if let Some(image) = cache.get(key) {
         match load(&image) {
             Ok(loaded) => return Ok(loaded),
-            // Whole, but not what this driver takes: compiled and replaced below.
+            // Intact, but not accepted by this driver: compiled and replaced below.
             Err(Unloadable::Image(_)) => {}
             Err(Unloadable::Other(e)) => return Err(e),
         }
@@ -203,16 +204,16 @@ fn load_or_compile<M>(
     Ok(loaded)
 }
 
-/// A program, once it is loaded; who compiles it holds the lock, and others wait.
-type Place = Arc<Mutex<Option<Arc<Program>>>>;
+/// A program, once loaded. The thread that compiles it holds the lock, and others wait.
+type ProgramSlot = Arc<Mutex<Option<Arc<Program>>>>;
 
-/// Programs of one file, by what stands in front of it.
-type OfFile = HashMap<Kept, Place>;
+/// Programs of one file, by their prefix.
+type FilePrograms = HashMap<OwnedPrefix, ProgramSlot>;
 
-/// Programs compiled and loaded so far, by name of their file.
+/// Programs compiled and loaded so far, by the name of their file.
 #[derive(Default)]
 pub(crate) struct Programs {
-    loaded: Mutex<HashMap<&'static str, OfFile>>,
+    loaded: Mutex<HashMap<&'static str, FilePrograms>>,
     cache: Cache,
 }
 
@@ -223,53 +224,53 @@ impl Programs {
     pub(super) fn cache(&self) -> &Cache {
         &self.cache
     }
-    fn place(&self, source: Source, front: Front<'_>) -> Place {
+    fn slot(&self, source: Source, prefix: Prefix<'_>) -> ProgramSlot {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let of_file = loaded.entry(source.name).or_default();
-        if let Some(place) = of_file.get(&front) {
-            return Arc::clone(place);
+        if let Some(slot) = of_file.get(&prefix) {
+            return Arc::clone(slot);
         }
-        Arc::clone(of_file.entry(Kept::from(&front)).or_default())
+        Arc::clone(of_file.entry(OwnedPrefix::from(&prefix)).or_default())
     }
-    /// Loads or compiles those that are not here at the same time. What fails is tried again, and told, where it is
-    /// used.
-    pub(crate) fn ahead(&self, device: &Arc<Device>, wanted: &[(Source, Front<'_>)]) {
-        let is_missing = |&(source, front): &(Source, Front<'_>)| {
-            self.place(source, front).lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    /// Loads or compiles the missing programs in parallel. A failure is retried, and reported, at the program's first
+    /// use.
+    pub(crate) fn precompile(&self, device: &Arc<Device>, wanted: &[(Source, Prefix<'_>)]) {
+        let is_missing = |&(source, prefix): &(Source, Prefix<'_>)| {
+            self.slot(source, prefix).lock().unwrap_or_else(PoisonError::into_inner).is_none()
         };
         let missing: Vec<_> = wanted.iter().copied().filter(is_missing).collect();
         if missing.len() < 2 {
             return;
         }
         let load = |&mut (): &mut (), i: usize| {
-            let (source, front) = missing[i];
-            let _ = self.get(device, source, front);
+            let (source, prefix) = missing[i];
+            let _ = self.get(device, source, prefix);
             Ok(())
         };
         let _ = Threads::current().for_each(missing.len(), || Ok(()), load);
     }
-    /// The program, loaded from the cache or compiled if it is not here.
-    pub(crate) fn get(&self, device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Arc<Program>> {
-        let place = self.place(source, front);
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = &*place {
+    /// The program, loaded from the cache or compiled if it is missing.
+    pub(crate) fn get(&self, device: &Arc<Device>, source: Source, prefix: Prefix<'_>) -> Result<Arc<Program>> {
+        let slot = self.slot(source, prefix);
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = &*slot {
             return Ok(Arc::clone(program));
         }
-        let program = Arc::new(program(&self.cache, device, source, front)?);
-        *place = Some(Arc::clone(&program));
+        let program = Arc::new(program(&self.cache, device, source, prefix)?);
+        *slot = Some(Arc::clone(&program));
         Ok(program)
     }
 }
 
-/// A program that is kept nowhere, to be tried.
-pub(super) fn trial(device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Program> {
-    program(&Cache::at(None), device, source, front)
+/// A program that is not cached, for a trial.
+pub(super) fn trial(device: &Arc<Device>, source: Source, prefix: Prefix<'_>) -> Result<Program> {
+    program(&Cache::at(None), device, source, prefix)
 }
 
-/// The program, loaded from the cache or compiled. The compiler is looked for when it has to compile.
-fn program(cache: &Cache, device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Program> {
+/// The program, loaded from the cache or compiled. The compiler is searched for only when it is needed.
+fn program(cache: &Cache, device: &Arc<Device>, source: Source, prefix: Prefix<'_>) -> Result<Program> {
     let (major, minor) = device.limits().capability;
-    let (text, sm) = (text(source, &front.text()), major * 10 + minor);
+    let (text, sm) = (text(source, &prefix.text()), major * 10 + minor);
     let module = load_or_compile(
         cache,
         &key(&text, sm),
@@ -287,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_newer_than_the_compiler_gets_text_for_the_driver() {
+    fn a_device_newer_than_the_compiler_gets_ptx() {
         let known = [75, 80, 90, 100];
         assert_eq!(Target::of(90, &known), Some(Target::Code(90)));
         assert_eq!(Target::of(86, &known), Some(Target::Ptx(80)));
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_driver_refuses_is_compiled_anew_and_replaced() {
+    fn an_image_refused_by_the_driver_is_recompiled_and_replaced() {
         let top = tempfile::tempdir().expect("a folder");
         let cache = Cache::at(Some(top.path().join("cache")));
         let key = Key::of(["a program"]);
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_sees_all_that_the_image_depends_on() {
+    fn the_key_covers_all_inputs_of_an_image() {
         let keys = [("a", 80), ("b", 80), ("a", 90)];
         for (i, x) in keys.iter().enumerate() {
             for (j, y) in keys.iter().enumerate() {

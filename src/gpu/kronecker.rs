@@ -2,7 +2,7 @@
 
 use super::Cuda;
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
@@ -18,8 +18,8 @@ fn settings([a, b, c]: [&'static str; 3]) -> [Setting; 3] {
 impl Cuda {
     /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B.
     ///
-    /// Shapes: `a` m×n, `b` p×q, result mp×nq, rows sorted where those of both operands are. Cost: a thread an entry of
-    /// C, and 4 bytes for each entry of A and of B beside the result. The bits of the CPU.
+    /// Shapes: `a` m×n, `b` p×q, result mp×nq, rows sorted where those of both operands are. Cost: a thread for each
+    /// entry of C, and 4 bytes for each entry of A and of B beside the result. The result is bitwise that of the CPU.
     /// # Errors
     /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) is too large for the device; [`Error::DeviceMemory`],
     /// [`Error::Device`].
@@ -35,7 +35,7 @@ impl Cuda {
         let col_idx = self.alloc::<u32>(nnz, "columns of a Kronecker product")?;
         let values = self.alloc_raw(op.out, nnz, "values of a Kronecker product")?;
         let settings = settings([ap.row_ptr.cuda(), bp.row_ptr.cuda(), row_ptr.cuda()]);
-        let program = self.program_of(SOURCE, Front::new(&op.text, &settings))?;
+        let program = self.program_of(SOURCE, Prefix::new(&op.text, &settings))?;
         program.kernel("kronecker_rows")?.launch(
             Shape::for_each(rows + 1, 256)?,
             args![&ap.row_ptr, &bp.row_ptr, bp.nrows as u64, bp.nnz as u64, rows as u64, nnz as u64, &row_ptr],
@@ -80,13 +80,13 @@ fn product(what: &'static str, x: usize, y: usize, max: usize) -> Result<usize> 
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, as used.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Minus, Times, printed_binary};
     let (small, large) = ("unsigned int", "unsigned long long");
     let unit = |op: &Printed, offsets| Unit {
         source: SOURCE,
-        prefix: Front::new(&op.text, &settings(offsets)).text(),
+        prefix: Prefix::new(&op.text, &settings(offsets)).text(),
         hot: &["kronecker_fill"],
     };
     vec![

@@ -1,4 +1,4 @@
-//! Kernels and how they are started: arguments are checked against the kernel's own list of parameters.
+//! Kernels and their launches: arguments are checked against the kernel's own list of parameters.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -8,10 +8,10 @@ use cudarc::driver::{result, sys};
 
 pub(crate) use super::arg::{Arg, args};
 use super::buffer::RawBuffer;
-use super::driver::{Lanes, Module, failed, foreign};
+use super::driver::{ForkedStreams, Module, failed, foreign};
 use crate::{Error, Result};
 
-/// How a kernel is spread over the device.
+/// The launch shape of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// Blocks.
@@ -37,7 +37,7 @@ impl Shape {
     }
 }
 
-/// A function of the driver that starts a kernel: the kernel, its grid and blocks, shared memory, stream, arguments.
+/// A driver function that launches a kernel: the kernel, its grid and blocks, shared memory, stream, arguments.
 type Start = unsafe fn(
     sys::CUfunction,
     (u32, u32, u32),
@@ -62,23 +62,23 @@ unsafe impl Send for Kernel {}
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
-    /// Starts the kernel on the device's stream, behind all that was started before. A grid of 0 blocks does nothing.
+    /// Launches the kernel on the device's stream, behind all earlier launches. A grid of 0 blocks does nothing.
     pub(crate) fn launch(&self, shape: Shape, args: &[Arg]) -> Result<()> {
         self.launch_on(self.module.device().stream(), shape, args, result::launch_kernel)
     }
-    /// Starts the kernel with all its blocks running at the same time, so that they may wait for each other. More than
-    /// [`blocks_per_multiprocessor`](Self::blocks_per_multiprocessor) on every multiprocessor are refused.
+    /// Launches the kernel cooperatively: all blocks run at the same time and may wait for each other. More than
+    /// [`blocks_per_multiprocessor`](Self::blocks_per_multiprocessor) on every multiprocessor are an error.
     pub(crate) fn launch_at_once(&self, shape: Shape, args: &[Arg]) -> Result<()> {
         self.launch_on(self.module.device().stream(), shape, args, result::launch_cooperative_kernel)
     }
-    /// Starts the kernel in a lane, beside those of the other lanes.
+    /// Launches the kernel in a lane, concurrently with the other lanes.
     pub(in crate::gpu) fn launch_in(
         &self,
-        (lanes, lane): (&mut Lanes<'_>, usize),
+        (streams, lane): (&mut ForkedStreams<'_>, usize),
         shape: Shape,
         args: &[Arg],
     ) -> Result<()> {
-        self.launch_on(lanes.stream(lane, self.module.device())?, shape, args, result::launch_kernel)
+        self.launch_on(streams.stream(lane, self.module.device())?, shape, args, result::launch_kernel)
     }
     fn launch_on(&self, stream: sys::CUstream, shape: Shape, args: &[Arg], start: Start) -> Result<()> {
         if shape.grid == 0 {
@@ -90,7 +90,7 @@ impl Kernel {
             return Err(Error::Device { what: format!("kernel {}", self.name), message });
         }
         let device = self.module.device();
-        // Each `Cuda` has a stream of its own, and nothing orders one after another.
+        // Each `Cuda` has its own stream, and nothing orders one after another.
         if !args.iter().all(|a| a.is_on(device)) {
             return Err(foreign(format!("kernel {}", self.name)));
         }
@@ -100,10 +100,10 @@ impl Kernel {
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.
-        //         3. Buffers are given back in the order of the device's stream, so they outlast the kernel: `stream`
-        //            is that one, or it is a lane's, which that one waits for at the join, before whoever forked gives
-        //            anything back. That the kernel stays within them is shown by compute-sanitizer over the tests
-        //            (CONTRIBUTING.md).
+        //         3. Buffers are freed in the order of the device's stream, so they outlast the kernel: `stream` is the
+        //            device's stream, or a lane's, which the device's stream waits for at the join, before the caller
+        //            that forked frees anything. That the kernel stays within its buffers is checked by
+        //            compute-sanitizer over the tests (CONTRIBUTING.md).
         unsafe { start(self.function, (shape.grid, 1, 1), (shape.block, 1, 1), shape.shared, stream, &mut pointers) }
             .map_err(|e| {
             let what = format!(
@@ -131,14 +131,14 @@ impl Kernel {
     }
 }
 
-/// A kernel with its shape and its arguments, to be started.
+/// A kernel with its shape and arguments, ready to launch.
 pub(crate) struct Launch {
     pub(crate) kernel: Kernel,
     pub(crate) shape: Shape,
     pub(crate) args: Vec<Arg>,
 }
 
-/// A loaded program and the kernels taken from it so far.
+/// A loaded program and the kernels looked up in it so far.
 pub(crate) struct Program {
     module: Arc<Module>,
     kernels: Mutex<HashMap<String, Kernel>>,
@@ -151,7 +151,7 @@ impl Program {
     /// Copies values from element `first` on into the array `name` (`extern "C" __constant__` in the source), which
     /// they fill.
     ///
-    /// Kernels that were started before read what was there; those started later read these.
+    /// Kernels launched before read the old values; those launched later read these.
     pub(crate) fn fill(&self, name: &str, values: &RawBuffer, first: usize) -> Result<()> {
         let (at, bytes) = self.module.array(name)?;
         let size = values.ty().size();

@@ -1,4 +1,4 @@
-//! How arrays are made on a device, filled, and copied to and fro.
+//! Allocation of device arrays, their initialization, and copies to and from the host.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::algebra::{Array, Slice, Type, Value, for_each_type};
 use crate::{Error, Result};
 
 impl Cuda {
-    /// B: bytes a second, read and written together, when an array of so many bytes is copied on the device, the median
-    /// of ten. What [`Bound`](crate::contract::Bound) wants.
+    /// B: bytes per second, read and written together, of a device-to-device copy of `bytes` bytes; the median of ten.
+    /// An input of [`Bound`](crate::contract::Bound).
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
     pub fn copy_bandwidth(&self, bytes: usize) -> Result<f64> {
@@ -22,7 +22,7 @@ impl Cuda {
         times.sort_by(f64::total_cmp);
         Ok(2.0 * bytes as f64 / times[5] * 1e3)
     }
-    /// An array of values of type `ty` that are not set yet: a kernel must write all that is read.
+    /// An uninitialized array of values of type `ty`: a kernel must write every value before it is read.
     pub(crate) fn alloc_raw(&self, ty: Type, len: usize, what: &'static str) -> Result<Arc<RawBuffer>> {
         let device = self.device();
         let bytes = match usize::try_from(taken(len, ty.size())) {
@@ -42,9 +42,9 @@ impl Cuda {
         }
         Ok(buffer)
     }
-    /// A copy on the host of the whole array; waits for it.
+    /// The whole array, copied to the host; waits for it.
     /// # Errors
-    /// [`Error::Unsupported`] for structs, whose type must be known to make an array of them.
+    /// [`Error::Unsupported`] for structs, whose Rust type must be known to make an array of them.
     pub(crate) fn get_raw(&self, buffer: &Arc<RawBuffer>, what: &'static str) -> Result<Array> {
         macro_rules! of {
             ($($variant:ident $t:ty),*) => {
@@ -66,7 +66,7 @@ impl Cuda {
             bytes => buffer.on(self.device(), "filling an array")?.set(buffer.at, byte, bytes as usize),
         }
     }
-    /// Another array with some of the values.
+    /// A new array with the values of a range.
     pub(crate) fn duplicate_raw(
         &self,
         buffer: &RawBuffer,
@@ -83,11 +83,11 @@ impl Cuda {
         Ok(part)
     }
 
-    /// An array whose values are not set yet: a kernel must write all that is read.
+    /// An uninitialized array: a kernel must write every value before it is read.
     pub(crate) fn alloc<T: Value>(&self, len: usize, what: &'static str) -> Result<Buffer<T>> {
         Buffer::of(self.alloc_raw(T::TYPE, len, what)?)
     }
-    /// An array with every byte 0.
+    /// An array of zero bytes.
     pub(crate) fn zeroed<T: Value>(&self, len: usize, what: &'static str) -> Result<Buffer<T>> {
         let buffer = self.alloc(len, what)?;
         self.fill_bytes(&buffer, 0)?;
@@ -97,7 +97,7 @@ impl Cuda {
     pub(crate) fn put<T: Value>(&self, values: &[T], what: &'static str) -> Result<Buffer<T>> {
         Buffer::of(self.put_raw(Slice::of(values), what)?)
     }
-    /// A copy on the host of the whole array; waits for it.
+    /// The whole array, copied to the host; waits for it.
     pub(crate) fn get<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Vec<T>> {
         let mut values: Vec<T> = crate::par::reserved(buffer.len(), what)?;
         if buffer.len() > 0 {
@@ -105,7 +105,7 @@ impl Cuda {
         }
         Ok(values)
     }
-    /// A copy on the host of the array from element `i` on; waits for it.
+    /// The array from element `i` on, copied to the host; waits for it.
     pub(crate) fn get_from<T: Value>(&self, buffer: &Buffer<T>, i: usize, what: &'static str) -> Result<Vec<T>> {
         debug_assert!(i < buffer.len());
         let len = buffer.len() - i;
@@ -121,16 +121,16 @@ impl Cuda {
         device.get_spare(&mut value, 1, buffer.at + (i * size_of::<T>()) as u64)?;
         value.pop().ok_or(Error::Length { what: "a value from the device", found: 0, expected: 1 })
     }
-    /// Another array with the same values.
+    /// A new array with the same values.
     pub(crate) fn duplicate<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Buffer<T>> {
         Buffer::of(self.duplicate_raw(buffer, 0..buffer.len(), what)?)
     }
 }
 
-/// Refuses to write into an array that another value shares.
+/// An error if the array is shared: it is about to be written to.
 pub(super) fn alone(values: &mut Arc<RawBuffer>, name: &'static str) -> Result<()> {
     if Arc::get_mut(values).is_some() {
         return Ok(());
     }
-    Err(Error::Argument { name, message: "another one shares its values; drop the clone first".into() })
+    Err(Error::Argument { name, message: "a clone shares its values; drop the clone first".into() })
 }

@@ -1,11 +1,11 @@
-//! The union product in two simple ways, which `cuda/union.cu` is measured against: see `cuda/naive_union.cu`.
+//! Two naive union products, the baselines for `cuda/union.cu`: see `cuda/naive_union.cu`.
 
 use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::{DeviceCsr, RawCsr};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::vector::DeviceDense;
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 const SOURCE: Source = source!("naive_union.cu");
 const THREADS: u32 = 256;
 
-/// How a pair of rows is gone through.
+/// How a pair of rows is joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NaiveKind {
     /// Both rows in shared memory, sorted together, equal columns contracted; a pair per block (Nolet et al. §3.2.1).
@@ -30,8 +30,8 @@ fn settings([a, b]: [&'static str; 2]) -> [Setting; 2] {
 
 /// C(i,j) = ⊕_k A(i,k) ⊗ B(j,k) over the union of the two rows.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Unsupported`] if two rows do not fit into shared memory to be sorted there; those of
-/// memory, compiling and the device.
+/// [`Error::Shape`]; [`Error::Unsupported`] if two rows do not fit into shared memory to be sorted; those of memory,
+/// compilation and the device.
 pub fn naive_union_mxm<N: Namm>(
     cuda: &Cuda,
     namm: N,
@@ -60,7 +60,8 @@ fn naive_union_raw(cuda: &Cuda, ring: &Printed, a: &RawCsr, b: &RawCsr, kind: Na
     let out = cuda.alloc_raw(ring.out, len, "the result of a union product")?;
     let (a, b) = (cuda.sorted_raw(a)?, cuda.sorted_raw(b)?);
     let (ap, bp) = (&*a.pattern, &*b.pattern);
-    let program = cuda.program_of(SOURCE, Front::new(&ring.text, &settings([ap.row_ptr.cuda(), bp.row_ptr.cuda()])))?;
+    let program =
+        cuda.program_of(SOURCE, Prefix::new(&ring.text, &settings([ap.row_ptr.cuda(), bp.row_ptr.cuda()])))?;
     let (pairs, width) = (len as u64, n as u64);
     let most = i32::MAX as usize;
     match kind {
@@ -103,9 +104,9 @@ fn naive_union_raw(cuda: &Cuda, ring: &Printed, a: &RawCsr, b: &RawCsr, kind: Na
     Ok(out)
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(crate) fn programs() -> Vec<Unit> {
     let ring = printed_ring(Manhattan::<f64>::default());
-    let prefix = Front::new(&ring.text, &settings(["unsigned int", "unsigned long long"])).text();
+    let prefix = Prefix::new(&ring.text, &settings(["unsigned int", "unsigned long long"])).text();
     vec![Unit { source: SOURCE, prefix, hot: &["naive_iterate"] }]
 }

@@ -1,24 +1,24 @@
-//! NVRTC, the compiler of CUDA C++ that comes as a library: opened at run time, behind safe functions.
+//! NVRTC, NVIDIA's run-time compiler of CUDA C++: opened at run time, behind safe functions.
 //!
-//! It is opened here and not by cudarc, which would take the loader's library where the caller names another, and
-//! panics where there is none.
+//! It is opened here rather than by cudarc, which would use the loader's library even if the caller names another one,
+//! and panics if none exists.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
-use super::find::{Candidate, Search, VARIABLE};
+use super::nvrtc_lookup::{Candidate, Search, VARIABLE};
 use crate::{Error, Result};
 
-/// The oldest version whose C++17 and architectures do.
+/// The oldest version with sufficient C++17 and architectures.
 const OLDEST: (u32, u32) = (12, 0);
 /// NVRTC's code for "the library of built-in functions could not be used".
 const BUILTINS_FAILED: c_int = 7;
 
 type Program = *mut c_void;
 
-/// The functions that are used, each under its name in the library.
+/// The functions in use, each under its name in the library.
 macro_rules! functions {
     ($($name:ident $symbol:literal ($($argument:ty),*) -> $result:ty;)*) => {
         struct Functions {
@@ -54,44 +54,44 @@ pub(super) struct Nvrtc {
     version: (u32, u32),
     archs: Vec<u32>,
     name: String,
-    /// The library and what was opened before it: never closed, since the functions are in use to the end.
+    /// The library and its dependencies: never closed, since the functions are used until the process ends.
     _open: Vec<Library>,
 }
 
-/// What to compile.
+/// A program to compile.
 pub(super) struct Input<'a> {
     pub(super) name: &'a str,
     pub(super) text: &'a str,
     /// Names and texts of headers.
     pub(super) headers: &'a [(&'a str, &'a str)],
     pub(super) options: &'a [String],
-    /// PTX, for the driver to compile further, instead of machine code.
+    /// Emit PTX, for the driver to compile further, instead of machine code.
     pub(super) ptx: bool,
 }
 
-/// What came of it.
+/// A compiled program.
 pub(super) struct Output {
     pub(super) image: Vec<u8>,
     pub(super) log: String,
 }
 
-/// Why nothing came of it.
+/// Why compilation failed.
 pub(super) enum Failure {
-    /// The program is wrong: the compiler's words.
+    /// The program is wrong: the compiler's log.
     Program(String),
-    /// The library is not whole.
+    /// The library is broken or incomplete.
     Library(String),
 }
 
-/// The loader's own words, which the error has behind it.
+/// The loader's message, which the error holds as its source.
 fn loader(e: libloading::Error) -> String {
     std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string)
 }
 
 impl Nvrtc {
-    /// The library, opened by the first call that finds it.
+    /// The library, opened by the first successful call.
     /// # Errors
-    /// [`Error::NoCompiler`], which says where it was looked for.
+    /// [`Error::NoCompiler`], which lists where it was searched for.
     pub(super) fn get() -> Result<&'static Self> {
         static FOUND: OnceLock<Nvrtc> = OnceLock::new();
         static LOOKING: Mutex<()> = Mutex::new(());
@@ -106,7 +106,7 @@ impl Nvrtc {
         Ok(FOUND.get_or_init(|| nvrtc))
     }
 
-    /// The first candidate that opens and will do.
+    /// The first candidate that opens and is usable.
     pub(super) fn search(search: Search) -> Result<Self> {
         let mut tried = vec![];
         for candidate in &search.candidates {
@@ -115,11 +115,11 @@ impl Nvrtc {
                 Err(why) => tried.push(format!("{}: {why}", candidate.library.display())),
             }
         }
-        tried.extend(search.without.iter().map(|folder| format!("{}: no libnvrtc there", folder.display())));
+        tried.extend(search.without.iter().map(|folder| format!("{}: contains no libnvrtc", folder.display())));
         Err(Error::NoCompiler {
             why: format!(
-                "NVRTC, which comes with CUDA or `pip install nvidia-cuda-nvrtc`, is not found; {VARIABLE} may name its \
-                 file or folder. Tried:\n  {}",
+                "NVRTC was not found. It comes with CUDA and with `pip install nvidia-cuda-nvrtc`; {VARIABLE} can be set \
+                 to its file or folder. Tried:\n  {}",
                 tried.join("\n  ")
             ),
         })
@@ -131,46 +131,46 @@ impl Nvrtc {
             // SAFETY: it holds data and no code that runs on opening.
             open.extend(unsafe { Library::new(builtins) }.ok());
         }
-        // SAFETY: opening NVRTC runs its initialization alone, which asks nothing of us.
+        // SAFETY: opening NVRTC runs only its own initialization, which requires nothing of the caller.
         let library = unsafe { Library::new(&candidate.library) }.map_err(loader)?;
         let functions = Functions::of(&library).map_err(loader)?;
         open.push(library);
 
         let (mut major, mut minor, mut count) = (0, 0, 0);
-        // SAFETY: the places are ours.
+        // SAFETY: both pointers are to locals.
         unsafe { (functions.version)(&raw mut major, &raw mut minor) };
         let version = (u32::try_from(major).unwrap_or(0), u32::try_from(minor).unwrap_or(0));
         if version < OLDEST {
-            return Err(format!("version {major}.{minor}, but {}.{} is the oldest that will do", OLDEST.0, OLDEST.1));
+            return Err(format!("version {major}.{minor}, but at least {}.{} is required", OLDEST.0, OLDEST.1));
         }
-        // SAFETY: the place is ours.
+        // SAFETY: the pointer is to a local.
         unsafe { (functions.count_archs)(&raw mut count) };
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: there is room for as many numbers as there are architectures.
+        // SAFETY: the array has room for one number per architecture.
         let status = unsafe { (functions.list_archs)(archs.as_mut_ptr()) };
         if status != 0 || archs.is_empty() {
-            return Err("it does not tell its architectures".into());
+            return Err("its list of architectures cannot be read".into());
         }
         let mut archs: Vec<u32> = archs.into_iter().filter_map(|a| u32::try_from(a).ok()).collect();
         archs.sort_unstable();
         Ok(Self { functions, version, archs, name: candidate.library.display().to_string(), _open: open })
     }
 
-    /// Major and minor.
+    /// Major and minor version.
     pub(super) fn version(&self) -> (u32, u32) {
         self.version
     }
-    /// The file that was opened, as the loader was asked for it.
+    /// The file name that the loader was given.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
-    /// Architectures that it compiles for, as 90 for `sm_90`, increasing.
+    /// Supported architectures, such as 90 for `sm_90`, increasing.
     pub(super) fn archs(&self) -> &[u32] {
         &self.archs
     }
 
-    fn words(&self, status: c_int) -> String {
-        // SAFETY: for any number it gives a text that is never freed, or null.
+    fn error_text(&self, status: c_int) -> String {
+        // SAFETY: for any number the library returns a text that is never freed, or null.
         unsafe {
             let text = (self.functions.error_text)(status);
             if text.is_null() {
@@ -181,7 +181,7 @@ impl Nvrtc {
         }
     }
 
-    /// Compiles.
+    /// Compiles a program.
     pub(super) fn compile(&self, input: &Input<'_>) -> std::result::Result<Output, Failure> {
         let c = |s: &str| CString::new(s).map_err(|e| Failure::Program(e.to_string()));
         let pointers = |list: &[CString]| list.iter().map(|s| s.as_ptr()).collect::<Vec<_>>();
@@ -193,8 +193,8 @@ impl Nvrtc {
 
         let mut handle: Program = std::ptr::null_mut();
         let (header_texts, header_names, option_texts) = (pointers(&texts), pointers(&names), pointers(&options));
-        // SAFETY: the strings end with a zero byte and outlive the program, which `Made` destroys at the end of this
-        // function; both lists are as long as is said.
+        // SAFETY: the strings end with a zero byte and outlive the program, which `OwnedProgram` destroys at the end of
+        // this function; both lists have the given length.
         let status = unsafe {
             (self.functions.create)(
                 &raw mut handle,
@@ -206,55 +206,55 @@ impl Nvrtc {
             )
         };
         if status != 0 {
-            return Err(Failure::Program(self.words(status)));
+            return Err(Failure::Program(self.error_text(status)));
         }
-        let made = Made { nvrtc: self, handle };
-        // SAFETY: the program is alive; the list is as long as is said.
+        let program = OwnedProgram { nvrtc: self, handle };
+        // SAFETY: the program is alive; the list has the given length.
         let status =
-            unsafe { (self.functions.compile)(made.handle, length(option_texts.len()), option_texts.as_ptr()) };
-        let log = made.bytes(self.functions.log_size, self.functions.log).unwrap_or_default();
+            unsafe { (self.functions.compile)(program.handle, length(option_texts.len()), option_texts.as_ptr()) };
+        let log = program.bytes(self.functions.log_size, self.functions.log).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).trim_end_matches('\0').to_string();
         match status {
             0 => {}
             BUILTINS_FAILED => return Err(Failure::Library(format!("{}: {log}", self.name))),
-            _ => return Err(Failure::Program(format!("{}: {log}", self.words(status)))),
+            _ => return Err(Failure::Program(format!("{}: {log}", self.error_text(status)))),
         }
         let image = match input.ptx {
-            true => made.bytes(self.functions.ptx_size, self.functions.ptx),
-            false => made.bytes(self.functions.cubin_size, self.functions.cubin),
+            true => program.bytes(self.functions.ptx_size, self.functions.ptx),
+            false => program.bytes(self.functions.cubin_size, self.functions.cubin),
         };
         Ok(Output { image: image.map_err(Failure::Program)?, log })
     }
 }
 
-/// A program of NVRTC's.
-struct Made<'a> {
+/// An NVRTC program, destroyed on drop.
+struct OwnedProgram<'a> {
     nvrtc: &'a Nvrtc,
     handle: Program,
 }
 
-impl Made<'_> {
-    /// What `read` writes, as long as `size` says.
+impl OwnedProgram<'_> {
+    /// The bytes that `read` writes; their number comes from `size`.
     fn bytes(
         &self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
         read: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
     ) -> std::result::Result<Vec<u8>, String> {
         let mut len = 0;
-        // SAFETY: the program is alive; the place is ours.
+        // SAFETY: the program is alive; the pointer is to a local.
         let mut status = unsafe { size(self.handle, &raw mut len) };
         let mut bytes = vec![0u8; len];
         if status == 0 && len > 0 {
-            // SAFETY: the program is alive; there is room for as many bytes as it asked for.
+            // SAFETY: the program is alive; the buffer has the size that the library asked for.
             status = unsafe { read(self.handle, bytes.as_mut_ptr().cast()) };
         }
-        if status == 0 { Ok(bytes) } else { Err(self.nvrtc.words(status)) }
+        if status == 0 { Ok(bytes) } else { Err(self.nvrtc.error_text(status)) }
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for OwnedProgram<'_> {
     fn drop(&mut self) {
-        // SAFETY: it was made once and is destroyed once.
+        // SAFETY: it was created once and is destroyed once.
         let _ = unsafe { (self.nvrtc.functions.destroy)(&raw mut self.handle) };
     }
 }
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_library_is_an_error_that_tells_all_places() {
+    fn the_error_for_a_missing_library_lists_all_paths() {
         let search = Search {
             candidates: vec![Candidate { library: "/nowhere/libnvrtc.so.13".into(), builtins: vec![] }],
             without: vec!["/also/nowhere".into()],
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn another_library_is_no_compiler() {
+    fn another_library_is_rejected() {
         let candidate = Candidate { library: "libc.so.6".into(), builtins: vec![] };
         let why = Nvrtc::open(&candidate).err().expect("not NVRTC");
         assert!(why.contains("nvrtc"), "{why}");

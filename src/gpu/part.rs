@@ -1,4 +1,4 @@
-//! Parts of matrices by index lists, and what is assigned to them: see `cuda/part.cu`.
+//! Extraction from matrices and assignment to them by index lists: see `cuda/part.cu`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::{RawCsr, column_bound};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::index::{DeviceList, marks, no_offsets, offsets};
 use super::jit::{Source, Unit, source};
 use super::launch::{Arg, Program, Shape, args};
@@ -19,35 +19,35 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("part.cu");
 
-/// A part (I, J) of a matrix.
+/// A submatrix (I, J) of a matrix.
 pub(crate) type Part<'a> = (&'a IndexList, &'a IndexList);
 
-/// Marked entries: a bit each, how many there are before each word, and in all.
+/// A bitmap of selected entries, the number of set bits before each word, and in all.
 struct Marked {
     words: Buffer<u32>,
     before: Offsets,
     total: usize,
 }
 
-/// Where the rows of a result come from.
-struct Rows<'a> {
+/// The source rows of a result.
+struct SourceRows<'a> {
     list: &'a DeviceList,
-    /// Row r is that at the position of r in the list, and not that of its r-th index.
+    /// Row r of the result is the row at the position of r in the list, rather than the row of its r-th index.
     inverse: bool,
-    /// The columns that are taken, if not all.
+    /// The columns to extract, if not all.
     range: Option<Range<usize>>,
 }
 
 impl Cuda {
     fn part_program(&self, ty: Type) -> Result<Arc<Program>> {
-        self.program_of(SOURCE, Front::new("", &[Setting::words(ty)]))
+        self.program_of(SOURCE, Prefix::new("", &[Setting::words(ty)]))
     }
 
     /// A(I, J): C(p, q) = A(I(p), J(q)), rows sorted.
     ///
-    /// Shapes: `a` m×n, result |I|×|J|. Cost: O(|I|) and, where J is a range, a binary search for each entry of the
-    /// result; else a look at each entry of the rows I, whose columns are found in an array of n or in J. The result is
-    /// sorted where J does not increase. 4 bytes for each row, and a bit for each entry that is looked at.
+    /// Shapes: `a` m×n, result |I|×|J|. Cost: O(|I|) and, if J is a range, a binary search for each entry of the
+    /// result; otherwise every entry of the rows I is tested, its column looked up in an array of n or in J. The result
+    /// is sorted if J does not increase. 4 bytes for each row, and a bit for each tested entry.
     pub(crate) fn extract_raw(&self, a: &RawCsr, (rows, cols): Part<'_>) -> Result<RawCsr> {
         let (m, n) = a.shape();
         let (rows, cols) = (self.device_list(rows, "rows", m)?, self.device_list(cols, "cols", n)?);
@@ -59,16 +59,16 @@ impl Cuda {
         let shape = (rows.len, cols.len);
         if let Some(range) = cols.as_range() {
             // Column j becomes j − start.
-            let moved = DeviceList::range(0usize.wrapping_sub(range.start), n);
+            let shifted = DeviceList::range(0usize.wrapping_sub(range.start), n);
             let range = (!cols.is_all(n)).then_some(range);
-            let from = Rows { list: &rows, inverse: false, range };
-            return self.whole_rows(&a, &from, &moved, shape, None);
+            let from = SourceRows { list: &rows, inverse: false, range };
+            return self.whole_rows(&a, &from, &shifted, shape, None);
         }
         if cols.may_repeat() {
             let part = match rows.is_all(m) {
                 true => a,
                 false => {
-                    let from = Rows { list: &rows, inverse: false, range: None };
+                    let from = SourceRows { list: &rows, inverse: false, range: None };
                     self.whole_rows(&a, &from, &DeviceList::range(0, n), (rows.len, n), None)?
                 }
             };
@@ -77,12 +77,12 @@ impl Cuda {
         self.columns_of_rows(&a, &rows, cols)
     }
 
-    /// The rows that `from` names, or a range of their columns; column j becomes `cols`' j-th index. Without `nnz`,
-    /// which is how many entries there are, it is waited for.
+    /// The rows given by `from`, or a range of their columns; column j becomes `cols`' j-th index. Waits for the number
+    /// of entries unless `nnz` gives it.
     fn whole_rows(
         &self,
         a: &RawCsr,
-        from: &Rows<'_>,
+        from: &SourceRows<'_>,
         cols: &DeviceList,
         (nrows, ncols): (usize, usize),
         nnz: Option<usize>,
@@ -115,11 +115,11 @@ impl Cuda {
         let sorted = p.sorted && cols.increases() || nnz == 0;
         self.sorted_raw(&RawCsr::new(DevicePattern::new((nrows, ncols), sorted, row_ptr, col_idx), values))
     }
-    /// Entries of each row of a result, and of a range of columns those before it.
+    /// Entries of each row of a result; for a range of columns, also the entries before the range.
     fn count_rows_of(
         &self,
         p: &DevicePattern,
-        from: &Rows<'_>,
+        from: &SourceRows<'_>,
         nrows: usize,
         program: &Program,
     ) -> Result<(Buffer<u32>, Option<Buffer<u32>>)> {
@@ -144,7 +144,7 @@ impl Cuda {
         Ok((self.alloc(nnz, "columns of a part")?, self.alloc_raw(ty, nnz, "values of a part")?))
     }
 
-    /// A(I, J) for a J that no range is and in which no index is twice.
+    /// A(I, J) for a list J without repeats that is not a range.
     fn columns_of_rows(&self, a: &RawCsr, rows: &DeviceList, cols: DeviceList) -> Result<RawCsr> {
         let (p, (m, n), program) = (&*a.pattern, a.shape(), self.part_program(a.ty())?);
         let shape = (rows.len, cols.len);
@@ -152,7 +152,7 @@ impl Cuda {
         let (v_ptr, v_nnz) = if rows.is_all(m) {
             (&p.row_ptr, p.nnz)
         } else {
-            let from = Rows { list: rows, inverse: false, range: None };
+            let from = SourceRows { list: rows, inverse: false, range: None };
             let found = self.offsets(&self.count_rows_of(p, &from, rows.len, &program)?.0, "rows of a part")?;
             gathered = found.0;
             (&gathered, found.1 as usize)
@@ -172,10 +172,10 @@ impl Cuda {
             ];
             program.kernel("part_marks")?.launch(tiles(v_nnz)?, arguments)
         })?;
-        let made = self.moved_marked(a, (rows, v_ptr, v_nnz), Some(&cols), &found, shape)?;
+        let made = self.gather_marked(a, (rows, v_ptr, v_nnz), Some(&cols), &found, shape)?;
         self.sorted_raw(&made)
     }
-    /// Marks, which a kernel sets, each word with its number. Waits for how many there are.
+    /// A bitmap set by a kernel, which also counts each word. Waits for the total.
     fn marked_by(&self, nnz: usize, set: impl FnOnce(&Buffer<u32>, &Buffer<u32>) -> Result<()>) -> Result<Marked> {
         let what = "marks of entries";
         let (words, counts) = (self.alloc(nnz.div_ceil(32), what)?, self.alloc(nnz.div_ceil(32), what)?);
@@ -183,9 +183,9 @@ impl Cuda {
         let (before, total) = self.offsets(&counts, what)?;
         Ok(Marked { words, before, total: total as usize })
     }
-    /// The marked entries of the rows of a list, which begin at `v_ptr`; where there are `cols`, at the positions that
-    /// they have there.
-    fn moved_marked(
+    /// The marked entries of the rows of a list, which begin at `v_ptr`. With `cols`, columns become their positions in
+    /// that list.
+    fn gather_marked(
         &self,
         a: &RawCsr,
         (rows, v_ptr, v_nnz): (&DeviceList, &Offsets, usize),
@@ -250,10 +250,10 @@ impl Cuda {
         self.sorted_raw(&RawCsr::new(pattern, values))
     }
 
-    /// The m×n matrix whose part (I, J) is A; rows sorted.
+    /// The m×n matrix whose submatrix (I, J) is A; rows sorted.
     ///
     /// Shapes: `a` |I|×|J|. Cost: O(m), and a binary search for each entry; 4 bytes for each row. The result is sorted
-    /// where J does not increase. Nothing is waited for, but lists that are sent.
+    /// if J does not increase. No wait, except for uploading lists.
     pub(crate) fn place_raw(&self, a: &RawCsr, (rows, cols): Part<'_>, (m, n): (usize, usize)) -> Result<RawCsr> {
         column_bound(n)?;
         let (of_rows, of_cols) = (self.device_list(rows, "rows", m)?, self.device_list(cols, "cols", n)?);
@@ -266,12 +266,13 @@ impl Cuda {
             return self.sorted_raw(a);
         }
         let list = &self.inverted(of_rows, m, m)?;
-        self.whole_rows(a, &Rows { list, inverse: true, range: None }, &of_cols, (m, n), Some(a.nnz()))
+        self.whole_rows(a, &SourceRows { list, inverse: true, range: None }, &of_cols, (m, n), Some(a.nnz()))
     }
 
     /// The entries A(i, j) with i in I and j in J; rows sorted.
     ///
-    /// Cost: a look at each entry, and a bit for it; an index is found in an array of the dimension, or in the list.
+    /// Cost: every entry is tested, and takes a bit; an index is looked up in an array of the dimension, or in the
+    /// list.
     pub(crate) fn within_raw(&self, a: &RawCsr, (rows, cols): Part<'_>) -> Result<RawCsr> {
         let shape = a.shape();
         let lists = (self.device_list(rows, "rows", shape.0)?, self.device_list(cols, "cols", shape.1)?);
@@ -281,9 +282,9 @@ impl Cuda {
         }
         let found = self.in_part(&a, lists, None, false)?;
         let all = DeviceList::range(0, shape.0);
-        self.moved_marked(&a, (&all, &a.pattern.row_ptr, a.nnz()), None, &found, shape)
+        self.gather_marked(&a, (&all, &a.pattern.row_ptr, a.nnz()), None, &found, shape)
     }
-    /// Marks the entries in a part, at the places that a mask with sorted rows allows; or with `outside` all others.
+    /// Marks the entries in a submatrix that a mask with sorted rows allows, or with `outside` all others.
     fn in_part(
         &self,
         a: &RawCsr,
@@ -317,10 +318,10 @@ impl Cuda {
         })
     }
 
-    /// C with its part (I, J) replaced by A, absent entries too, where the mask allows; rows sorted.
+    /// C with its submatrix (I, J) replaced by A where the mask allows, absent entries included; rows sorted.
     ///
-    /// Shapes: `c` and the mask m×n, `a` |I|×|J|. Cost: that of [`place_raw`](Self::place_raw) and of a mask of it, a
-    /// look at each entry of C, and a binary search for each entry of the result.
+    /// Shapes: `c` and the mask m×n, `a` |I|×|J|. Cost: that of [`place_raw`](Self::place_raw) and of masking its
+    /// result, a test of each entry of C, and a binary search for each entry of the result.
     pub(crate) fn assign_raw(
         &self,
         c: &RawCsr,
@@ -346,7 +347,7 @@ impl Cuda {
         let kept = self.in_part(&c, lists, mask.map(|(mask, complement)| (&**mask, *complement)), true)?;
         self.merged(&c, &kept, &placed)
     }
-    /// The marked entries of C, and those of T, none of which stands at the place of one of those.
+    /// The marked entries of C merged with T. The two sets are disjoint.
     fn merged(&self, c: &RawCsr, kept: &Marked, t: &RawCsr) -> Result<RawCsr> {
         let (program, shape) = (self.part_program(c.ty())?, c.shape());
         let (cp, tp) = (&*c.pattern, &*t.pattern);
@@ -385,7 +386,7 @@ impl Cuda {
         Ok(RawCsr::new(DevicePattern::new(shape, true, row_ptr, col_idx), values))
     }
 
-    /// The m×n matrix with one value at each place of its part (I, J), whose lists may repeat indices.
+    /// The m×n matrix with one value at every position of its submatrix (I, J), whose lists may repeat indices.
     pub(crate) fn constant_raw(&self, x: Slice<'_>, (rows, cols): Part<'_>, (m, n): (usize, usize)) -> Result<RawCsr> {
         column_bound(n)?;
         let (rows, cols) = (rows.distinct("rows", m)?, cols.distinct("cols", n)?);
@@ -411,6 +412,6 @@ impl Cuda {
 pub(crate) fn programs() -> Vec<Unit> {
     let hot = &["part_fill", "part_marks", "within_marks", "marked_fill", "merge_kept", "merge_placed"];
     [1, 8, 12]
-        .map(|size| Unit { source: SOURCE, prefix: Front::new("", &[Setting::Words("Value", size)]).text(), hot })
+        .map(|size| Unit { source: SOURCE, prefix: Prefix::new("", &[Setting::Words("Value", size)]).text(), hot })
         .into()
 }

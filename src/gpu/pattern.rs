@@ -1,4 +1,4 @@
-//! Positions of the entries of a matrix, on the device.
+//! The pattern of a matrix, on the device.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use super::arg::Arg;
 use super::buffer::Buffer;
 use crate::Result;
 
-/// Row pointers on the device: 32 bits wide where the entries can be counted so.
+/// Row pointers on the device: 32 bits wide if the number of entries fits.
 #[derive(Debug)]
 pub(crate) enum Offsets {
     /// Fewer than 2³² entries.
@@ -45,22 +45,23 @@ impl From<&Offsets> for Arg {
     }
 }
 
-/// What operations found out about a pattern, one value of a type: each operation has types of its own for it.
+/// Cached properties of a pattern, one value per type; each operation has its own types.
 #[derive(Default)]
 pub(crate) struct Facts(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
 impl Facts {
-    /// The fact of type F, if it is there.
+    /// The cached value of type F, if there is one.
     pub(crate) fn find<F: Any + Send + Sync>(&self) -> Option<Arc<F>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|fact| fact.is::<F>()).and_then(|fact| Arc::clone(fact).downcast().ok())
     }
-    /// The fact of type F, made if it is not there yet. Two threads may both make it: then one of the two is kept.
+    /// The cached value of type F, computed if it is missing. If two threads compute it, one of the two values is
+    /// discarded.
     pub(crate) fn get_or_make<F: Any + Send + Sync>(&self, make: impl FnOnce() -> Result<F>) -> Result<Arc<F>> {
         if let Some(found) = self.find() {
             return Ok(found);
         }
-        // Not under the lock: what is made may ask for other facts.
+        // Not under the lock: `make` may query other properties.
         let made = Arc::new(make()?);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = known.iter().find(|fact| fact.is::<F>()).and_then(|f| Arc::clone(f).downcast().ok()) {
@@ -77,9 +78,9 @@ impl std::fmt::Debug for Facts {
     }
 }
 
-/// Positions of the entries of a matrix, on the device: row pointers, 32-bit columns.
+/// The pattern of a sparse matrix on the device: row pointers, 32-bit columns.
 ///
-/// Plans are made from patterns, so one plan serves all matrices that share one.
+/// Plans are made from patterns, so one plan serves all matrices that share a pattern.
 ///
 /// # Example
 /// ```no_run
@@ -99,12 +100,12 @@ pub struct DevicePattern {
     pub(crate) sorted: bool,
     pub(crate) row_ptr: Offsets,
     pub(crate) col_idx: Buffer<u32>,
-    /// What operations found out about it.
+    /// Properties cached by operations.
     pub(crate) facts: Facts,
 }
 
 impl DevicePattern {
-    /// A pattern of these arrays; the caller knows that they are one.
+    /// A pattern of these arrays; the caller guarantees that they are consistent.
     pub(crate) fn new((nrows, ncols): (usize, usize), sorted: bool, row_ptr: Offsets, col_idx: Buffer<u32>) -> Self {
         Self { nrows, ncols, nnz: col_idx.len(), sorted, row_ptr, col_idx, facts: Facts::default() }
     }

@@ -1,11 +1,11 @@
-//! Entries of a matrix at the places of a mask, and places whose value is not 0: see `cuda/restrict.cu`.
+//! Masking of a matrix, and the pattern of its nonzero values: see `cuda/restrict.cu`.
 
 use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
@@ -21,7 +21,7 @@ fn settings(ty: Type, [a, m, c]: [&'static str; 3]) -> [Setting; 4] {
 }
 
 impl Cuda {
-    /// The entries of A at the places of a mask, or with `complement` at the others, in their order.
+    /// The entries of A in the pattern of a mask, or with `complement` outside it, in their order.
     ///
     /// Shapes: `a`, `mask` and the result m×n. Cost: a binary search in a row of the mask for each entry of A, and 8
     /// bytes an entry beside the result; a mask with unsorted rows is sorted first.
@@ -34,22 +34,23 @@ impl Cuda {
             return Ok(a.clone());
         }
         let mask = self.sort_rows(mask)?;
-        let marks = self.alloc::<u32>(p.nnz, "entries at a mask's places")?;
-        // Marking does not know the result. It takes the program that most matrices go on with.
-        let front = settings(a.ty(), [p.row_ptr.cuda(), mask.row_ptr.cuda(), SMALL]);
+        let marks = self.alloc::<u32>(p.nnz, "entries in a mask's pattern")?;
+        // Marking does not depend on the type of the result's offsets. It uses the program that most matrices go on
+        // with.
+        let settings = settings(a.ty(), [p.row_ptr.cuda(), mask.row_ptr.cuda(), SMALL]);
         let (nrows, nnz, complement) = (p.nrows as u64, p.nnz as u64, u32::from(complement));
-        self.program_of(SOURCE, Front::new("", &front))?.kernel("marks_at")?.launch(
+        self.program_of(SOURCE, Prefix::new("", &settings))?.kernel("marks_at")?.launch(
             tiles(p.nnz)?,
             args![&p.row_ptr, &p.col_idx, nrows, nnz, &mask.row_ptr, &mask.col_idx, complement, &marks],
         )?;
         let (pattern, values) = self.marked_entries(p, Some(&a.values), a.ty(), &marks)?;
         match values {
             Some(values) => Ok(RawCsr::new(pattern, values)),
-            None => Ok(RawCsr::new(pattern, self.alloc_raw(a.ty(), 0, "values at a mask's places")?)),
+            None => Ok(RawCsr::new(pattern, self.alloc_raw(a.ty(), 0, "values in a mask's pattern")?)),
         }
     }
 
-    /// Where A has entries other than 0: what a mask that goes by values means. NaN is not 0.
+    /// The pattern of A's nonzero values: a valued mask. NaN is not 0.
     /// # Errors
     /// [`Error::Unsupported`] for structs; [`Error::DeviceMemory`], [`Error::Device`].
     pub(crate) fn nonzero_raw(&self, a: &RawCsr) -> Result<Arc<DevicePattern>> {
@@ -57,7 +58,7 @@ impl Cuda {
         Ok(Arc::new(self.marked_entries(&a.pattern, None, a.ty(), &marks)?.0))
     }
 
-    /// The entries that are marked, in their order, with their values if there are any. Waits for their number.
+    /// The marked entries in their order, with their values if A has any. Waits for their number.
     fn marked_entries(
         &self,
         p: &DevicePattern,
@@ -65,14 +66,14 @@ impl Cuda {
         ty: Type,
         marks: &Buffer<u32>,
     ) -> Result<(DevicePattern, Option<Arc<RawBuffer>>)> {
-        let what = "entries that are kept";
+        let what = "the marked entries";
         let (before, nnz) = self.offsets(marks, what)?;
         let nnz = nnz as usize;
         let row_ptr = self.alloc_offsets(before.is_large(), p.nrows + 1, what)?;
         let col_idx = self.alloc::<u32>(nnz, what)?;
         let kept = values.map(|from| self.alloc_raw(from.ty(), nnz, what)).transpose()?;
-        let front = settings(ty, [p.row_ptr.cuda(), SMALL, before.cuda()]);
-        let program = self.program_of(SOURCE, Front::new("", &front))?;
+        let settings = settings(ty, [p.row_ptr.cuda(), SMALL, before.cuda()]);
+        let program = self.program_of(SOURCE, Prefix::new("", &settings))?;
         program
             .kernel("marked_rows")?
             .launch(Shape::for_each(p.nrows + 1, 256)?, args![&p.row_ptr, p.nrows as u64, &before, &row_ptr])?;
@@ -90,7 +91,7 @@ pub(crate) fn programs() -> Vec<Unit> {
     [[SMALL; 3], [large, SMALL, SMALL], [large; 3]]
         .map(|offsets| Unit {
             source: SOURCE,
-            prefix: Front::new("", &settings(Type::F64, offsets)).text(),
+            prefix: Prefix::new("", &settings(Type::F64, offsets)).text(),
             hot: &["marks_at", "marked_entries"],
         })
         .into()

@@ -1,47 +1,47 @@
-//! Offsets from counts: see `cuda/scan.cu`.
+//! Prefix sums: offsets from counts. See `cuda/scan.cu`.
 
 use super::Cuda;
 use super::buffer::Buffer;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Arg, Shape, args};
 use super::pattern::Offsets;
 use crate::Result;
 
 const SOURCE: Source = source!("scan.cu");
-/// Counts that one block takes.
+/// Counts per block.
 const TILE: usize = 2048;
-/// Counts that one block takes alone: it does so about as fast as three kernels start.
+/// Counts up to which a single block does the whole scan: it takes about as long as launching three kernels.
 const FEW: usize = 16 << 10;
 
-const SMALL: Front<'_> = Front { operator: "", settings: &[Setting::Type("Offset", "unsigned int")] };
-const LARGE: Front<'_> = Front { operator: "", settings: &[Setting::Type("Offset", "unsigned long long")] };
+const SMALL: Prefix<'_> = Prefix { operator: "", settings: &[Setting::Type("Offset", "unsigned int")] };
+const LARGE: Prefix<'_> = Prefix { operator: "", settings: &[Setting::Type("Offset", "unsigned long long")] };
 
-/// The program of sums that fit 32 bits.
-pub(crate) const PROGRAM: (Source, Front<'_>) = (SOURCE, SMALL);
+/// The program for sums that fit 32 bits.
+pub(crate) const PROGRAM: (Source, Prefix<'_>) = (SOURCE, SMALL);
 
-/// What CI compiles.
+/// The programs that CI compiles.
 pub(crate) fn programs() -> Vec<Unit> {
-    let unit = |front: Front<'_>| Unit {
+    let unit = |prefix: Prefix<'_>| Unit {
         source: SOURCE,
-        prefix: front.text(),
+        prefix: prefix.text(),
         hot: &["scan_few", "scan_tiles", "scan_sums", "scan_offsets"],
     };
     vec![unit(SMALL), unit(LARGE)]
 }
 
-/// A scan that was started: sums of tiles are on their way.
+/// A scan in progress: the sums of tiles are being computed.
 pub(crate) struct Scan {
-    /// The sum before each tile, then the sum of all, then numbers beside it.
+    /// The sum before each tile, then the total, then the caller's extra numbers.
     sums: Buffer<u64>,
     tiles: usize,
-    /// The offsets, where they are on their way as well.
+    /// The offsets, if a single block computes them too.
     made: Option<Buffer<u32>>,
 }
 
 impl Scan {
-    /// Starts adding up the counts, whose sum is at most `most`. Beside it there is room for so many other numbers,
-    /// which are 0.
+    /// Starts a scan of the counts, whose sum is at most `most`. `beside` extra numbers, initialized to 0, are
+    /// allocated behind the sum and downloaded with it.
     pub(crate) fn begin(cuda: &Cuda, counts: &Buffer<u32>, most: u64, beside: usize) -> Result<Self> {
         let n = counts.len();
         if n < FEW && u32::try_from(most).is_ok() {
@@ -65,21 +65,21 @@ impl Scan {
         program.kernel("scan_sums")?.launch(Shape::blocks(1, 1024, 0)?, args![&sums, tiles as u64])?;
         Ok(Self { sums, tiles, made: None })
     }
-    /// The numbers beside the sum, from number `i` on.
+    /// The extra numbers, from number `i` on.
     pub(crate) fn beside(&self, i: usize) -> Arg {
         self.sums.from(self.tiles + 1 + i)
     }
-    /// The sum, and the numbers beside it; waits for them.
+    /// The total and the extra numbers; waits for them.
     pub(crate) fn get(&self, cuda: &Cuda) -> Result<(u64, Vec<u64>)> {
         let mut found = cuda.get_from(&self.sums, self.tiles, "the sum of a scan")?;
         let total = found.remove(0);
         Ok((total, found))
     }
-    /// The array of the numbers beside the sum, and where number `i` stands in it.
+    /// The array of the extra numbers, and the position of number `i` in it.
     pub(crate) fn into_beside(self, i: usize) -> (Buffer<u64>, usize) {
         (self.sums, self.tiles + 1 + i)
     }
-    /// The offsets, 64-bit if the sum needs it; these are the counts that it was begun with.
+    /// The offsets, 64-bit if `large`; `counts` must be those passed to `begin`.
     pub(crate) fn offsets(
         &self,
         cuda: &Cuda,
@@ -100,13 +100,12 @@ impl Scan {
 }
 
 impl Cuda {
-    /// `offsets[i]` = sum of the counts before i, for i up to and including n, where the sum of all is known: nothing
-    /// is waited for.
+    /// `offsets[i]` = sum of the counts before i, for i up to and including n. The total is known, so there is no wait.
     pub(crate) fn offsets_of_sum(&self, counts: &Buffer<u32>, sum: u64, what: &'static str) -> Result<Offsets> {
         Scan::begin(self, counts, sum, 0)?.offsets(self, counts, u32::try_from(sum).is_err(), what)
     }
-    /// `offsets[i]` = sum of the counts before i, for i up to and including n; 64-bit where the sum needs it, and the
-    /// sum. Waits for the sum.
+    /// `offsets[i]` = sum of the counts before i, for i up to and including n, 64-bit if the total needs it; and the
+    /// total. Waits for the total.
     pub(crate) fn offsets(&self, counts: &Buffer<u32>, what: &'static str) -> Result<(Offsets, u64)> {
         let scan = Scan::begin(self, counts, u64::MAX, 0)?;
         let (total, _) = scan.get(self)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::{DeviceCsr, RawCsr};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
@@ -18,25 +18,25 @@ const PLAN: Source = source!("spmm_plan.cu");
 /// Entries of a part of a row. Half as many are faster below 32 columns, twice as many above 128.
 const SPLIT: usize = 256;
 
-/// How columns are spread over threads.
+/// The mapping of columns to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Groups {
-    /// Threads of a row.
+    /// Threads per row.
     lanes: usize,
-    /// Neighbouring columns of a thread, which are one load.
+    /// Adjacent columns of a thread: the width of a vector load.
     vec: usize,
-    /// Such loads of a thread for each entry.
+    /// Vector loads of a thread per entry.
     packs: usize,
-    /// Entries whose rows of X are under way at a time.
+    /// Entries whose rows of X are loaded concurrently.
     deep: usize,
 }
 
 impl Groups {
-    /// For `columns` columns of values of X and of Y of so many bytes.
+    /// For `columns` columns; `sizes` are the bytes of a value of X and of Y.
     ///
-    /// Loads are as wide as the columns allow, 16 bytes at most, but so that eight threads share a row, and beyond 64
-    /// columns of 8 bytes single ones in fours. `deep` holds 32 to 64 bytes for each thread: more are slower, since
-    /// fewer threads fit. Best of all on eight matrices, 4 to 256 columns of f32 and f64, on an H200.
+    /// Vector loads are as wide as the columns allow, at most 16 bytes, but narrow enough that eight threads share a
+    /// row; beyond 64 columns of 8 bytes, scalar loads in fours. `deep` covers 32 to 64 bytes for each thread: more is
+    /// slower, since fewer threads fit. Best on eight matrices, 4 to 256 columns of f32 and f64, on an H200.
     fn of(columns: usize, sizes: [usize; 2]) -> Self {
         let bytes = sizes[0].max(sizes[1]);
         let fits = |vec: usize| vec * bytes <= 16 && columns.is_multiple_of(vec);
@@ -47,7 +47,7 @@ impl Groups {
             _ => 1,
         };
         let lanes = columns.div_ceil(vec).clamp(1, 32).next_power_of_two();
-        // More columns of a thread reuse the entry of A that it holds; large values would not fit its registers.
+        // More columns per thread reuse the entry of A that it holds, but large values would not fit its registers.
         let most = (32 / (vec * bytes).max(1)).clamp(1, 4);
         let packs = columns.div_ceil(lanes * vec).clamp(1, most).next_power_of_two().min(most);
         let deep = match (vec * packs * bytes, bytes) {
@@ -78,7 +78,7 @@ fn plan_settings(offset: &'static str) -> [Setting; 2] {
     [Setting::Type("Offset", offset), Setting::Constant("SPLIT", SPLIT as u32)]
 }
 
-/// The parts of the rows of more than [`SPLIT`] entries, as `cuda/spmm.cu` has them.
+/// The parts of the rows of more than [`SPLIT`] entries, in the layout of `cuda/spmm.cu`.
 struct LongRows {
     parts: usize,
     rows: usize,
@@ -89,17 +89,17 @@ struct LongRows {
 }
 
 impl Cuda {
-    /// `Y(i,j) = ⊕_k A(i,k) ⊗ X(k,j)` over the stored entries of row i, from the identity of ⊕, in the order in which
-    /// they are stored. A row of more than 256 entries is cut into parts of 256, each folded so, which are then joined
-    /// in their order; one column is folded as by `mxv`. For ⊕ on floats that is another rounding than the CPU's; the
-    /// bits are the same in every run and depend on a row's entries alone.
+    /// `Y(i,j) = ⊕_k A(i,k) ⊗ X(k,j)` over the stored entries of row i, from the identity of ⊕, in stored order. A row
+    /// of more than 256 entries is cut into parts of 256, each folded in this way and then joined in order; a single
+    /// column is folded as by `mxv`. For ⊕ on floats the rounding differs from the CPU's; the result is bitwise the
+    /// same in every run and depends on a row's entries alone.
     ///
-    /// Shapes: `a` m×k, `x` k×n, result m×n. A positional ⊗ sees (i, k, j). Cost: O(n · (nnz + m)) time; the sums of
-    /// all parts in memory, n values for each, and 48 bytes for 256 entries kept with A's pattern.
+    /// Shapes: `a` m×k, `x` k×n, result m×n. A positional ⊗ receives (i, k, j). Cost: O(n · (nnz + m)) time; in memory
+    /// n values for each part, and 48 bytes for 256 entries cached with A's pattern.
     /// # Errors
-    /// [`Error::Shape`]; [`Error::IndexOverflow`] if m·n is no size; [`Error::Compile`], [`Error::NoCompiler`],
+    /// [`Error::Shape`]; [`Error::IndexOverflow`] if m·n overflows; [`Error::Compile`], [`Error::NoCompiler`],
     /// [`Error::DeviceMemory`], [`Error::Device`].
-    pub fn mxd<R: Semiring>(
+    pub fn spmm_product<R: Semiring>(
         &self,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
@@ -111,14 +111,14 @@ impl Cuda {
             needed: nrows as u128 * ncols as u128,
             max: usize::MAX as u128,
         })?;
-        let mut y = DeviceDense { nrows, ncols, values: self.alloc(len, "the result of mxd")? };
-        self.mxd_into(ring, a, x, &mut y)?;
+        let mut y = DeviceDense { nrows, ncols, values: self.alloc(len, "the result of spmm")? };
+        self.spmm_product_into(ring, a, x, &mut y)?;
         Ok(y)
     }
-    /// [`mxd`](Self::mxd) into a matrix that is there.
+    /// [`spmm_product`](Self::spmm_product) into an existing matrix.
     /// # Errors
-    /// Those of [`mxd`](Self::mxd), and [`Error::Shape`] for a result of another shape.
-    pub fn mxd_into<R: Semiring>(
+    /// Those of [`spmm_product`](Self::spmm_product), and [`Error::Shape`] for a result of another shape.
+    pub fn spmm_product_into<R: Semiring>(
         &self,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
@@ -127,15 +127,15 @@ impl Cuda {
     ) -> Result<()> {
         let p = &*a.pattern;
         if x.nrows != p.ncols {
-            return Err(Error::Shape { op: "mxd", lhs: p.shape(), rhs: x.shape() });
+            return Err(Error::Shape { op: "spmm", lhs: p.shape(), rhs: x.shape() });
         }
         if y.shape() != (p.nrows, x.ncols) {
-            return Err(Error::Shape { op: "the result of mxd", lhs: (p.nrows, x.ncols), rhs: y.shape() });
+            return Err(Error::Shape { op: "the result of spmm", lhs: (p.nrows, x.ncols), rhs: y.shape() });
         }
-        self.mxd_raw(&printed_ring(ring), &a.raw(), x.ncols, &x.values, &y.values)
+        self.spmm_raw(&printed_ring(ring), &a.raw(), x.ncols, &x.values, &y.values)
     }
-    /// `columns` columns of x, into as many of y, whose shapes have been checked.
-    pub(crate) fn mxd_raw(
+    /// `columns` columns of x, into as many of y; the caller has checked the shapes.
+    pub(crate) fn spmm_raw(
         &self,
         ring: &Printed,
         a: &RawCsr,
@@ -144,9 +144,9 @@ impl Cuda {
         y: &RawBuffer,
     ) -> Result<()> {
         let p = &*a.pattern;
-        a.values.check("the matrix of mxd", ring.a)?;
-        x.check("the dense matrix of mxd", ring.b)?;
-        y.check("the result of mxd", ring.out)?;
+        a.values.check("the matrix of spmm", ring.a)?;
+        x.check("the dense matrix of spmm", ring.b)?;
+        y.check("the result of spmm", ring.out)?;
         if columns == 0 || p.nrows == 0 {
             return Ok(());
         }
@@ -166,8 +166,8 @@ impl Cuda {
         let needed = lines * columns as u128;
         let work = usize::try_from(lines * chunks as u128).map_err(|_| too_many(needed))?;
         let sums = parts.checked_mul(columns).ok_or_else(|| too_many(needed))?;
-        let scratch = self.alloc_raw(ring.out, sums, "the parts of long rows of mxd")?;
-        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings(p.row_ptr.cuda(), groups)))?;
+        let scratch = self.alloc_raw(ring.out, sums, "the parts of long rows of spmm")?;
+        let program = self.program_of(SOURCE, Prefix::new(&ring.text, &settings(p.row_ptr.cuda(), groups)))?;
         let (part_row, part_start) = long.as_deref().map(|long| (&long.part_row, &long.part_start)).unzip();
         let (nrows, columns, chunks) = (p.nrows as u64, columns as u64, chunks as u64);
         let arguments = args![
@@ -193,13 +193,13 @@ impl Cuda {
     /// The parts of the pattern's long rows.
     fn long_rows(&self, p: &DevicePattern) -> Result<Arc<LongRows>> {
         p.facts.get_or_make(|| {
-            // A long row has more than SPLIT entries, and a part that is not full once.
+            // A long row has more than SPLIT entries, and at most one part that is not full.
             let rows = p.nnz / SPLIT;
             let alloc = |len| self.alloc::<u64>(len, "parts of long rows");
             let (part_row, part_start) = (alloc(2 * rows)?, alloc(2 * rows)?);
             let (long_row, long_first) = (alloc(rows)?, alloc(rows)?);
             let totals = self.zeroed::<u64>(2, "the number of long rows")?;
-            let program = self.program_of(PLAN, Front::new("", &plan_settings(p.row_ptr.cuda())))?;
+            let program = self.program_of(PLAN, Prefix::new("", &plan_settings(p.row_ptr.cuda())))?;
             let nrows = p.nrows as u64;
             let arguments = args![&p.row_ptr, nrows, &totals, &part_row, &part_start, &long_row, &long_first];
             program.kernel("spmm_parts")?.launch(Shape::for_each(p.nrows, 256)?, arguments)?;
@@ -214,10 +214,10 @@ pub(crate) fn programs() -> Vec<Unit> {
     let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |columns, offset| Unit {
         source: SOURCE,
-        prefix: Front::new(&ring.text, &settings(offset, Groups::of(columns, [8; 2]))).text(),
+        prefix: Prefix::new(&ring.text, &settings(offset, Groups::of(columns, [8; 2]))).text(),
         hot: &["spmm_rows"],
     };
-    let plan = |offset| Unit { source: PLAN, prefix: Front::new("", &plan_settings(offset)).text(), hot: &[] };
+    let plan = |offset| Unit { source: PLAN, prefix: Prefix::new("", &plan_settings(offset)).text(), hot: &[] };
     vec![
         plan("unsigned int"),
         unit(2, "unsigned int"),

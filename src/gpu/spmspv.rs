@@ -3,7 +3,7 @@
 use super::Cuda;
 use super::buffer::Buffer;
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::scan::Scan;
@@ -14,21 +14,21 @@ use crate::algebra::{PlusTimes, Printed, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmspv.cu");
-/// Keys of a block of the sort: `TILE` in the source.
+/// Keys per block of the sort: `TILE` in the source.
 const TILE: usize = 4096;
 
 impl Cuda {
-    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)`, that is yᵀ = xᵀA, at the columns j where there is a product and which `mask` lets
-    /// through: where it is true, or with `true` beside it, where it is false. Each fold starts at the identity of ⊕
-    /// and goes in the order of k: the bits are those of that fold.
+    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)`, that is yᵀ = xᵀA, at the columns j that have a product and that `mask` allows: where
+    /// it is true or, complemented, where it is false. Each fold starts at the identity of ⊕ and proceeds in the order
+    /// of k, and the result is bitwise that of this fold.
     ///
-    /// Shapes: `x` m, `a` m×n, result n, `mask` n, of the types of `ring`: the caller knows. A positional ⊗ sees (0, k,
-    /// j).
+    /// Shapes: `x` m, `a` m×n, result n, `mask` n, of the types of `ring`; the caller has checked. A positional ⊗
+    /// receives (0, k, j).
     ///
-    /// Cost: for P products (the entries of A in the rows that x has), O(P) passes over memory, one for each eight bits
-    /// of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels whatever P, and two
-    /// waits, or one where P is `known` already. A column with c products is folded by one thread, one after the other.
-    /// Neither m nor n nor the rest of A is gone through.
+    /// Cost, for P products (the entries of A in the rows of x's pattern): O(P) passes over memory, one for each eight
+    /// bits of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels for any P, and two
+    /// waits, or one if P is `known`. A column with c products is folded sequentially by one thread. The cost does not
+    /// depend on m, n or the rest of A.
     pub(super) fn vxm_sorted(
         &self,
         ring: &Printed,
@@ -44,7 +44,7 @@ impl Cuda {
             return nothing();
         }
         let settings = [Setting::Type("Offset", p.row_ptr.cuda())];
-        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings))?;
+        let program = self.program_of(SOURCE, Prefix::new(&ring.text, &settings))?;
         let launch = |name, shape, arguments: &[_]| program.kernel(name)?.launch(shape, arguments);
 
         let nnz = x_indices.len() as u64;
@@ -70,18 +70,19 @@ impl Cuda {
         launch("spmspv_expand", each, arguments)?;
         drop((scan, counts, offsets));
 
-        // Eight bits of the column at a time, from below; at least once, which also numbers the products.
+        // A radix sort by column, eight bits at a time from the lowest; at least one pass, which also numbers the
+        // products.
         let bits = usize::BITS - p.ncols.saturating_sub(1).leading_zeros();
         let (tiles, shape) = (products.div_ceil(TILE), Shape::blocks(products.div_ceil(TILE), 256, 0)?);
         let counts = self.alloc::<u32>(256 * tiles, "counts of a sort")?;
         let mut sorted: (Buffer<u32>, Option<Buffer<u32>>) = (keys, None);
-        // The buffers of the pass before, used again.
+        // The buffers of the previous pass, reused.
         let mut spare: Option<(Buffer<u32>, Buffer<u32>)> = None;
         for pass in 0..bits.div_ceil(8).max(1) {
             let (shift, tiles) = (8 * pass, tiles as u32);
             launch("spmspv_digits", shape, args![&sorted.0, total, shift, tiles, &counts])?;
-            // Their sum is known, so nothing is waited for.
-            let positions = self.offsets_of_sum(&counts, products as u64, "places of a sort")?;
+            // The total is known, so there is no wait.
+            let positions = self.offsets_of_sum(&counts, products as u64, "offsets of a sort")?;
             let (keys, ids) = match spare.take() {
                 Some(pair) => pair,
                 None => (self.alloc(products, "columns of vxm")?, self.alloc(products, "order of vxm")?),
@@ -99,11 +100,11 @@ impl Cuda {
         let heads = self.alloc::<u32>(products, "columns of vxm")?;
         launch("spmspv_heads", each, args![&sorted.0, total, mask, complement, &heads])?;
         let scan = Scan::begin(self, &heads, products as u64, 0)?;
-        let places = scan.offsets(self, &heads, false, "places of vxm")?;
+        let positions = scan.offsets(self, &heads, false, "positions in the result of vxm")?;
         let entries = scan.get(self)?.0;
         let indices = self.alloc(entries as usize, "indices of vxm")?;
         let y = self.alloc_raw(ring.out, entries as usize, "values of vxm")?;
-        let arguments = args![&sorted.0, sorted.1.as_ref(), &values, total, &heads, &places, &indices, &y];
+        let arguments = args![&sorted.0, sorted.1.as_ref(), &values, total, &heads, &positions, &indices, &y];
         launch("spmspv_fold", each, arguments)?;
         Ok((indices, y))
     }
@@ -114,7 +115,7 @@ pub(crate) fn programs() -> Vec<Unit> {
     let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |offset| Unit {
         source: SOURCE,
-        prefix: Front::new(&ring.text, &[Setting::Type("Offset", offset)]).text(),
+        prefix: Prefix::new(&ring.text, &[Setting::Type("Offset", offset)]).text(),
         hot: &["spmspv_place", "spmspv_expand", "spmspv_fold"],
     };
     vec![unit("unsigned int"), unit("unsigned long long")]

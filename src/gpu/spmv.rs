@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use super::Cuda;
 use super::buffer::RawBuffer;
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::memory::alone;
@@ -24,24 +24,24 @@ fn settings(offset: &'static str, kind: SpmvKind) -> Vec<Setting> {
     }
 }
 
-/// A mask as one value of type bool for each place, and whether it is to be read as its complement.
+/// A mask as one bool for each index, and whether it is complemented.
 pub(crate) type RawMask<'a> = Option<(&'a RawBuffer, bool)>;
 
 impl Cuda {
-    /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over the stored entries of row i, from the identity of ⊕; the identity for an empty
-    /// row, and for a row that `mask` leaves out: where it is false, or with `true` beside it, where it is true.
+    /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over the stored entries of row i, from the identity of ⊕. Empty rows yield the
+    /// identity, and so do rows that `mask` excludes: where it is false or, complemented, where it is true.
     ///
-    /// Shapes: `a` m×n, `x` n, result m, `mask` m. A positional ⊗ sees (i, k, 0). Cost: O(nnz + m) time; where
-    /// `spmv_plan::choose` says merge, a value and 8 bytes for every 896 entries and rows, kept with A's
+    /// Shapes: `a` m×n, `x` n, result m, `mask` m. A positional ⊗ receives (i, k, 0). Cost: O(nnz + m) time; if
+    /// `spmv_plan::choose` selects the merge, a value and 8 bytes for every 896 entries and rows, cached with A's
     /// pattern.
     ///
-    /// The result is the same in every run. For ⊕ on floats it is not the CPU's bit for bit: a row is folded in parts,
-    /// which are joined as a tree (lane l of g has the entries l, l + g, …; a merge has parts in the order of the row).
-    /// It is the CPU's for `Rows { lanes: 1 }`, and whenever ⊕ is exact. `Any` gives the last entry of the lane that
-    /// comes last, or of the row.
+    /// The result is the same in every run. For ⊕ on floats it is not bitwise the CPU's: a row is folded in parts,
+    /// which are joined as a tree (lane l of g has the entries l, l + g, …; the parts of a merge are in the order of
+    /// the row). It is the CPU's for `Rows { lanes: 1 }`, and whenever ⊕ is exact. `Any` returns the last entry of the
+    /// last lane, or of the row.
     ///
-    /// In the way given, or chosen; into values that no one shares. After the first call for a pattern nothing is
-    /// allocated, and the call returns when the work is on the device's stream.
+    /// Uses the given strategy, or chooses one; the values of `y` must not be shared. After the first call for a
+    /// pattern nothing is allocated, and the call returns once the work is enqueued.
     ///
     /// Source of the merge: Merrill, Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
     pub(crate) fn mxv_raw(
@@ -67,7 +67,7 @@ impl Cuda {
         alone(y, "y")?;
         self.mxv_over(kind, ring, a, x, mask, y)
     }
-    /// [`mxv_raw`](Self::mxv_raw) of arrays that have been checked.
+    /// [`mxv_raw`](Self::mxv_raw) of checked arrays.
     pub(super) fn mxv_over(
         &self,
         kind: Option<SpmvKind>,
@@ -82,7 +82,7 @@ impl Cuda {
             Some(kind) => kind,
             None => self.mxv_choice(p)?.1,
         };
-        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings(p.row_ptr.cuda(), kind)))?;
+        let program = self.program_of(SOURCE, Prefix::new(&ring.text, &settings(p.row_ptr.cuda(), kind)))?;
         let (nrows, complement) = (p.nrows as u64, u32::from(mask.is_some_and(|(_, c)| c)));
         let mask = mask.map(|(m, _)| m);
         if let SpmvKind::Rows { .. } = kind {
@@ -92,7 +92,7 @@ impl Cuda {
             return program.kernel("spmv_rows")?.launch(shape, arguments);
         }
         let shares = self.shares(p)?;
-        // The stream runs one product after the other; the lock keeps two kernels of one product together.
+        // The stream serializes products; the lock keeps the two kernels of one product together.
         let mut carry = shares.carry.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = shares.tiles * ring.out.size();
         if carry.len() < bytes {
@@ -128,12 +128,12 @@ pub(crate) fn programs() -> Vec<Unit> {
     let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |kind, offset, hot| Unit {
         source: SOURCE,
-        prefix: Front::new(&ring.text, &settings(offset, kind)).text(),
+        prefix: Prefix::new(&ring.text, &settings(offset, kind)).text(),
         hot,
     };
     let plan = Unit {
         source: spmv_plan::SOURCE,
-        prefix: Front::new("", &spmv_plan::settings("unsigned int")).text(),
+        prefix: Prefix::new("", &spmv_plan::settings("unsigned int")).text(),
         hot: &[],
     };
     vec![

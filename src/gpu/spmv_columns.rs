@@ -1,4 +1,4 @@
-//! y = x ⊕.⊗ A column by column, for an x with most of its entries: see `cuda/spmv_columns.cu`.
+//! y = x ⊕.⊗ A column by column, for an x that is full or nearly so: see `cuda/spmv_columns.cu`.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::RawCsr;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::{DevicePattern, Offsets};
@@ -19,41 +19,41 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmv_columns.cu");
 
-/// Most entries of a matrix that are all gone through for a bitmap, however few entries it has: an estimate, by which
-/// reading them (16 to 40 bytes each, at 2 TB/s) takes no longer than the waits and the ten kernels of a list
-/// (benches/gpu_graph.rs, "sssp").
+/// Most entries of a matrix that are all read for a bitmap, however few entries the bitmap has. An estimate: reading
+/// the matrix (16 to 40 bytes an entry, at 2 TB/s) takes no longer than the waits and the ten kernels of the sparse
+/// product (benches/gpu_graph.rs, "sssp").
 const MOST_FOR_BITMAPS: usize = 1 << 22;
 
-/// A bitmap with a DENSE-th of its places is multiplied with the columns of any matrix: a sort of its products moves
-/// each of them twelve times or more.
+/// From 1/DENSE of its indices on, a bitmap is multiplied by columns with any matrix: a sort of its products moves each
+/// of them twelve times or more.
 const DENSE: usize = 32;
 
-/// Products of bitmaps with a matrix before its columns are sorted for them: as long as these take by lists, so does
-/// the sort.
+/// Products of bitmaps with a pattern before its columns are sorted for them: by then the sparse products have cost as
+/// much as the sort.
 const FIRST: u32 = 3;
 
-/// Products of bitmaps with the matrices of a pattern.
+/// The number of products of bitmaps with matrices of a pattern.
 #[derive(Default)]
 struct Bitmaps(AtomicU32);
 
-/// The columns of a pattern: its transpose, and where each entry stands in it.
+/// The columns of a pattern: its transpose, and the position of each of its entries in the original.
 struct Columns {
     rows: DevicePattern,
     positions: Offsets,
-    /// Whether each has an entry, once that was asked.
+    /// Whether every column has an entry, computed on first use.
     all: OnceLock<bool>,
 }
 
 impl Cuda {
-    /// The columns of a pattern, sorted once and kept with it: 8 bytes an entry, 16 from 2³² entries on.
+    /// The columns of a pattern, sorted once and cached with it: 8 bytes an entry, 16 from 2³² entries on.
     fn sorted_columns(&self, p: &Arc<DevicePattern>) -> Result<Arc<Columns>> {
         p.facts.get_or_make(|| {
             let (rows, positions) = Sorter::new(self, Type::U32, p.nnz)?.transpose(p)?;
             Ok(Columns { rows, positions, all: OnceLock::new() })
         })
     }
-    /// Whether x is multiplied with the columns of a pattern. A full vector has a product with every entry: finding its
-    /// columns takes as long as sorting the products once.
+    /// Whether to multiply x with the columns of a pattern. A full vector has a product with every entry, and sorting
+    /// the pattern by column takes as long as sorting the products once.
     fn goes_by_columns(&self, x: &RawVector, p: &DevicePattern) -> Result<bool> {
         match x.form {
             Form::Full => Ok(true),
@@ -75,10 +75,10 @@ impl Cuda {
         Ok(*columns.all.get_or_init(|| all))
     }
 
-    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)` for a full vector or a bitmap x, by one kernel that goes through the columns of A,
-    /// and no wait but for the first of a pattern, which sorts its entries by column. The bits are those of
-    /// [`vxm_sorted`](Self::vxm_sorted): each fold starts at the identity of ⊕ and goes in the order of k. `None` where
-    /// a list of x's entries is the better way, or there is no memory for the columns.
+    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)` for a full or bitmap x, by one kernel over the columns of A. Only the first product
+    /// with a pattern waits: it sorts the entries by column. Bitwise the result of [`vxm_sorted`](Self::vxm_sorted):
+    /// each fold starts at the identity of ⊕ and proceeds in the order of k. `None` if a list of x's entries is faster,
+    /// or if the columns do not fit into memory.
     pub(super) fn vxm_by_columns(
         &self,
         ring: &Printed,
@@ -98,11 +98,11 @@ impl Cuda {
         let everywhere = matches!(x.form, Form::Full) && mask.is_none() && self.all_columns(&columns)?;
         let present: Option<Buffer<bool>> = match everywhere {
             true => None,
-            false => Some(self.alloc(p.ncols, "places of a vector")?),
+            false => Some(self.alloc(p.ncols, "the bitmap of a vector")?),
         };
         let values = self.alloc_raw(ring.out, p.ncols, "values of vxm")?;
         let settings = [Setting::Type("Position", columns.positions.cuda())];
-        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings))?;
+        let program = self.program_of(SOURCE, Prefix::new(&ring.text, &settings))?;
         let complement = u32::from(mask.is_some_and(|(_, c)| c));
         let mask: Option<&RawBuffer> = mask.map(|(m, _)| m);
         let arguments = args![
@@ -131,7 +131,7 @@ pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::MinPlus;
     let unit = |ring: &Printed, position| Unit {
         source: SOURCE,
-        prefix: Front::new(&ring.text, &[Setting::Type("Position", position)]).text(),
+        prefix: Prefix::new(&ring.text, &[Setting::Type("Position", position)]).text(),
         hot: &["spmv_columns"],
     };
     vec![

@@ -1,10 +1,11 @@
-//! How y = A ⊕.⊗ x is spread over the device: a choice from a few figures of A's pattern, found once and kept with it.
+//! The mapping of y = A ⊕.⊗ x to the device: a choice from a few statistics of A's pattern, made once and cached with
+//! it.
 
 use std::sync::{Arc, Mutex};
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
@@ -14,7 +15,7 @@ use crate::algebra::Type;
 pub(super) const SOURCE: Source = source!("spmv_plan.cu");
 /// Threads of a block of the merge.
 pub(super) const THREADS: u32 = 128;
-/// Items (entries and row ends) of each of its threads: odd, so that the threads' places in shared memory fall into
+/// Items (entries and row ends) of each of its threads: odd, so that the threads' words in shared memory fall into
 /// different banks.
 const EACH: u32 = 7;
 /// Items of a block.
@@ -23,7 +24,7 @@ pub(super) const TILE: usize = (THREADS * EACH) as usize;
 pub(super) const CONSTANTS: [Setting; 3] =
     [Setting::Constant("THREADS", THREADS), Setting::Constant("EACH", EACH), Setting::Constant("TILE", TILE as u32)];
 
-/// Figures of a matrix that decide how `mxv` goes through it.
+/// Statistics of a matrix from which `mxv` chooses its strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpmvStats {
     /// Rows.
@@ -34,7 +35,7 @@ pub struct SpmvStats {
     pub longest_row: usize,
 }
 
-/// How the rows of a matrix are spread over threads.
+/// The mapping of a matrix's rows to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpmvKind {
     /// Each row has `lanes` threads: 1, 2, 4, 8, 16 or 32.
@@ -42,12 +43,12 @@ pub enum SpmvKind {
         /// Threads of a row.
         lanes: u32,
     },
-    /// Each block has equally many entries and row ends; long rows lie over several blocks.
+    /// Each block has equally many entries and row ends; long rows span several blocks.
     Merge,
 }
 
 impl SpmvKind {
-    /// Threads of a row as a kernel is made for: a power of two up to 32.
+    /// Threads per row of the compiled kernel: a power of two up to 32.
     pub(super) fn lanes(self) -> u32 {
         match self {
             Self::Rows { lanes } => lanes.clamp(1, 32).next_power_of_two().min(32),
@@ -56,13 +57,13 @@ impl SpmvKind {
     }
 }
 
-/// How to go through a matrix, and why.
+/// The strategy for a matrix, and the reason.
 ///
 /// | rule | from |
 /// | --- | --- |
 /// | a row longer than 64 + 16 · mean: merge | R-MAT 2¹⁸ loses a factor of 26 with a thread for each row |
-/// | under 4096 rows of over 1024 entries on average: merge | 32 threads for each would leave most of a device idle |
-/// | else mean / 4 threads for each row, as a power of two | best of all on the 5-point (1), ER (2) and 27-point (4) matrices |
+/// | under 4096 rows of over 1024 entries on average: merge | 32 threads per row would leave most of a device idle |
+/// | else mean / 4 threads per row, as a power of two | best on the 5-point (1), ER (2) and 27-point (4) matrices |
 ///
 /// Source of the measurements: `benches/gpu_spmv.rs`.
 #[must_use]
@@ -76,11 +77,11 @@ pub(super) fn choose(s: &SpmvStats) -> (SpmvKind, &'static str) {
         return (SpmvKind::Merge, "few long rows");
     }
     let quarter = (mean / 4).clamp(1, 32) as u32;
-    // The power of two at or below.
-    (SpmvKind::Rows { lanes: 1 << quarter.ilog2() }, "rows of like length: a thread for about four entries")
+    // Rounded down to a power of two.
+    (SpmvKind::Rows { lanes: 1 << quarter.ilog2() }, "rows of similar length: a thread for about four entries")
 }
 
-/// What was chosen for a pattern.
+/// The choice for a pattern.
 struct Choice(SpmvStats, SpmvKind, &'static str);
 
 /// Equal shares of the work of a merge.
@@ -90,16 +91,17 @@ pub(super) struct Shares {
     pub(super) tiles: usize,
     /// Rows that end before each tile, and before the end: tiles + 1.
     pub(super) starts: Buffer<u64>,
-    /// Bytes for what each tile leaves open. Locked while a product is put on the stream, whose order does the rest.
+    /// Bytes for each tile's open row (its carry). Locked while a product is enqueued; the stream orders the rest.
     pub(super) carry: Mutex<Arc<RawBuffer>>,
 }
 
 impl Cuda {
-    /// How `mxv` goes through matrices of this pattern, and why. The first call per pattern reads its row pointers.
+    /// The strategy of `mxv` for matrices of this pattern, and the reason. The first call for a pattern reads its row
+    /// pointers.
     pub(super) fn mxv_choice(&self, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
         let choice = pattern.facts.get_or_make(|| {
             let longest = self.zeroed::<u64>(1, "length of the longest row")?;
-            let program = self.program_of(SOURCE, Front::new("", &settings(pattern.row_ptr.cuda())))?;
+            let program = self.program_of(SOURCE, Prefix::new("", &settings(pattern.row_ptr.cuda())))?;
             let blocks = pattern.nrows.div_ceil(256).min(16 * self.limits().multiprocessors.max(1) as usize);
             let arguments = args![&pattern.row_ptr, pattern.nrows as u64, &longest];
             program.kernel("spmv_longest")?.launch(Shape::blocks(blocks, 256, 0)?, arguments)?;
@@ -119,14 +121,14 @@ impl Cuda {
             let tiles = (nrows + nnz).div_ceil(TILE);
             let starts = self.alloc::<u64>(tiles + 1, "shares of mxv")?;
             let arguments = args![&pattern.row_ptr, nrows as u64, nnz as u64, tiles as u64, &starts];
-            let program = self.program_of(SOURCE, Front::new("", &settings(pattern.row_ptr.cuda())))?;
+            let program = self.program_of(SOURCE, Prefix::new("", &settings(pattern.row_ptr.cuda())))?;
             program.kernel("spmv_starts")?.launch(Shape::for_each(tiles + 1, 256)?, arguments)?;
             Ok(Shares { tiles, starts, carry: Mutex::new(self.alloc_raw(Type::U8, 0, "carries of mxv")?) })
         })
     }
 }
 
-/// What stands in front of `cuda/spmv_plan.cu`.
+/// The prefix of `cuda/spmv_plan.cu`.
 pub(super) fn settings(offset: &'static str) -> [Setting; 4] {
     let [threads, each, tile] = CONSTANTS;
     [Setting::Type("Offset", offset), threads, each, tile]
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_lanes_is_one_that_exists() {
+    fn every_number_of_lanes_is_supported() {
         let lanes = |lanes| SpmvKind::Rows { lanes }.lanes();
         assert_eq!([0, 1, 2, 3, 8, 31, 32, 1000].map(lanes), [1, 1, 2, 4, 8, 32, 32, 32]);
     }

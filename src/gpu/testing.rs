@@ -1,4 +1,4 @@
-//! For this library's own tests and benches; no part of its interface. Public under the feature `testing`.
+//! For this library's own tests and benches; not part of its interface. Public under the feature `testing`.
 
 use super::assign::Assigned;
 use super::jit::{self, Source, Unit};
@@ -25,17 +25,17 @@ pub use naive_union::{NaiveKind, naive_union_mxm};
 /// A program compiled for the test of all kernels.
 #[derive(Debug)]
 pub struct Compiled {
-    /// File of the program, and the first line of its prefix that tells it from others.
+    /// File of the program, and the first line of its prefix that distinguishes it.
     pub name: String,
     /// Kernels that must not spill.
     pub hot: &'static [&'static str],
     /// Machine code.
     pub image: Vec<u8>,
-    /// What the compiler said.
+    /// The compiler's log.
     pub log: String,
 }
 
-/// Every program of the library with representative types. A file with kernels has a line here.
+/// Every program of the library, with representative types. Each file with kernels has a line here.
 fn units() -> Vec<Unit> {
     let all = [
         adopt::programs(),
@@ -73,7 +73,7 @@ fn units() -> Vec<Unit> {
 
 /// Compiles every program of the library for the architecture `sm`.
 /// # Errors
-/// [`Error::Compile`] for the first that does not compile, [`Error::NoCompiler`].
+/// [`Error::Compile`] for the first failure, [`Error::NoCompiler`].
 pub fn compile_all(sm: u32) -> Result<Vec<Compiled>> {
     let compile = |unit: Unit| {
         let compiled = jit::compile(unit.source, &unit.prefix, sm)?;
@@ -83,18 +83,18 @@ pub fn compile_all(sm: u32) -> Result<Vec<Compiled>> {
     units().into_iter().map(compile).collect()
 }
 
-/// Architectures that the compiler of this machine makes code for, increasing.
+/// Architectures that this host's compiler supports, increasing.
 /// # Errors
 /// [`Error::NoCompiler`].
 pub fn architectures() -> Result<Vec<u32>> {
     Ok(super::nvrtc::Nvrtc::get()?.archs().to_vec())
 }
 
-/// The file of programs that stand in their prefix alone.
+/// The file of programs that consist of their prefix alone.
 const SOURCE: Source = Source { name: "testing", text: "" };
 
 /// Scalar functions as one program, each applied to every element of an array. On the device their names start with
-/// `f_`, so that they may be words of C++.
+/// `f_`, to avoid keywords of C++.
 #[derive(Debug, Default)]
 pub struct Functions {
     types: Vec<Type>,
@@ -159,7 +159,7 @@ impl Functions {
     }
 }
 
-/// Kernels that add, and that fail.
+/// A kernel that adds, and one that traps.
 const KERNELS: &str = "KERNEL(add_one, unsigned int* x, unsigned long long n) {
   const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) x[i] += 1;
@@ -169,7 +169,8 @@ KERNEL(fail, unsigned int* x, unsigned long long n) {
 }
 ";
 
-/// What a kernel says that fails on the device after another one that does not. The process can use the device no more.
+/// The error of a kernel that traps on the device after another one succeeded. The process cannot use the device
+/// afterwards.
 /// # Errors
 /// [`Error::Device`], always.
 pub fn fail(cuda: &Cuda) -> Result<()> {
@@ -180,7 +181,7 @@ pub fn fail(cuda: &Cuda) -> Result<()> {
     cuda.synchronize()
 }
 
-/// A kernel given too few arguments.
+/// A launch with too few arguments.
 /// # Errors
 /// [`Error::Device`], always.
 pub fn too_few_arguments(cuda: &Cuda) -> Result<()> {
@@ -194,25 +195,25 @@ pub fn wrong_program() -> Result<()> {
     jit::compile(SOURCE, "KERNEL(wrong, unsigned int* x) { nonsense(); }\n", 90).map(|_| ())
 }
 
-/// Takes `bytes` bytes of device memory and gives them back.
+/// Allocates `bytes` bytes of device memory and frees them.
 /// # Errors
 /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
 pub fn take(cuda: &Cuda, bytes: usize) -> Result<()> {
     cuda.alloc::<u8>(bytes, "a trial").map(|_| ())
 }
 
-/// All tilings of the kernels of a contraction into a row-major result.
+/// All tilings of the kernels of a contraction with a row-major result.
 /// # Errors
 /// Those of `explain`.
-pub fn tilings<A: Arithmetic<T>, T: Value>(asked: &DeviceEinsum<'_, A, T>) -> Result<Vec<Tiling>> {
-    asked.tilings()
+pub fn tilings<A: Arithmetic<T>, T: Value>(einsum: &DeviceEinsum<'_, A, T>) -> Result<Vec<Tiling>> {
+    einsum.tilings()
 }
-/// The contraction by this tiling, where it is one for a kernel.
-pub fn tiled<'a, A: Arithmetic<T>, T: Value>(asked: DeviceEinsum<'a, A, T>, tiling: Tiling) -> DeviceEinsum<'a, A, T> {
-    asked.tiled(tiling)
+/// The contraction with this tiling, if it fits a kernel.
+pub fn tiled<'a, A: Arithmetic<T>, T: Value>(einsum: DeviceEinsum<'a, A, T>, tiling: Tiling) -> DeviceEinsum<'a, A, T> {
+    einsum.tiled(tiling)
 }
 
-/// The matrix with 64-bit row pointers, which one of fewer than 2³² entries does not have by itself.
+/// The matrix with 64-bit row pointers, which matrices of fewer than 2³² entries normally do not have.
 /// # Errors
 /// [`Error::DeviceMemory`], [`Error::OutOfMemory`], [`Error::Device`].
 pub fn with_wide_rows<T: Value>(cuda: &Cuda, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
@@ -224,11 +225,11 @@ pub fn with_wide_rows<T: Value>(cuda: &Cuda, a: &DeviceCsr<T>) -> Result<DeviceC
     Ok(DeviceCsr::new(pattern, a.values.clone()))
 }
 
-/// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row,
-/// and for one that the mask leaves out: where it is false, or with `true` beside it, where it is true. All vectors are
-/// full. For benches, and for tests of each way.
+/// y(i) = ⊕_k A(i, k) ⊗ x(k) by the given strategy, or a chosen one, into an existing vector. Empty rows yield the
+/// identity, and so do rows that the mask excludes: where it is false or, complemented, where it is true. All vectors
+/// are full. For benches, and for tests of each strategy.
 /// # Errors
-/// Those of `mxv`; [`Error::Argument`] if someone shares y's values.
+/// Those of `mxv`; [`Error::Argument`] if y's values are shared.
 pub fn mxv_into<R: Semiring>(
     cuda: &Cuda,
     kind: Option<SpmvKind>,
@@ -239,23 +240,24 @@ pub fn mxv_into<R: Semiring>(
     y: &mut DeviceVector<Out<R>>,
 ) -> Result<()> {
     if !x.is_full() || !y.is_full() || mask.is_some_and(|(mask, _)| !mask.is_full()) {
-        return Err(Error::Argument { name: "x, y or mask", message: "it is not full".into() });
+        return Err(Error::Argument { name: "x, y or mask", message: "the vector is not full".into() });
     }
     let mask = mask.map(|(mask, complement)| (&*mask.raw().values, complement));
     cuda.mxv_raw(kind, &printed_ring(ring), &a.raw(), &x.raw().values, mask, &mut y.raw_mut().values)
 }
 
-/// How `mxv` goes through matrices of this pattern, and why. The first call for a pattern reads its row pointers.
+/// The strategy of `mxv` for matrices of this pattern, and the reason. The first call for a pattern reads its row
+/// pointers.
 /// # Errors
 /// [`Error::Device`] and those of compiling a program.
 pub fn mxv_choice(cuda: &Cuda, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
     cuda.mxv_choice(pattern)
 }
 
-/// [`Cuda::union_mxm`] with rows lying in shared memory as told.
+/// [`Cuda::union_mxm`] with the given layout of rows in shared memory.
 /// # Errors
-/// Those of [`Cuda::union_mxm`], and [`Error::Unsupported`] for [`UnionStrategy::Dense`] with more columns than shared
-/// memory has room for.
+/// Those of [`Cuda::union_mxm`], and [`Error::Unsupported`] for [`UnionStrategy::Dense`] with more columns than fit
+/// into shared memory.
 pub fn union_mxm_with<N: Namm>(
     cuda: &Cuda,
     namm: N,
@@ -269,7 +271,8 @@ where
 {
     cuda.union_mxm_with(namm, a, b, strategy)
 }
-/// How [`Cuda::union_mxm`] lays rows into shared memory, and why. The first call for a pattern reads its row pointers.
+/// The layout of rows in shared memory that [`Cuda::union_mxm`] chooses, and the reason. The first call for a pattern
+/// reads its row pointers.
 /// # Errors
 /// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
 pub fn union_choice<N: Namm>(
@@ -280,8 +283,8 @@ pub fn union_choice<N: Namm>(
 ) -> Result<(UnionStats, UnionStrategy, &'static str)> {
     cuda.union_choice(namm, a, b)
 }
-/// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the columns that both rows have: one pass, the paper's way to distances made
-/// from inner products. ⊕ must have an identity on both sides.
+/// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the common columns of both rows: one pass, the paper's method for distances
+/// based on inner products. ⊕ must have a two-sided identity.
 /// # Errors
 /// Those of [`union_mxm_with`].
 pub fn row_products_with<R: Semiring>(
@@ -294,15 +297,16 @@ pub fn row_products_with<R: Semiring>(
     cuda.row_products_with(ring, a, b, strategy)
 }
 
-/// [`Cuda::count_triangles`], and how long each part took. Allocation and waits for sizes count as part of what they
-/// stand before.
+/// [`Cuda::count_triangles`], with the time of each stage. Allocations and waits for sizes count towards the stage that
+/// follows.
 /// # Errors
 /// Those of [`Cuda::count_triangles`].
 pub fn count_triangles_timed(cuda: &Cuda, pattern: &DevicePattern) -> Result<(TriangleCount, Vec<Stage>)> {
     cuda.count_triangles_timed(pattern)
 }
 
-/// w(places(k)) = u(k): where u has no entry, w has none then. Of equal places the last counts. Without places, w = u.
+/// w(places(k)) = u(k): where u has no entry, w loses its entry. Of equal indices the last one wins. Without `places`,
+/// w = u.
 /// # Errors
 /// [`Error::IndexRange`], [`Error::Length`], [`Error::Device`].
 pub fn assign<T: Value>(
@@ -313,7 +317,7 @@ pub fn assign<T: Value>(
 ) -> Result<()> {
     cuda.vector_assign_raw(w.raw_mut(), places, &Assigned::Vector(u.raw()))
 }
-/// w(places(k)) = x; without places, everywhere.
+/// w(places(k)) = x; without `places`, everywhere.
 /// # Errors
 /// Those of `assign`.
 pub fn assign_scalar<T: Value>(cuda: &Cuda, w: &mut DeviceVector<T>, places: Option<&[u32]>, x: T) -> Result<()> {

@@ -1,41 +1,40 @@
-//! What kernels that are made for their sizes are free to choose.
+//! Free parameters of the kernels that are generated for given sizes.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a kernel for a batch of small tensors is cut: results are the same bits under any, times are not.
+/// The tiling of a kernel for a batch of small tensors: it changes run times, but not a bit of the result.
 ///
-/// Where nothing else is asked for it is a rule's; [`DeviceEinsum::tune`](super::DeviceEinsum::tune) finds better ones,
-/// where there are.
+/// By default a rule chooses it; [`DeviceEinsum::tune`](super::DeviceEinsum::tune) searches for better ones.
 ///
 /// Source: Abdelfattah et al. 2016, Figure 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tiling {
-    /// Rows of a thread.
+    /// Rows per thread.
     pub rows: usize,
-    /// Columns of a thread that lie side by side, a power of two.
+    /// Adjacent columns per thread, a power of two.
     pub columns: usize,
-    /// How many times a thread takes so many columns, apart from each other.
+    /// Number of such column groups per thread, strided.
     pub times: usize,
-    /// Members of the batch that the threads of a block take at once.
+    /// Members of the batch that a block processes at once.
     pub group: usize,
-    /// How many such groups a block takes.
+    /// Number of such groups per block.
     pub turns: usize,
-    /// Values that the result has are asked for before the operands have arrived.
+    /// Loads the previous values of the result before the operands have arrived.
     pub prefetch: bool,
-    /// Blocks of a multiprocessor that the compiler leaves registers for; 0: as it sees fit.
+    /// Blocks per multiprocessor for which the compiler reserves registers; 0 leaves it to the compiler.
     pub resident: usize,
 }
 
 impl Tiling {
-    /// Members of the batch that a block takes.
+    /// Members of the batch per block.
     #[must_use]
     pub fn slab(&self) -> usize {
         self.group.saturating_mul(self.turns)
     }
-    /// What is in front of a program: threads, and blocks of a multiprocessor if registers are to be left for them.
+    /// The kernel's launch bounds: threads, and blocks per multiprocessor if registers are reserved for them.
     pub(super) fn bounds(&self, threads: usize) -> String {
         match self.resident {
             0 => format!("#define BOUNDS ({threads})\n"),
@@ -59,36 +58,36 @@ impl fmt::Display for Tiling {
     }
 }
 
-/// Whether contractions take the tilings that were found by measuring.
+/// Whether contractions use measured tilings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tuning {
-    /// By the rule: the same program on every machine.
+    /// By the rule: the same program on every device.
     #[default]
     Off,
-    /// What was found for the same case on the same kind of device and kept beside the compiled programs; else by the
-    /// rule.
+    /// The tiling measured for the same case on the same kind of device and stored beside the compiled programs; else
+    /// by the rule.
     Kept,
 }
 
-/// A kernel of a contraction and the fastest of its tilings.
+/// A kernel of a contraction and its fastest tiling.
 #[derive(Clone, Debug)]
 pub struct TunedKernel {
-    /// What it computes, as [`DeviceEinsum::explain`](super::DeviceEinsum::explain) has it.
+    /// What it computes, as in [`DeviceEinsum::explain`](super::DeviceEinsum::explain).
     pub what: String,
-    /// The tiling by the rule.
+    /// The rule's tiling.
     pub rule: Tiling,
-    /// Milliseconds of a call by the rule.
+    /// Milliseconds of a call with the rule's tiling.
     pub rule_ms: f64,
     /// The fastest tiling; the rule's if none is faster by half a percent.
     pub best: Tiling,
-    /// Milliseconds of a call by the fastest.
+    /// Milliseconds of a call with the fastest tiling.
     pub best_ms: f64,
-    /// Tilings that a multiprocessor has room for.
+    /// Tilings that fit a multiprocessor.
     pub possible: usize,
     /// Tilings that were compiled and run.
     pub tried: usize,
-    /// Seconds that their compilation took.
+    /// Seconds of compilation.
     pub compile_s: f64,
-    /// Seconds that all of it took.
+    /// Seconds in all.
     pub total_s: f64,
 }

@@ -1,12 +1,12 @@
-//! Aᵀ, and rows in order: see `cuda/transpose.cu`.
+//! Aᵀ, and sorting within rows: see `cuda/transpose.cu`.
 //!
-//! Both are a stable sort of the entries: Aᵀ by column; A with its rows sorted, by column and then by row.
+//! Both are stable sorts of the entries: Aᵀ sorts by column; sorting the rows of A sorts by column and then by row.
 
 use std::sync::Arc;
 
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::{RawCsr, column_bound};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Arg, Program, Shape, args};
 use super::pattern::{DevicePattern, Offsets};
@@ -16,10 +16,10 @@ use crate::algebra::{Type, Value};
 
 const SOURCE: Source = source!("transpose.cu");
 
-/// Bits of a key that one pass may take: 256 digits, a thread each.
+/// Most bits of a key per pass: 256 digits, one thread each.
 const DIGIT_BITS: u32 = 8;
 
-/// Keys that one block takes: as many as keep it below 48 KiB of shared memory.
+/// Keys per block: as many as fit 48 KiB of shared memory.
 fn tile(large: bool) -> usize {
     if large { 2048 } else { 4096 }
 }
@@ -29,13 +29,13 @@ fn settings(ty: Type, large: bool) -> [Setting; 2] {
     [Setting::Type("Position", position), Setting::words(ty)]
 }
 
-/// Entries in the order of their keys: the keys, and where each entry stood.
+/// Entries sorted by key: the keys, and the original position of each entry.
 pub(super) struct Ordered {
     pub(super) keys: Buffer<u32>,
     pub(super) positions: Offsets,
 }
 
-/// The program, for `T`, and the width of its positions.
+/// The program for one value type, and the width of its positions.
 pub(super) struct Sorter<'a> {
     cuda: &'a Cuda,
     program: Arc<Program>,
@@ -46,11 +46,11 @@ pub(super) struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     pub(super) fn new(cuda: &'a Cuda, ty: Type, n: usize) -> Result<Self> {
         let large = u32::try_from(n).is_err();
-        Ok(Self { cuda, program: cuda.program_of(SOURCE, Front::new("", &settings(ty, large)))?, large, n })
+        Ok(Self { cuda, program: cuda.program_of(SOURCE, Prefix::new("", &settings(ty, large)))?, large, n })
     }
 
-    /// Entries by increasing key, those of equal keys in the order in which they stand. Keys are below `bound`.
-    /// `positions` are those of the entries, if not 0, 1, 2, ….
+    /// Entries by increasing key, stable for equal keys. Keys are below `bound`. `positions` are those of the entries;
+    /// without it, 0, 1, 2, ….
     pub(super) fn sort(&self, keys: &Buffer<u32>, positions: Option<&Offsets>, bound: usize) -> Result<Ordered> {
         let bits = (usize::BITS - bound.saturating_sub(1).leading_zeros()).max(1);
         let passes = bits.div_ceil(DIGIT_BITS);
@@ -81,7 +81,7 @@ impl<'a> Sorter<'a> {
             place.launch(shape, arguments)?;
             spare = sorted.replace(to);
         }
-        // There is at least one pass; room is made if there were none, to keep this free of a panic.
+        // There is at least one pass; the fallback only avoids a panic.
         sorted.map_or_else(|| self.room(), Ok)
     }
 
@@ -93,7 +93,7 @@ impl<'a> Sorter<'a> {
         })
     }
 
-    /// Row pointers of `nrows` rows, from the row of each entry, in order.
+    /// Row pointers of `nrows` rows, from the sorted row indices of the entries.
     pub(super) fn row_starts(&self, rows: &Buffer<u32>, nrows: usize) -> Result<Offsets> {
         let row_ptr = self.cuda.alloc_offsets(self.large, nrows + 1, "row pointers of a transpose")?;
         let shape = Shape::for_each(nrows + 1, 256)?;
@@ -101,26 +101,26 @@ impl<'a> Sorter<'a> {
         Ok(row_ptr)
     }
 
-    /// `to[p] = from[positions[p]]` by the kernel called `kernel`.
+    /// `to[p] = from[positions[p]]` by the kernel `kernel`.
     pub(super) fn gather(&self, kernel: &str, positions: &Offsets, from: &RawBuffer, to: &RawBuffer) -> Result<()> {
         let shape = Shape::for_each(self.n, 256)?;
         self.program.kernel(kernel)?.launch(shape, args![positions, self.n as u64, from, to])
     }
 
-    /// Aᵀ, and where each of its entries stands in A.
+    /// Aᵀ, and the position of each of its entries in A.
     pub(super) fn transpose(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
         column_bound(a.nrows)?;
         let Ordered { keys, positions } = self.sort(&a.col_idx, None, a.ncols)?;
         let row_ptr = self.row_starts(&keys, a.ncols)?;
         let rows = self.cuda.alloc(self.n, "rows of entries")?;
         self.cuda.row_indices(a, &rows)?;
-        // The keys have served; the columns of Aᵀ take their place.
+        // The keys are no longer needed; the columns of Aᵀ reuse their buffer.
         self.gather("gather_indices", &positions, &rows, &keys)?;
         let (nrows, ncols) = (a.ncols, a.nrows);
         Ok((DevicePattern::new((nrows, ncols), true, row_ptr, keys), positions))
     }
 
-    /// A with columns increasing in every row, and where each entry stood.
+    /// A with columns increasing in every row, and the original position of each entry.
     fn sorted(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
         column_bound(a.nrows)?;
         let by_column = self.sort(&a.col_idx, None, a.ncols)?;
@@ -135,8 +135,8 @@ impl<'a> Sorter<'a> {
         Ok((pattern, positions))
     }
 
-    /// The values of `a` as a matrix of `pattern`, entry p being the one that stood at `positions[p]`.
-    fn moved(&self, a: &RawCsr, (pattern, positions): (DevicePattern, Offsets)) -> Result<RawCsr> {
+    /// The values of `a` as a matrix of `pattern`: entry p has the value from `positions[p]`.
+    fn permuted(&self, a: &RawCsr, (pattern, positions): (DevicePattern, Offsets)) -> Result<RawCsr> {
         let values = self.cuda.alloc_raw(a.ty(), self.n, "values in a new order")?;
         self.gather("gather_values", &positions, &a.values, &values)?;
         Ok(RawCsr::new(pattern, values))
@@ -144,22 +144,22 @@ impl<'a> Sorter<'a> {
 }
 
 impl Cuda {
-    /// Aᵀ, rows sorted (also those of an unsorted A). The same arrays in every run, and those of
+    /// Aᵀ, rows sorted (also for an unsorted A). The same arrays in every run, identical to those of
     /// [`Csr::transpose`](crate::Csr::transpose).
     ///
-    /// Cost: a stable radix sort of the columns, ⌈log₂(ncols) / 8⌉ passes over the entries, whatever their spread;
-    /// about 12 bytes an entry beside the result, 20 for 2³² entries or more.
+    /// Cost: a stable radix sort of the columns, ⌈log₂(ncols) / 8⌉ passes over the entries for any distribution; about
+    /// 12 bytes an entry beside the result, 20 for 2³² entries or more.
     pub(crate) fn transpose_raw(&self, a: &RawCsr) -> Result<RawCsr> {
         let sorter = Sorter::new(self, a.ty(), a.nnz())?;
-        sorter.moved(a, sorter.transpose(&a.pattern)?)
+        sorter.permuted(a, sorter.transpose(&a.pattern)?)
     }
-    /// Aᵀ, and what stands beside each of its entries where `beside` has it for those of A.
+    /// Aᵀ, with the array `beside`, one value for each entry of A, permuted likewise.
     pub(super) fn transpose_beside_raw(&self, a: &RawCsr, beside: &RawBuffer) -> Result<(RawCsr, Arc<RawBuffer>)> {
         let sorter = Sorter::new(self, a.ty(), a.nnz())?;
         let (pattern, positions) = sorter.transpose(&a.pattern)?;
-        let moved = self.alloc_raw(beside.ty(), beside.len(), "what stands beside entries in a new order")?;
-        Sorter::new(self, beside.ty(), a.nnz())?.gather("gather_values", &positions, beside, &moved)?;
-        Ok((sorter.moved(a, (pattern, positions))?, moved))
+        let permuted = self.alloc_raw(beside.ty(), beside.len(), "an array beside the entries, permuted")?;
+        Sorter::new(self, beside.ty(), a.nnz())?.gather("gather_values", &positions, beside, &permuted)?;
+        Ok((sorter.permuted(a, (pattern, positions))?, permuted))
     }
     /// The pattern of Aᵀ, rows sorted, by a stable radix sort of the columns.
     /// # Errors
@@ -168,7 +168,7 @@ impl Cuda {
     pub fn transpose_pattern(&self, a: &DevicePattern) -> Result<DevicePattern> {
         Ok(Sorter::new(self, Type::U32, a.nnz)?.transpose(a)?.0)
     }
-    /// The same entries, columns increasing within each row; `a` itself, not a copy, if they are sorted already.
+    /// The same entries, columns increasing within each row; if they are sorted already, `a` itself rather than a copy.
     ///
     /// Cost: two stable radix sorts, by column and by row: ⌈log₂(ncols) / 8⌉ + ⌈log₂(nrows) / 8⌉ passes; about 20 bytes
     /// an entry beside the result, 32 for 2³² entries or more.
@@ -182,7 +182,7 @@ impl Cuda {
             return Ok(a.clone());
         }
         let sorter = Sorter::new(self, a.ty(), a.nnz())?;
-        sorter.moved(a, sorter.sorted(&a.pattern)?)
+        sorter.permuted(a, sorter.sorted(&a.pattern)?)
     }
     /// The same pattern, columns increasing within each row; `a` itself if they do already.
     /// # Errors
@@ -200,7 +200,7 @@ pub(crate) fn programs() -> Vec<Unit> {
     let hot = &["count_digits", "place_digits", "gather_values"];
     let unit = |size, large| {
         let [position, _] = settings(Type::Bool, large);
-        Unit { source: SOURCE, prefix: Front::new("", &[position, Setting::Words("Value", size)]).text(), hot }
+        Unit { source: SOURCE, prefix: Prefix::new("", &[position, Setting::Words("Value", size)]).text(), hot }
     };
     vec![unit(8, false), unit(12, false), unit(1, false), unit(32, true)]
 }

@@ -1,4 +1,4 @@
-//! Triangles on the device: see `cuda/triangles.cu`.
+//! Triangle counting on the device: see `cuda/triangles.cu`.
 
 use std::sync::Arc;
 
@@ -14,49 +14,49 @@ const SOURCE: Source = source!("triangles.cu");
 const BLOCK: u32 = 256;
 /// Entries that a block orients.
 const TILE: usize = 2048;
-/// Bytes of shared memory up to which a bit for each vertex is kept there: five blocks and more to a multiprocessor of
-/// 228 KiB.
+/// Bytes of shared memory up to which a block has a bit for each vertex: at least five blocks per multiprocessor of 228
+/// KiB.
 const EXACT: usize = 40 << 10;
-/// Bytes of the hashed bits and the table of the other way.
+/// Bytes of the hashed bits and the table of the alternative kernel.
 const FILTERED: u32 = 40 << 10;
 
-/// A number of triangles and how it was found.
+/// A number of triangles, with the method that counted them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriangleCount {
     /// Number of triangles.
     pub count: u64,
-    /// What ran.
+    /// The method that ran.
     pub method: String,
 }
 
-/// What one part of an operation took on the device.
+/// The device time of one stage of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// What it does.
+    /// Its name.
     pub name: &'static str,
     /// Milliseconds.
     pub ms: f64,
 }
 
-/// Types of row pointers of A, of places in the lists of neighbours, and of places among the pairs.
+/// Types of A's row pointers, of offsets into adjacency lists, and of offsets into pairs.
 fn prefix(a: &str, lists: &str, pairs: &str) -> String {
     format!("typedef {a} OffsetA;\ntypedef {lists} OffsetL;\ntypedef {pairs} OffsetPair;\n")
 }
 
 impl Cuda {
-    /// Triangles of the simple undirected graph under `pattern`, which is the pattern of A + Aᵀ without its diagonal:
-    /// Σ |L(a) ∩ L(b)| over its edges, L(v) being the neighbours of v of higher degree.
+    /// Triangles of the simple undirected graph of `pattern`, that is, of A + Aᵀ without its diagonal: Σ |L(a) ∩ L(b)|
+    /// over its edges, where L(v) are the neighbors of v of higher degree.
     ///
     /// An edge may be stored in either direction or in both, rows in any order. Cost for nnz entries, m edges, n
-    /// vertices: O(nnz log √nnz + Σ min(|L(a)|, |L(b)|)) operations, |L(v)| ≤ √(2 nnz); where rows are not sorted each
-    /// edge also costs a scan of the shorter of two rows. 12 bytes of scratch memory an entry, 12 an edge, 24 a vertex
-    /// (more from 2³² entries on). The same count in every run.
+    /// vertices: O(nnz log √nnz + Σ min(|L(a)|, |L(b)|)) operations, |L(v)| ≤ √(2 nnz); if rows are unsorted, each edge
+    /// also costs a scan of the shorter of two rows. 12 bytes of scratch memory an entry, 12 an edge, 24 a vertex (more
+    /// from 2³² entries on). The same count in every run.
     /// # Errors
     /// [`Error::NotSquare`], [`Error::DeviceMemory`], [`Error::Device`], [`Error::Compile`], [`Error::NoCompiler`].
     pub fn count_triangles(&self, pattern: &DevicePattern) -> Result<TriangleCount> {
         self.count_in_stages(pattern, |_| Ok(()))
     }
-    /// [`count_triangles`](Self::count_triangles), and how long each part took.
+    /// [`count_triangles`](Self::count_triangles), with the time of each stage.
     pub(super) fn count_triangles_timed(&self, pattern: &DevicePattern) -> Result<(TriangleCount, Vec<Stage>)> {
         let mut before = Event::now(self.device())?;
         let mut events = Vec::new();
@@ -72,7 +72,7 @@ impl Cuda {
         Ok((found, stages))
     }
 
-    /// Calls `done` with the name of each part when it is on the stream.
+    /// Calls `done` with the name of each stage once it is enqueued.
     fn count_in_stages(
         &self,
         a: &DevicePattern,
@@ -85,7 +85,7 @@ impl Cuda {
         if nnz == 0 {
             return Ok(TriangleCount { count: 0, method: "no entries".into() });
         }
-        // Lists and pairs are no more than entries, so they have narrow places where those have.
+        // Lists and pairs are no longer than the entries, so 32-bit offsets suffice wherever they do for A.
         let wide = a.row_ptr.cuda();
         let each_vertex = Shape::for_each(n, BLOCK)?;
         let each_entry = Shape::for_each(nnz, BLOCK)?;
@@ -100,14 +100,14 @@ impl Cuda {
         done("degrees")?;
 
         let edges = self.alloc::<u64>(nnz, "edges")?;
-        let slots = self.alloc::<u32>(nnz, "places of edges")?;
+        let slots = self.alloc::<u32>(nnz, "positions of edges")?;
         program.kernel("triangle_orient")?.launch(
             Shape::blocks(nnz.div_ceil(TILE), BLOCK, 0)?,
             args![&a.row_ptr, &a.col_idx, vertices, entries, u32::from(a.sorted), &keys, &degrees, &edges, &slots],
         )?;
         done("orient")?;
 
-        let (from, total) = self.offsets(&degrees, "places of lists of neighbours")?;
+        let (from, total) = self.offsets(&degrees, "offsets of lists of neighbours")?;
         done("scan of lists")?;
         let program = self.triangle_program(wide, from.cuda(), wide)?;
         let lists = self.alloc::<u32>(length(total)?, "lists of neighbours")?;
@@ -116,7 +116,7 @@ impl Cuda {
             .launch(each_entry, args![entries, vertices, &degrees, &from, &edges, &slots, &lists, &centres])?;
         done("fill lists")?;
 
-        let (pair_from, npairs) = self.offsets(&centres, "places of pairs")?;
+        let (pair_from, npairs) = self.offsets(&centres, "offsets of pairs")?;
         done("scan of pairs")?;
         if npairs == 0 {
             return Ok(TriangleCount { count: 0, method: "no two edges make a path from low to high degree".into() });
@@ -128,7 +128,7 @@ impl Cuda {
             .launch(each_entry, args![entries, vertices, &degrees, &pair_from, &edges, &slots, &pairs])?;
         done("pairs")?;
 
-        // The count, and the ticket of the tiles of pairs.
+        // The count, and the ticket counter of the tiles of pairs.
         let sums = self.zeroed::<u64>(2, "a count of triangles")?;
         let bytes = n.div_ceil(32) * 4;
         let exact = bytes <= EXACT;
@@ -149,8 +149,8 @@ impl Cuda {
         done("the count")?;
         let marks = if exact { "a bit for each vertex" } else { "hashed bits before a table" };
         let method = format!(
-            "each edge at its end with the longer list; lists over 32 marked by blocks ({marks}), the others compared \
-             by warps; {total} edges, {npairs} looked up"
+            "each edge handled at its end with the longer list; lists over 32 marked by blocks ({marks}), others compared \
+             by warps; {total} edges, {npairs} lookups"
         );
         Ok(TriangleCount { count, method })
     }

@@ -1,9 +1,9 @@
-//! Tilings that tuning found, kept beside the compiled programs: a file for each case.
+//! Tuned tilings, stored beside the compiled programs, one file per case.
 //!
-//! A file is JSON: what the choice depends on, and the choice. It is looked for under the sum of what it depends on,
-//! and holds that once more: what does not agree, cannot be read or is of another version is not there. Files are
-//! written under another name and renamed, so that processes may share the folder; two that tune the same case leave
-//! what the later one found.
+//! A file is JSON: the key that the choice depends on, and the choice. Its name is a hash of the key, and it holds the
+//! key once more: a file whose key differs, that cannot be read, or that is of another version is treated as missing.
+//! Files are written under a temporary name and renamed, so that processes may share the folder; if two tune the same
+//! case, the later result stays.
 
 use std::path::Path;
 
@@ -16,26 +16,26 @@ use super::nvrtc::Nvrtc;
 use super::tiling::Tiling;
 use crate::{Error, Result};
 
-/// How what is kept is laid out and what it means; another number is another meaning.
+/// Version of the layout and the meaning of a file.
 const FORMAT: u32 = 1;
-/// End of the names of files.
+/// Suffix of file names.
 const ENDING: &str = ".tuning";
-/// No file is this long; nor is one of all.
+/// Upper bounds of the size of a file, and of an exported list.
 const LONGEST: u64 = 1 << 16;
 const LONGEST_LIST: u64 = 1 << 26;
 
-/// What runs a program.
+/// The platform that runs a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Machine {
+pub(super) struct Platform {
     device: String,
     capability: (u32, u32),
     multiprocessors: u32,
-    /// The CUDA version of the driver, and the compiler's.
+    /// The CUDA version of the driver, and the version of the compiler.
     driver: (u32, u32),
     nvrtc: (u32, u32),
 }
 
-impl Machine {
+impl Platform {
     /// The device with its driver and the compiler, if there is one.
     pub(super) fn of(cuda: &Cuda) -> Option<Self> {
         let limits = cuda.limits();
@@ -49,36 +49,36 @@ impl Machine {
     }
 }
 
-/// What a choice depends on.
+/// The key that a choice depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Key {
-    pub(super) machine: Machine,
-    /// Sums of the kernel's file and of the printed operator.
+    pub(super) machine: Platform,
+    /// Hashes of the kernel's file and of the printed operator.
     pub(super) kernel: String,
     pub(super) operator: String,
     pub(super) r#type: String,
     pub(super) update: String,
-    /// Extents and where elements lie.
+    /// Extents and strides.
     pub(super) layout: String,
-    /// Bits of the number of members.
+    /// Bit length of the number of members.
     pub(super) batch_bits: u32,
 }
 
 impl Key {
     fn file(&self) -> String {
-        // All of it is text and numbers, which can be written.
+        // The key consists of text and numbers, so serialization does not fail.
         let text = serde_json::to_string(self).unwrap_or_default();
         cache::Key::of([text.as_str(), &FORMAT.to_string()]).digits() + ENDING
     }
 }
 
-/// A case and what was found for it.
+/// A case and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
     format: u32,
     key: Key,
     pub(super) tiling: Tiling,
-    /// Milliseconds by the rule and by the tiling, when it was found.
+    /// Milliseconds with the rule's tiling and with this one, when it was tuned.
     rule_ms: f64,
     best_ms: f64,
 }
@@ -89,19 +89,19 @@ impl Entry {
     }
 }
 
-/// What was found for that case.
+/// The result stored for that case.
 pub(super) fn get(cache: &Cache, key: &Key) -> Option<Entry> {
     let entry: Entry = serde_json::from_slice(&cache.read(&key.file(), LONGEST)?).ok()?;
     (entry.format == FORMAT && entry.key == *key).then_some(entry)
 }
 
-/// Keeps what was found.
+/// Stores a result.
 pub(super) fn put(cache: &Cache, entry: &Entry) -> std::io::Result<()> {
     let text = serde_json::to_vec_pretty(entry).map_err(std::io::Error::from)?;
     cache.write(&entry.key.file(), &[&text])
 }
 
-/// All that is kept and whole, in the order of the names of the files.
+/// All intact results, in the order of file names.
 fn all(cache: &Cache) -> Vec<Entry> {
     let Ok(folder) = cache.folder() else { return vec![] };
     let names =
@@ -115,7 +115,7 @@ fn all(cache: &Cache) -> Vec<Entry> {
     names.iter().filter_map(read).collect()
 }
 
-/// The error of a file.
+/// Converts an I/O error of a file.
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     let path = path.display().to_string();
     move |source| Error::Io { path, source }
@@ -146,18 +146,18 @@ fn import(cache: &Cache, path: &Path) -> Result<usize> {
 }
 
 impl Cuda {
-    /// Writes all that tuning found into one file of JSON, that of other devices as well; how many cases there are.
+    /// Writes all tuning results, including those of other devices, into one JSON file; returns the number of cases.
     /// # Errors
     /// [`Error::Io`].
     pub fn export_tuning(&self, path: impl AsRef<Path>) -> Result<usize> {
         export(self.programs().cache(), path.as_ref())
     }
-    /// Keeps what such a file holds in the folder of compiled programs, in place of what is there for the same cases;
-    /// how many cases there are. Those of another version of this library are left out.
+    /// Stores the results of such a file in the folder of compiled programs, replacing those of the same cases; returns
+    /// the number of cases. Results of another version of this library are skipped.
     ///
-    /// What was computed before by this value goes on as before.
+    /// Kernels that this value has already chosen stay as they are.
     /// # Errors
-    /// [`Error::Io`], [`Error::Parse`] if it is no such file, [`Error::Argument`] if there is no folder.
+    /// [`Error::Io`], [`Error::Parse`] if it is not such a file, [`Error::Argument`] if there is no folder.
     pub fn import_tuning(&self, path: impl AsRef<Path>) -> Result<usize> {
         import(self.programs().cache(), path.as_ref())
     }
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn entry(layout: &str, rows: usize) -> Entry {
-        let machine = Machine {
+        let machine = Platform {
             device: "a device".into(),
             capability: (9, 0),
             multiprocessors: 132,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_there_for_the_same_case_alone() {
+    fn entries_are_found_by_equal_keys_only() {
         let (top, cache) = cache();
         let found = entry("a", 3);
         assert_eq!(get(&cache, &found.key), None);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_foreign_files_are_not_there() {
+    fn invalid_files_are_ignored() {
         let (_top, cache) = cache();
         let (found, other) = (entry("a", 3), entry("b", 4));
         put(&cache, &found).expect("written");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_goes_to_another_machine() {
+    fn exported_entries_are_imported() {
         let ((top, here), (_other, there)) = (cache(), cache());
         let path = top.path().join("all.json");
         assert_eq!(export(&here, &path).expect("none"), 0);
@@ -265,7 +265,7 @@ mod tests {
         put(&there, &entry("b", 5)).expect("written");
         assert_eq!(import(&there, &path).expect("three"), 3);
         assert!(entries.iter().all(|e| get(&there, &e.key).as_ref() == Some(e)));
-        // Of another version: left out.
+        // Results of another version are skipped.
         let text = std::fs::read_to_string(&path).expect("text").replace("\"format\": 1", "\"format\": 2");
         std::fs::write(&path, text).expect("written");
         assert_eq!(import(&there, &path).expect("none"), 0);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn many_writers_leave_a_whole_file() {
+    fn concurrent_writers_leave_a_complete_file() {
         let (top, _) = cache();
         std::thread::scope(|s| {
             for rows in 1..5 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::{DeviceCsr, RawCsr};
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
@@ -19,10 +19,10 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("union.cu");
 
-/// What a kernel visits: the values of PASS in `cuda/union.cu`.
+/// The entries that a kernel visits: the values of PASS in `cuda/union.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// Columns that both rows have.
+    /// The common columns of both rows.
     Common = 0,
     /// Every entry of B.
     First = 1,
@@ -40,13 +40,13 @@ fn settings(pass: Pass, strategy: UnionStrategy, threads: u32, [t, s]: [&'static
     ]
 }
 
-/// What is to be done with two matrices.
+/// The product to compute.
 struct Job {
     op: &'static str,
-    /// How rows lie in shared memory, if it is told.
+    /// The layout of rows in shared memory, if the caller sets it.
     strategy: Option<UnionStrategy>,
     passes: &'static [Pass],
-    /// Numbers of the first rows of A and B, as a positional ⊗ sees them.
+    /// Row numbers of the first rows of A and B, for a positional ⊗.
     firsts: [usize; 2],
 }
 
@@ -56,7 +56,7 @@ impl Job {
     }
 }
 
-/// What all passes of a job have in common.
+/// Parameters shared by all passes.
 struct Passes<'a> {
     ring: &'a Printed,
     strategy: UnionStrategy,
@@ -66,10 +66,10 @@ struct Passes<'a> {
 }
 
 impl Cuda {
-    /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over every k where row i of A or x has an entry, an absent operand being 0.
+    /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over every k where row i of A or x has an entry; an absent operand is 0.
     ///
-    /// Shapes: `a` m×k, `x` k, result m. [`union_mxm`](Self::union_mxm) with x as the one row of B; a positional ⊗ sees
-    /// (i, k, 0). The result is full. Cost: O(m · nnz(x) + nnz(A)) time.
+    /// Shapes: `a` m×k, `x` k, result m. Equals [`union_mxm`](Self::union_mxm) with x as the only row of B; a
+    /// positional ⊗ receives (i, k, 0). The result is full. Cost: O(m · nnz(x) + nnz(A)) time.
     /// # Errors
     /// Those of [`union_mxm`](Self::union_mxm).
     /// # Example
@@ -99,19 +99,20 @@ impl Cuda {
         RawVector::full(Arc::clone(self.union_mxm(namm, a, &row)?.values.raw())).typed()
     }
 
-    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over every k where row i of A or row j of B has an entry, an absent operand being
-    /// 0: rows of A against rows of B.
+    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over every k where row i of A or row j of B has an entry; an absent operand is 0.
+    /// Rows of A are combined with rows of B.
     ///
     /// Shapes: `a` m×k, `b` n×k, result m×n. Entries equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so
-    /// stored zeros do not count. A positional ⊗ sees (i, k, j). Rows need not be sorted; those that do not fit into
-    /// shared memory at once are sorted first. Cost: O(m · nnz(B) + n · nnz(A)) time; 4 bytes an entry of both beside
-    /// the result, which is m·n values: where the device has no room for them the error says how many bytes that is.
+    /// stored zeros have no effect. A positional ⊗ receives (i, k, j). Rows need not be sorted; rows that do not fit
+    /// into shared memory at once are sorted first. Cost: O(m · nnz(B) + n · nnz(A)) time; 4 bytes an entry of both
+    /// operands beside the result of m·n values. If the result does not fit on the device, the error gives its size in
+    /// bytes.
     ///
-    /// The result is the same in every run. For ⊕ on floats it is not the CPU's bit for bit: a row is folded in parts,
+    /// The result is the same in every run. For ⊕ on floats it is not bitwise the CPU's: a row is folded in parts,
     /// which are joined as a tree, and the parts depend on the device's size. It is the CPU's whenever ⊕ is exact.
     /// # Errors
-    /// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size or there
-    /// are 2³² rows; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
+    /// [`Error::Shape`] if A and B differ in their number of columns; [`Error::IndexOverflow`] if m·n overflows or
+    /// there are 2³² rows; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, algebra::Chebyshev};
@@ -124,8 +125,8 @@ impl Cuda {
     /// ```
     ///
     /// Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods", §3.3. Differences: a chunk
-    /// of B has whole rows, so that no atomics are needed; and the parts of a long row are one block's, one after the
-    /// other.
+    /// of B consists of whole rows, so that no atomics are needed; and the parts of a long row are processed by one
+    /// block, one after the other.
     pub fn union_mxm<N: Namm>(
         &self,
         namm: N,
@@ -138,7 +139,7 @@ impl Cuda {
     {
         self.row_against_row(&Job::union(None), namm, a, b)
     }
-    /// [`union_mxm`](Self::union_mxm) of rows of larger matrices: a positional ⊗ sees numbers from `firsts` on.
+    /// [`union_mxm`](Self::union_mxm) of rows of larger matrices: a positional ⊗ receives row numbers from `firsts` on.
     pub(super) fn union_mxm_from(
         &self,
         namm: &Printed,
@@ -148,7 +149,7 @@ impl Cuda {
     ) -> Result<Arc<RawBuffer>> {
         self.row_against_row_raw(&Job { firsts, ..Job::union(None) }, namm, a, b)
     }
-    /// [`union_mxm`](Self::union_mxm) with rows lying in shared memory as told.
+    /// [`union_mxm`](Self::union_mxm) with the given layout of rows in shared memory.
     pub(super) fn union_mxm_with<N: Namm>(
         &self,
         namm: N,
@@ -162,7 +163,7 @@ impl Cuda {
     {
         self.row_against_row(&Job::union(Some(strategy)), namm, a, b)
     }
-    /// How [`union_mxm`](Self::union_mxm) lays rows into shared memory, and why.
+    /// The layout of rows in shared memory that [`union_mxm`](Self::union_mxm) chooses, and the reason.
     pub(super) fn union_choice<N: Namm>(
         &self,
         namm: N,
@@ -173,7 +174,7 @@ impl Cuda {
         let (strategy, why) = choose(&stats);
         Ok((stats, strategy, why))
     }
-    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the columns that both rows have.
+    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the common columns of both rows.
     pub(super) fn row_products_with<R: Semiring>(
         &self,
         ring: R,
@@ -190,7 +191,7 @@ impl Cuda {
         let bytes = ring.a.size().max(ring.b.size());
         Ok(UnionStats::new(self.limits(), a.ncols, longest, bytes, ring.out.size()))
     }
-    /// Entries of the longest row; read once for a pattern.
+    /// Entries of the longest row; computed once for a pattern.
     fn longest(&self, p: &DevicePattern) -> Result<usize> {
         if p.nrows <= 1 { Ok(p.nnz) } else { Ok(self.mxv_choice(p)?.0.longest_row) }
     }
@@ -247,7 +248,7 @@ impl Cuda {
         let offsets = [a.pattern.row_ptr.cuda(), b.pattern.row_ptr.cuda()];
         let fill = settings(passes[0], strategy, of_a.threads, offsets);
         let blocks = len.div_ceil(1024).min(16 * self.limits().multiprocessors.max(1) as usize);
-        self.program_of(SOURCE, Front::new(&ring.text, &fill))?
+        self.program_of(SOURCE, Prefix::new(&ring.text, &fill))?
             .kernel("union_fill")?
             .launch(Shape::blocks(blocks, 256, 0)?, args![&out, len as u64])?;
         let all = Passes { ring, strategy, out: &out, width: n, firsts };
@@ -260,7 +261,7 @@ impl Cuda {
         Ok(out)
     }
 
-    /// One pass: each row of `t` in shared memory, and all entries of `s` gone through.
+    /// One pass: each row of `t` in shared memory, against all entries of `s`.
     fn union_pass(&self, all: &Passes<'_>, pass: Pass, layout: Layout, t: &RawCsr, s: &RawCsr) -> Result<()> {
         let (tp, sp) = (&*t.pattern, &*s.pattern);
         let mean_row = tp.nnz.checked_div(tp.nrows).unwrap_or(0);
@@ -269,10 +270,10 @@ impl Cuda {
         if count == 0 {
             return Ok(());
         }
-        // A block has no more threads than entries to go through.
+        // A block has no more threads than entries to process.
         let threads = layout.threads.min(each.next_power_of_two().clamp(128, 1024) as u32);
         let settings = settings(pass, all.strategy, threads, [tp.row_ptr.cuda(), sp.row_ptr.cuda()]);
-        let program = self.program_of(SOURCE, Front::new(&all.ring.text, &settings))?;
+        let program = self.program_of(SOURCE, Prefix::new(&all.ring.text, &settings))?;
         let rows = self.alloc::<u32>(sp.nnz, "rows of entries")?;
         self.row_indices(sp, &rows)?;
         let starts = self.alloc::<u32>(count + 1, "chunks of entries")?;
@@ -311,7 +312,7 @@ pub(crate) fn programs() -> Vec<Unit> {
     let chebyshev = printed_ring(Chebyshev::<f32>::default());
     for (strategy, threads) in strategies.into_iter().zip([1024, 512, 256]) {
         let mut unit = |ring: &Printed, pass, threads, offsets| {
-            let prefix = Front::new(&ring.text, &settings(pass, strategy, threads, offsets)).text();
+            let prefix = Prefix::new(&ring.text, &settings(pass, strategy, threads, offsets)).text();
             all.push(Unit { source: SOURCE, prefix, hot: &["union_rows"] });
         };
         unit(&manhattan, Pass::First, threads, [small; 2]);

@@ -1,17 +1,17 @@
-//! How a union product is spread over the device: where a row lies in shared memory, and who goes through what.
+//! How a union product is mapped to the device: the layout of a row in shared memory, and the split of the work.
 
 use super::Limits;
 use crate::{Error, Result};
 
-/// How a row of a matrix lies in shared memory while the entries of the other matrix are looked up in it.
+/// How a row of one matrix is stored in shared memory while the entries of the other matrix are looked up in it.
 ///
 /// Source: Nolet et al. 2022, §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnionStrategy {
-    /// With a place for every column. Refused if they do not fit.
+    /// One slot for every column. Rejected if they do not fit.
     Dense,
-    /// As a hash table, at most half full: murmur's finalizer, linear probing. Longer rows come in parts, each with the
-    /// columns of about equally many entries.
+    /// A hash table, at most half full: murmur's finalizer, linear probing. Longer rows are processed in column ranges
+    /// of about equally many entries.
     Hash,
 }
 
@@ -25,7 +25,7 @@ impl UnionStrategy {
     }
 }
 
-/// Figures that decide where rows lie.
+/// The sizes that decide the layout of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnionStats {
     /// Columns of both matrices.
@@ -40,39 +40,42 @@ pub struct UnionStats {
     pub most: usize,
 }
 
-/// Where rows lie, and why.
+/// The layout of rows, and the reason.
 ///
 /// | rule | from |
 /// | --- | --- |
-/// | a place for every column, if two blocks have room for them: dense | Nolet et al. §3.3.2: fastest, while occupancy allows |
-/// | a hash table that takes the longest row: hash | ibid. |
-/// | a place for every column, if one block has room for them: dense | a part more is the other matrix once more |
+/// | dense, if two blocks have room for a slot for every column | Nolet et al. §3.3.2: fastest, while occupancy allows |
+/// | hash, if a table holds the longest row | ibid. |
+/// | dense, if one block has room for a slot for every column | each further part reads the other matrix once more |
 /// | else hash, longer rows in parts | ibid., §3.3.3 |
 ///
-/// On an H200, 17 metrics on three sets of rows, these rules took the faster of the two in all 51 cases. The paper's
-/// third way, a Bloom filter before a search in global memory, was the fastest in one of them (by 1.06) and 0.44 of the
-/// faster of these two in the geometric mean; the paper has no rule for it, and it is not here
-/// (benches/results/2026-11-21-h200-distance.md).
+/// On an H200, over 17 metrics and three sets of rows, these rules chose the faster of the two in all 51 cases. The
+/// paper's third strategy, a Bloom filter in front of a search in global memory, is not implemented: it was the fastest
+/// in one case (by 1.06) and ran at 0.44 of the speed of the better of these two in the geometric mean, and the paper
+/// gives no rule for choosing it (benches/results/2026-11-21-h200-distance.md).
 #[must_use]
 pub fn choose(s: &UnionStats) -> (UnionStrategy, &'static str) {
     let dense = s.columns as u128 * s.value_bytes as u128;
     let hash = 2 * s.longest_row as u128 * (s.value_bytes as u128 + 4);
     if dense <= s.half as u128 {
-        return (UnionStrategy::Dense, "two blocks have room for a place for every column");
+        return (UnionStrategy::Dense, "every column has a slot, and two blocks fit at once");
     }
     if hash <= s.most as u128 {
         return (UnionStrategy::Hash, "too many columns; the longest row fills at most half a hash table");
     }
     if dense <= s.most as u128 {
-        return (UnionStrategy::Dense, "a block has room for a place for every column, a hash table not for a row");
+        return (
+            UnionStrategy::Dense,
+            "every column has a slot in a block; the longest row overfills half a hash table",
+        );
     }
-    (UnionStrategy::Hash, "too many columns; rows that fill more than half a hash table come in parts")
+    (UnionStrategy::Hash, "too many columns; rows that would fill more than half a hash table are split into parts")
 }
 
-/// Bytes of shared memory that the system takes for every block.
+/// Bytes of shared memory that the system reserves in every block.
 const SYSTEM: usize = 1024;
 
-/// Bytes of shared memory of a block beside a row: for each warp two rows and two folds of `out_bytes` bytes.
+/// Bytes of shared memory of a block besides the row: two rows and two folds of `out_bytes` bytes for each warp.
 fn beside(out_bytes: usize) -> usize {
     32 * (8 + 2 * out_bytes)
 }
@@ -93,10 +96,10 @@ impl UnionStats {
     }
 }
 
-/// A row in shared memory, and the block around it.
+/// The layout of a row in shared memory, and the launch shape of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Columns, slots or words of the table.
+    /// Columns of a dense row, or slots of the hash table.
     pub(super) size: u32,
     /// Its bytes.
     pub(super) bytes: u32,
@@ -108,8 +111,8 @@ pub(super) struct Layout {
     pub(super) sorted: bool,
 }
 
-/// The layout for rows of values of `value_bytes` bytes; a table over common entries knows stored zeros from absent
-/// ones.
+/// The layout for rows with values of `value_bytes` bytes. A table for the intersection (`common`) must tell stored
+/// zeros from absent entries.
 pub(super) fn layout(
     strategy: UnionStrategy,
     limits: &Limits,
@@ -135,32 +138,33 @@ pub(super) fn layout(
             (stats.columns, bytes as usize)
         }
         UnionStrategy::Hash => {
-            // Slots in fours, so that values behind the keys are aligned.
+            // The number of slots is a multiple of four, so that the values behind the keys are aligned.
             let slot = 4 + value_bytes;
             let fits = |room: usize| (room / slot / 4 * 4).max(4);
             let slots = match (longest.saturating_mul(2), fits(stats.half), fits(stats.most)) {
-                // A quarter full where there is room for it.
+                // A quarter full where there is room.
                 (twice, half, _) if twice <= half => longest.saturating_mul(4).next_multiple_of(4).clamp(4, half),
                 (twice, _, most) if twice <= most => twice.next_multiple_of(4),
-                // In parts anyway; two blocks, so that one makes its table while the other works.
+                // Processed in parts anyway. Two blocks, so that one builds its table while the other computes.
                 (_, half, _) => half,
             };
             (slots, slots * slot)
         }
     };
     let taken = bytes + beside(out_bytes) + SYSTEM;
-    // A thread needs about 60 registers, so a multiprocessor has 1024 of them at a time.
+    // A thread needs about 60 registers, so a multiprocessor runs 1024 threads at a time.
     let blocks = (limits.shared_per_multiprocessor as usize / taken).clamp(1, 8) as u32;
     let threads = 1u32 << (1024 / blocks).ilog2();
-    // In parts.
+    // Parts are ranges of columns.
     let sorted = strategy == UnionStrategy::Hash && longest > size / 2;
     Ok(Layout { size: size as u32, bytes: bytes as u32, blocks, threads, sorted })
 }
 
-/// Chunks of the entries that rows are looked up for: how many, and entries of each but for the rest of its last row.
+/// Chunks of the entries that are looked up: their number, and the entries of each, not counting the rest of its last
+/// row.
 ///
-/// As few as keep the device busy, since each block makes its table anew; more if the entries do not stay in the cache
-/// while all rows pass by.
+/// As few as keep the device busy, since each block builds its table anew; more if the entries do not stay in the cache
+/// while all rows are processed.
 pub(super) fn chunks(
     limits: &Limits,
     layout: &Layout,
@@ -172,11 +176,11 @@ pub(super) fn chunks(
     if nnz == 0 || rows == 0 {
         return (0, 1);
     }
-    let making = (layout.size as usize).min(4 * mean_row + 16) + mean_row;
-    let least = (4 * making).max(16 * layout.threads as usize);
-    let places = 8 * limits.multiprocessors.max(1) as usize * layout.blocks as usize;
+    let build = (layout.size as usize).min(4 * mean_row + 16) + mean_row;
+    let least = (4 * build).max(16 * layout.threads as usize);
+    let blocks = 8 * limits.multiprocessors.max(1) as usize * layout.blocks as usize;
     let cache = (limits.l2 as usize / 2).max(1 << 20);
-    let wanted = places.div_ceil(rows).max((nnz as u128 * entry_bytes as u128).div_ceil(cache as u128) as usize);
+    let wanted = blocks.div_ceil(rows).max((nnz as u128 * entry_bytes as u128).div_ceil(cache as u128) as usize);
     // The kernel counts the entries of a warp in 32 bits.
     let fewest = nnz.div_ceil(1 << 30);
     let most = (i32::MAX as usize / rows).min(nnz / least).max(fewest);

@@ -1,4 +1,4 @@
-//! Dense matrices on the device, how they get there and back, and masks of vectors.
+//! Dense matrices on the device, their upload and download, and the check of a vector's mask.
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
@@ -43,7 +43,7 @@ impl Cuda {
     }
 }
 
-/// Checks that a mask has one truth value for each place of a result.
+/// Checks that a mask has one truth value for each index of a result.
 pub(super) fn check_mask(mask: Option<(&RawBuffer, bool)>, expected: usize) -> Result<()> {
     let Some((m, _)) = mask else { return Ok(()) };
     if m.len() != expected {

@@ -1,5 +1,4 @@
-//! Vectors on the device that are full, a bitmap or a list inside, and how they turn into each other: see
-//! `cuda/vector.cu`.
+//! Device vectors in three forms, full, bitmap and sparse, and the conversions between them: see `cuda/vector.cu`.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::column_bound;
-use super::front::{Front, Setting};
+use super::defines::{Prefix, Setting};
 use super::jit::{Source, source};
 use super::launch::{Arg, Program, Shape, args};
 use super::scan::Scan;
@@ -16,10 +15,10 @@ use crate::sparse::SparseVec;
 use crate::{Error, Index, Result};
 
 pub(super) const SOURCE: Source = source!("vector.cu");
-/// In front of the kernels that know places alone.
-pub(super) const PLACES: Front<'_> = Front { operator: "", settings: &[Setting::Switch("PLACES")] };
+/// Prefix of the kernels that work on patterns alone.
+pub(super) const PLACES: Prefix<'_> = Prefix { operator: "", settings: &[Setting::Switch("PLACES")] };
 
-/// In front of the kernels that move values of type `ty`.
+/// Prefix of the kernels that copy values of type `ty`.
 pub(super) fn moves(ty: Type) -> [Setting; 2] {
     [Setting::Switch("MOVES"), Setting::words(ty)]
 }
@@ -27,30 +26,30 @@ pub(super) fn moves(ty: Type) -> [Setting; 2] {
 /// Where a vector has entries.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
-    /// At every place.
+    /// Everywhere.
     Full,
-    /// Where a bitmap is true; values elsewhere mean nothing.
+    /// Where a bitmap is true; the values elsewhere are undefined.
     Bitmap(Present),
-    /// At increasing places; there are as many values.
+    /// At increasing indices, one value for each.
     List(Buffer<u32>),
 }
 
-/// A bitmap, and how often it is true, once that was counted.
+/// A bitmap with its population count, computed on first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Present {
-    pub(crate) places: Buffer<bool>,
+    pub(crate) flags: Buffer<bool>,
     count: Arc<OnceLock<usize>>,
-    /// It is true so often at least.
+    /// A lower bound of the count.
     least: usize,
 }
 
 impl From<Buffer<bool>> for Present {
-    fn from(places: Buffer<bool>) -> Self {
-        Self { places, count: Arc::default(), least: 0 }
+    fn from(flags: Buffer<bool>) -> Self {
+        Self { flags, count: Arc::default(), least: 0 }
     }
 }
 
-/// Increasing places and the values that stand there: the entries of a list.
+/// Increasing indices and their values: the entries of a sparse vector.
 pub(crate) type RawEntries = (Buffer<u32>, Arc<RawBuffer>);
 
 /// A vector on the device whose values are of a type known at run time. Cloning copies nothing.
@@ -62,7 +61,7 @@ pub(crate) struct RawVector {
 }
 
 impl RawVector {
-    /// A value at every place.
+    /// A full vector.
     pub(crate) fn full(values: Arc<RawBuffer>) -> Self {
         Self { len: values.len(), form: Form::Full, values }
     }
@@ -70,44 +69,44 @@ impl RawVector {
     pub(crate) fn bitmap(present: Buffer<bool>, values: Arc<RawBuffer>) -> Self {
         Self { len: values.len(), form: Form::Bitmap(present.into()), values }
     }
-    /// Values at increasing places.
-    pub(crate) fn list(len: usize, places: Buffer<u32>, values: Arc<RawBuffer>) -> Self {
-        Self { len, form: Form::List(places), values }
+    /// Values at increasing indices.
+    pub(crate) fn list(len: usize, indices: Buffer<u32>, values: Arc<RawBuffer>) -> Self {
+        Self { len, form: Form::List(indices), values }
     }
     /// Type of the values.
     pub(crate) fn ty(&self) -> Type {
         self.values.ty()
     }
-    /// Entries that it has at least, as far as that is known without a wait.
+    /// A lower bound of the number of entries, known without a wait.
     pub(super) fn least_entries(&self) -> usize {
         match &self.form {
             Form::Full => self.len,
-            Form::List(places) => places.len(),
+            Form::List(indices) => indices.len(),
             Form::Bitmap(present) => present.count.get().copied().unwrap_or(present.least),
         }
     }
-    /// The same vector, which is known to have so many entries at least.
+    /// The same vector, known to have at least `entries` entries.
     pub(super) fn with_at_least(mut self, entries: usize) -> Self {
         if let Form::Bitmap(present) = &mut self.form {
             present.least = entries;
         }
         self
     }
-    /// The bitmap, as an argument: none where every place has an entry. Not for lists.
+    /// The bitmap as a kernel argument; `None` for a full vector. Not for sparse vectors.
     pub(super) fn present(&self) -> Option<&Buffer<bool>> {
         match &self.form {
-            Form::Bitmap(present) => Some(&present.places),
+            Form::Bitmap(present) => Some(&present.flags),
             Form::Full | Form::List(_) => None,
         }
     }
-    /// The places of a list, as an argument.
-    pub(super) fn places(&self) -> Option<&Buffer<u32>> {
+    /// The indices of a sparse vector, as a kernel argument.
+    pub(super) fn indices(&self) -> Option<&Buffer<u32>> {
         match &self.form {
-            Form::List(places) => Some(places),
+            Form::List(indices) => Some(indices),
             Form::Full | Form::Bitmap(_) => None,
         }
     }
-    /// The vector as one of T.
+    /// The vector with its value type T known.
     /// # Errors
     /// [`Error::Argument`] if its values are of another type.
     pub(crate) fn typed<T: Value>(self) -> Result<DeviceVector<T>> {
@@ -116,8 +115,8 @@ impl RawVector {
     }
 }
 
-/// A vector on the device with entries at some places or at all: full, a bitmap or a list inside, whichever an
-/// operation makes. Cloning it copies nothing.
+/// A sparse vector on the device, stored full, as a bitmap or as a list of indices, whichever the operation that makes
+/// it yields. A clone shares the arrays.
 ///
 /// # Example
 /// ```no_run
@@ -136,29 +135,29 @@ pub struct DeviceVector<T> {
 }
 
 impl<T> Clone for DeviceVector<T> {
-    /// Another name for the same vector; nothing is copied.
+    /// Shares the arrays; nothing is copied.
     fn clone(&self) -> Self {
         Self { raw: self.raw.clone(), of: PhantomData }
     }
 }
 
 impl<T: Value> DeviceVector<T> {
-    /// Places, with or without an entry.
+    /// The dimension: the number of indices, with or without an entry.
     #[must_use]
     pub fn len(&self) -> usize {
         self.raw.len
     }
-    /// Whether there are no places.
+    /// Whether the dimension is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.raw.len == 0
     }
-    /// Whether every place has an entry, as far as its form tells.
+    /// Whether every index has an entry, as far as its form tells.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self.raw.form, Form::Full)
     }
-    /// Whether it is a list inside.
+    /// Whether it is stored as a list of indices.
     #[must_use]
     pub fn is_list(&self) -> bool {
         matches!(self.raw.form, Form::List(_))
@@ -166,18 +165,18 @@ impl<T: Value> DeviceVector<T> {
     /// Bytes of device memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let places = match &self.raw.form {
+        let form = match &self.raw.form {
             Form::Full => 0,
-            Form::Bitmap(present) => present.places.bytes(),
-            Form::List(places) => places.bytes(),
+            Form::Bitmap(present) => present.flags.bytes(),
+            Form::List(indices) => indices.bytes(),
         };
-        places + self.raw.values.bytes()
+        form + self.raw.values.bytes()
     }
-    /// The vector, its type forgotten.
+    /// The vector without its static value type.
     pub(crate) fn raw(&self) -> &RawVector {
         &self.raw
     }
-    /// The same, to be written to.
+    /// The same, for writing.
     pub(crate) fn raw_mut(&mut self) -> &mut RawVector {
         &mut self.raw
     }
@@ -185,175 +184,175 @@ impl<T: Value> DeviceVector<T> {
 
 impl Cuda {
     /// Starts the kernel `name` of a program of `cuda/vector.cu` with a thread for each of `n` items.
-    pub(super) fn each(&self, front: Front<'_>, name: &str, n: usize, arguments: &[Arg]) -> Result<()> {
-        self.vector_program(front)?.kernel(name)?.launch(Shape::for_each(n, 256)?, arguments)
+    pub(super) fn each(&self, prefix: Prefix<'_>, name: &str, n: usize, arguments: &[Arg]) -> Result<()> {
+        self.vector_program(prefix)?.kernel(name)?.launch(Shape::for_each(n, 256)?, arguments)
     }
-    fn vector_program(&self, front: Front<'_>) -> Result<Arc<Program>> {
-        self.program_of(SOURCE, front)
+    fn vector_program(&self, prefix: Prefix<'_>) -> Result<Arc<Program>> {
+        self.program_of(SOURCE, prefix)
     }
 
-    /// Entries. Waits for the device the first time for a bitmap.
+    /// Entries. Waits for the device the first time it counts a bitmap.
     pub(crate) fn vector_nnz_raw(&self, v: &RawVector) -> Result<usize> {
         let present = match &v.form {
             Form::Full => return Ok(v.len),
-            Form::List(places) => return Ok(places.len()),
+            Form::List(indices) => return Ok(indices.len()),
             Form::Bitmap(present) => present,
         };
         if let Some(&known) = present.count.get() {
             return Ok(known);
         }
         let total = self.zeroed::<u64>(1, "entries of a vector")?;
-        self.each(PLACES, "count_present", v.len, args![&present.places, v.len as u64, &total])?;
+        self.each(PLACES, "count_present", v.len, args![&present.flags, v.len as u64, &total])?;
         let count = self.get_at(&total, 0)? as usize;
         Ok(*present.count.get_or_init(|| count))
     }
 
-    /// The vector with values that stand at their places: full, or a bitmap. Itself if it is no list.
+    /// The vector with values stored by index: full, or a bitmap. A full or bitmap vector is returned as is.
     pub(crate) fn to_bitmap_raw(&self, v: &RawVector) -> Result<RawVector> {
-        let Form::List(places) = &v.form else { return Ok(v.clone()) };
+        let Form::List(indices) = &v.form else { return Ok(v.clone()) };
         let values = self.alloc_raw(v.ty(), v.len, "values of a vector")?;
-        let n = places.len();
-        let front = moves(v.ty());
-        self.each(Front::new("", &front), "scatter", n, args![places, n as u64, &v.values, &values])?;
-        Ok(RawVector::bitmap(self.present_of(v.len, places)?, values))
+        let n = indices.len();
+        let settings = moves(v.ty());
+        self.each(Prefix::new("", &settings), "scatter", n, args![indices, n as u64, &v.values, &values])?;
+        Ok(RawVector::bitmap(self.present_of(v.len, indices)?, values))
     }
-    /// A bitmap of `len` places that is true at those of a list.
-    pub(super) fn present_of(&self, len: usize, places: &Buffer<u32>) -> Result<Buffer<bool>> {
-        let present = self.zeroed::<bool>(len, "places of a vector")?;
-        self.each(PLACES, "set_present", places.len(), args![places, places.len() as u64, &present])?;
+    /// A bitmap of length `len` that is true at the given indices.
+    pub(super) fn present_of(&self, len: usize, indices: &Buffer<u32>) -> Result<Buffer<bool>> {
+        let present = self.zeroed::<bool>(len, "the bitmap of a vector")?;
+        self.each(PLACES, "set_present", indices.len(), args![indices, indices.len() as u64, &present])?;
         Ok(present)
     }
-    /// A bitmap that is true at all of `len` places.
-    pub(super) fn filled_places(&self, len: usize) -> Result<Buffer<bool>> {
-        let all = self.alloc::<bool>(len, "places of a vector")?;
+    /// A bitmap of length `len` that is true everywhere.
+    pub(super) fn filled_bitmap(&self, len: usize) -> Result<Buffer<bool>> {
+        let all = self.alloc::<bool>(len, "the bitmap of a vector")?;
         self.fill_bytes(&all, 1)?;
         Ok(all)
     }
-    /// The vector as a list: itself if it is one. Waits for the number of entries of a bitmap.
+    /// The vector as a list of indices and values. Waits for the number of entries of a bitmap.
     pub(crate) fn to_list_raw(&self, v: &RawVector) -> Result<RawVector> {
-        let (places, values) = self.entries_raw(v)?;
-        Ok(RawVector::list(v.len, places, values))
+        let (indices, values) = self.entries_raw(v)?;
+        Ok(RawVector::list(v.len, indices, values))
     }
-    /// Its entries as a list has them. Waits for the number of entries of a bitmap.
+    /// Its entries as a list of indices and values. Waits for the number of entries of a bitmap.
     pub(crate) fn entries_raw(&self, v: &RawVector) -> Result<RawEntries> {
         match &v.form {
-            Form::List(places) => Ok((places.clone(), Arc::clone(&v.values))),
+            Form::List(indices) => Ok((indices.clone(), Arc::clone(&v.values))),
             Form::Full => {
                 column_bound(v.len)?;
-                let places = self.alloc::<u32>(v.len, "places of a vector")?;
-                self.each(PLACES, "numbers", v.len, args![v.len as u64, &places])?;
-                Ok((places, Arc::clone(&v.values)))
+                let indices = self.alloc::<u32>(v.len, "indices of a vector")?;
+                self.each(PLACES, "numbers", v.len, args![v.len as u64, &indices])?;
+                Ok((indices, Arc::clone(&v.values)))
             }
             Form::Bitmap(present) => {
-                let marks = self.alloc::<u32>(v.len, "places of a vector")?;
-                self.each(PLACES, "marks_of", v.len, args![&present.places, v.len as u64, &marks])?;
-                let (places, values) = self.kept_entries(v.len, [None; 2], &v.values, &marks)?;
-                let _ = present.count.set(places.len());
-                Ok((places, values))
+                let marks = self.alloc::<u32>(v.len, "marks of a vector's entries")?;
+                self.each(PLACES, "marks_of", v.len, args![&present.flags, v.len as u64, &marks])?;
+                let (indices, values) = self.kept_entries(v.len, [None; 2], &v.values, &marks)?;
+                let _ = present.count.set(indices.len());
+                Ok((indices, values))
             }
         }
     }
-    /// The vector with `fill` where it has no entry; itself if it has all.
+    /// The vector with `fill` where it has no entry; a full vector is returned as is.
     pub(crate) fn to_full_raw(&self, v: &RawVector, fill: Slice<'_>) -> Result<RawVector> {
         if matches!(v.form, Form::Full) {
             return Ok(v.clone());
         }
         let fill = self.scalar(fill, v.ty())?;
         let values = self.alloc_raw(v.ty(), v.len, "values of a vector")?;
-        let (front, n) = (moves(v.ty()), v.len as u64);
-        let front = Front::new("", &front);
+        let (settings, n) = (moves(v.ty()), v.len as u64);
+        let prefix = Prefix::new("", &settings);
         let filled = |present: Option<&Buffer<bool>>| {
-            self.each(front, "fill_absent", v.len, args![present, &v.values, &fill, n, &values])
+            self.each(prefix, "fill_absent", v.len, args![present, &v.values, &fill, n, &values])
         };
         match &v.form {
-            Form::List(places) => {
+            Form::List(indices) => {
                 filled(None)?;
-                let entries = places.len();
-                self.each(front, "scatter", entries, args![places, entries as u64, &v.values, &values])?;
+                let entries = indices.len();
+                self.each(prefix, "scatter", entries, args![indices, entries as u64, &v.values, &values])?;
             }
             Form::Full | Form::Bitmap(_) => filled(v.present())?,
         }
         Ok(RawVector::full(values))
     }
 
-    /// Makes w a full vector or a bitmap that no one shares, to be written to.
+    /// Turns w into a full vector or a bitmap that shares no array, for writing.
     pub(super) fn make_writable(&self, w: &mut RawVector) -> Result<()> {
         *w = self.to_bitmap_raw(w)?;
         if Arc::get_mut(&mut w.values).is_none() {
             w.values = self.duplicate_raw(&w.values, 0..w.len, "values of a vector")?;
         }
         if let Form::Bitmap(present) = &mut w.form {
-            if Arc::get_mut(present.places.raw_mut()).is_none() {
-                present.places = self.duplicate(&present.places, "places of a vector")?;
+            if Arc::get_mut(present.flags.raw_mut()).is_none() {
+                present.flags = self.duplicate(&present.flags, "the bitmap of a vector")?;
             }
-            // It will be another number.
+            // The count is about to change.
             (present.count, present.least) = Default::default();
         }
         Ok(())
     }
 
-    /// The list of the entries that are marked, of a vector of `len` places: entry p at `places[p]`, or p, with the
-    /// value `from[at[p]]`, or `from[p]`. Waits for their number.
+    /// The sparse vector of the flagged entries, of length `len`: entry p has index `indices[p]`, or p, and value
+    /// `from[at[p]]`, or `from[p]`. Waits for the number of entries.
     pub(super) fn marked(
         &self,
         len: usize,
-        places: Option<&Buffer<u32>>,
+        indices: Option<&Buffer<u32>>,
         at: Option<&Buffer<u32>>,
         from: &RawBuffer,
         marks: &Buffer<u32>,
     ) -> Result<RawVector> {
-        let (places, values) = self.kept_entries(len, [places, at], from, marks)?;
-        Ok(RawVector::list(len, places, values))
+        let (indices, values) = self.kept_entries(len, [indices, at], from, marks)?;
+        Ok(RawVector::list(len, indices, values))
     }
     fn kept_entries(
         &self,
         len: usize,
-        [places, at]: [Option<&Buffer<u32>>; 2],
+        [indices, at]: [Option<&Buffer<u32>>; 2],
         from: &RawBuffer,
         marks: &Buffer<u32>,
     ) -> Result<RawEntries> {
         column_bound(len)?;
-        // There are fewer than 2³² marks, each 0 or 1.
+        // Fewer than 2³² flags, each 0 or 1.
         let scan = Scan::begin(self, marks, marks.len() as u64, 0)?;
         let before = scan.offsets(self, marks, false, "entries of a vector")?;
         let nnz = scan.get(self)?.0 as usize;
-        let kept = self.alloc::<u32>(nnz, "places of a vector")?;
+        let kept = self.alloc::<u32>(nnz, "indices of a vector")?;
         let values = self.alloc_raw(from.ty(), nnz, "values of a vector")?;
-        let (front, n) = (moves(from.ty()), marks.len());
-        let arguments = args![places, at, from, n as u64, &before, &kept, &values];
-        self.each(Front::new("", &front), "compact", n, arguments)?;
+        let (settings, n) = (moves(from.ty()), marks.len());
+        let arguments = args![indices, at, from, n as u64, &before, &kept, &values];
+        self.each(Prefix::new("", &settings), "compact", n, arguments)?;
         Ok((kept, values))
     }
 
-    /// A full vector of values of a type known at run time.
+    /// A full vector, the type of its values known at run time.
     pub(crate) fn upload_full_raw(&self, values: Slice<'_>) -> Result<RawVector> {
         column_bound(values.len())?;
         Ok(RawVector::full(self.put_raw(values, "values of a vector")?))
     }
-    /// A bitmap vector of values of a type known at run time.
+    /// A bitmap vector, the type of its values known at run time.
     pub(crate) fn upload_bitmap_raw(&self, present: &[bool], values: Slice<'_>) -> Result<RawVector> {
         column_bound(values.len())?;
         if present.len() != values.len() {
-            let (what, found, expected) = ("places of a vector", present.len(), values.len());
+            let (what, found, expected) = ("the bitmap of a vector", present.len(), values.len());
             return Err(Error::Length { what, found, expected });
         }
-        let present = self.put(present, "places of a vector")?;
+        let present = self.put(present, "the bitmap of a vector")?;
         Ok(RawVector::bitmap(present, self.put_raw(values, "values of a vector")?))
     }
-    /// A vector of `len` places with values at these, which increase (the caller knows).
-    pub(crate) fn upload_list_raw(&self, len: usize, places: &[u32], values: Slice<'_>) -> Result<RawVector> {
+    /// A vector of length `len` with values at the given indices, which the caller guarantees to increase.
+    pub(crate) fn upload_list_raw(&self, len: usize, indices: &[u32], values: Slice<'_>) -> Result<RawVector> {
         column_bound(len)?;
-        if places.len() != values.len() {
-            let (what, found, expected) = ("places of a vector", places.len(), values.len());
+        if indices.len() != values.len() {
+            let (what, found, expected) = ("indices of a vector", indices.len(), values.len());
             return Err(Error::Length { what, found, expected });
         }
-        let places = self.put(places, "places of a vector")?;
-        Ok(RawVector::list(len, places, self.put_raw(values, "values of a vector")?))
+        let indices = self.put(indices, "indices of a vector")?;
+        Ok(RawVector::list(len, indices, self.put_raw(values, "values of a vector")?))
     }
 
-    /// A vector with these values at all places.
+    /// A full vector.
     /// # Errors
-    /// [`Error::IndexOverflow`] for 2³² places or more; [`Error::DeviceMemory`], [`Error::Device`].
+    /// [`Error::IndexOverflow`] for 2³² values or more; [`Error::DeviceMemory`], [`Error::Device`].
     pub fn upload_full<T: Value>(&self, values: &[T]) -> Result<DeviceVector<T>> {
         self.upload_full_raw(Slice::of(values))?.typed()
     }
@@ -367,39 +366,39 @@ impl Cuda {
     /// # Errors
     /// Those of [`upload_full`](Self::upload_full), and [`Error::OutOfMemory`].
     pub fn upload_list<T: Value, I: Index>(&self, v: &SparseVec<T, I>) -> Result<DeviceVector<T>> {
-        let what = "places of a vector";
+        let what = "indices of a vector";
         column_bound(v.len())?;
-        let places = crate::par::collected(v.nnz(), v.indices().iter().map(|i| i.get() as u32), what)?;
-        self.upload_list_raw(v.len(), &places, Slice::of(v.values()))?.typed()
+        let indices = crate::par::collected(v.nnz(), v.indices().iter().map(|i| i.get() as u32), what)?;
+        self.upload_list_raw(v.len(), &indices, Slice::of(v.values()))?.typed()
     }
-    /// The entries on the host, whatever its form.
+    /// The entries on the host, for any form.
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceMemory`], [`Error::Device`].
     pub fn download_list<T: Value, I: Index>(&self, v: &DeviceVector<T>) -> Result<SparseVec<T, I>> {
-        let ((places, values), what) = (self.entries_raw(v.raw())?, "places of a vector");
-        let places = self.get(&places, what)?;
-        let places = crate::par::collected(places.len(), places.iter().map(|&i| I::cast(i as usize)), what)?;
-        SparseVec::new(v.len(), places, self.get(&Buffer::of(values)?, "values of a vector")?)
+        let ((indices, values), what) = (self.entries_raw(v.raw())?, "indices of a vector");
+        let indices = self.get(&indices, what)?;
+        let indices = crate::par::collected(indices.len(), indices.iter().map(|&i| I::cast(i as usize)), what)?;
+        SparseVec::new(v.len(), indices, self.get(&Buffer::of(values)?, "values of a vector")?)
     }
-    /// All values on the host, `fill` at places without an entry.
+    /// All values on the host, `fill` where there is no entry.
     /// # Errors
     /// Those of [`download_list`](Self::download_list).
     pub fn download_full<T: Value>(&self, v: &DeviceVector<T>, fill: T) -> Result<Vec<T>> {
         self.get(&Buffer::of(self.to_full_raw(v.raw(), Slice::of(&[fill]))?.values)?, "values of a vector")
     }
-    /// The vector with values that stand at their places, full or a bitmap; itself if it is no list.
+    /// The vector with values stored by index, full or a bitmap. A full or bitmap vector is returned as is.
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Device`].
     pub fn to_bitmap<T: Value>(&self, v: &DeviceVector<T>) -> Result<DeviceVector<T>> {
         self.to_bitmap_raw(v.raw())?.typed()
     }
-    /// The vector as a list; itself if it is one. Waits for the number of entries of a bitmap.
+    /// The vector as a list of indices and values. Waits for the number of entries of a bitmap.
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Device`].
     pub fn to_list<T: Value>(&self, v: &DeviceVector<T>) -> Result<DeviceVector<T>> {
         self.to_list_raw(v.raw())?.typed()
     }
-    /// The vector with `fill` where it has no entry; itself if it is full.
+    /// The vector with `fill` where it has no entry; a full vector is returned as is.
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Device`].
     pub fn to_full<T: Value>(&self, v: &DeviceVector<T>, fill: T) -> Result<DeviceVector<T>> {

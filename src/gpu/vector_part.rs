@@ -1,11 +1,11 @@
-//! Parts of vectors by index lists, and folds of places that are named several times.
+//! Extracting from vectors and assigning to them by index lists, with folds over repeated indices.
 
 use std::sync::Arc;
 
 use super::assign::Assigned;
 use super::buffer::Buffer;
 use super::csr::{RawCsr, column_bound};
-use super::front::Front;
+use super::defines::Prefix;
 use super::index::DeviceList;
 use super::launch::args;
 use super::pattern::{DevicePattern, Offsets};
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 impl Cuda {
     /// w(p) = v(I(p)) where v has that entry.
     ///
-    /// Cost: O(|I|), of a list inside a binary search for each index.
+    /// Cost: O(|I|); for a sparse v, a binary search for each index.
     pub(crate) fn vector_part_raw(&self, v: &RawVector, list: &IndexList) -> Result<RawVector> {
         let list = self.device_list(list, "indices", v.len)?;
         if list.is_all(v.len) {
@@ -26,9 +26,9 @@ impl Cuda {
         }
         self.vector_gather_raw(v, &self.indices_of(&list)?)
     }
-    /// The vector of `len` places with w(I(p)) = u(p).
+    /// The vector of length `len` with w(I(p)) = u(p).
     ///
-    /// Cost: O(nnz(u)) where the list increases and u is full or a list inside, else O(len).
+    /// Cost: O(nnz(u)) where the list increases and u is full or sparse, else O(len).
     pub(crate) fn vector_place_raw(&self, u: &RawVector, list: &IndexList, len: usize) -> Result<RawVector> {
         column_bound(len)?;
         let list = self.distinct_list(list, "indices", len)?;
@@ -41,33 +41,33 @@ impl Cuda {
         let indices = self.indices_of(&list)?;
         match &u.form {
             Form::Full if list.increases() => Ok(RawVector::list(len, indices, Arc::clone(&u.values))),
-            Form::List(places) if list.increases() => {
-                let (front, n) = (moves(Type::U32), places.len());
-                let to = self.alloc::<u32>(n, "places of a vector")?;
-                self.each(Front::new("", &front), "gather", n, args![places, n as u64, &indices, &to])?;
+            Form::List(listed) if list.increases() => {
+                let (settings, n) = (moves(Type::U32), listed.len());
+                let to = self.alloc::<u32>(n, "indices of a vector")?;
+                self.each(Prefix::new("", &settings), "gather", n, args![listed, n as u64, &indices, &to])?;
                 Ok(RawVector::list(len, to, Arc::clone(&u.values)))
             }
             _ => {
-                let mut w = RawVector::list(len, self.alloc(0, "places of a vector")?, self.nothing(u.ty())?);
+                let mut w = RawVector::list(len, self.alloc(0, "indices of a vector")?, self.nothing(u.ty())?);
                 self.vector_assign_at(&mut w, &indices, &Assigned::Vector(u))?;
                 Ok(w)
             }
         }
     }
-    /// The entries of u at the places of a list.
+    /// The entries of u at the indices of a list.
     ///
-    /// Cost: O(|I|) of a list that increases, else O(n).
+    /// Cost: O(|I|) for an increasing list, else O(n).
     pub(crate) fn vector_within_raw(&self, u: &RawVector, list: &IndexList) -> Result<RawVector> {
         let list = self.device_list(list, "indices", u.len)?;
         if list.is_all(u.len) {
             return Ok(u.clone());
         }
-        // The values of a mask do not matter.
-        let mask = self.places_of(&list, u.len)?;
+        // The values of a mask are not read.
+        let mask = self.pattern_of(&list, u.len)?;
         self.vector_restrict_raw(u, &mask, false)
     }
-    /// A vector of `len` places with entries at the indices of a list, which may repeat them.
-    fn places_of(&self, list: &DeviceList, len: usize) -> Result<RawVector> {
+    /// A vector of length `len` with entries at the indices of a list, which may repeat them.
+    fn pattern_of(&self, list: &DeviceList, len: usize) -> Result<RawVector> {
         let indices = self.indices_of(list)?;
         if list.increases() {
             let values = Arc::clone(indices.raw());
@@ -77,8 +77,8 @@ impl Cuda {
         let values = Arc::clone(present.raw());
         Ok(RawVector::bitmap(present, values))
     }
-    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i, of `len` places: uᵀ·P, P having an entry
-    /// (p, I(p)) for each p, over a ring whose ⊗ is its first operand.
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over all p, q, … with I(p) = I(q) = … = i, a vector of length `len`: uᵀ·P over a ring
+    /// whose ⊗ returns its first operand, where P has an entry (p, I(p)) for each p.
     pub(crate) fn vector_scatter_raw(
         &self,
         ring: &Printed,
@@ -92,7 +92,7 @@ impl Cuda {
         }
         self.vector_fold_raw(ring, u, &self.indices_of(&list)?, len)
     }
-    /// The same for indices on the device, as many as u has places and each below `len`.
+    /// The same for indices on the device: one for each index of u, each below `len`.
     pub(crate) fn vector_fold_raw(
         &self,
         ring: &Printed,
@@ -103,7 +103,7 @@ impl Cuda {
         column_bound(len)?;
         let row_ptr = self.indices_of(&DeviceList::range(0, to.len() + 1))?;
         let pattern = DevicePattern::new((to.len(), len), true, Offsets::Small(row_ptr), to.clone());
-        let values = self.alloc_raw(ring.b, to.len(), "places of a fold")?;
+        let values = self.alloc_raw(ring.b, to.len(), "values of a fold")?;
         self.fill_bytes(&values, 0)?;
         self.vxm_vector(ring, u, &RawCsr::new(pattern, values), None)
     }

@@ -1,7 +1,7 @@
-//! Betweenness of vertices by Brandes' algorithm, written with operations.
+//! Betweenness of vertices by Brandes' algorithm, expressed in GraphBLAS operations.
 //!
-//! Forward, q⟨¬paths, replace⟩ = qᵀ plus.first A and paths⟨q⟩ = q, a level at a time; backward, with u(v) one more than
-//! the dependency of v, from the last level on u += w ∘ q, where w⟨q⟩ = A plus.second (u ∘ 1/r), r the paths to the
+//! Forward, one level at a time: q⟨¬paths, replace⟩ = qᵀ plus.first A and paths⟨q⟩ = q. Backward from the last level,
+//! with u(v) one more than the dependency of v: u += w ∘ q, where w⟨q⟩ = A plus.second (u ∘ 1/r), r the paths to the
 //! vertices of the next level and q those to the vertices of this one. Sources: Brandes 2001, "A Faster Algorithm for
 //! Betweenness Centrality"; Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra".
 
@@ -11,13 +11,13 @@ use crate::backend::{Backend, Container};
 use crate::par::{collected, out_of_memory};
 use crate::{Error, Index, Result, Vector};
 
-/// For each vertex v, the sum over the sources s and all vertices t of the part of the shortest paths from s to t that
-/// go through v, v neither s nor t.
+/// For each vertex v, the sum over the sources s and all vertices t of the fraction of the shortest paths from s to t
+/// that pass through v, v neither s nor t.
 ///
 /// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value; `at` is its transpose. With all
-/// vertices as sources it is the betweenness centrality of a directed graph, of an undirected one twice that. Numbers
-/// of paths are doubles: beyond 2¹⁰²⁴, as on a grid of 1000×1000, the result is NaN. Cost: O(sources · (n + nnz))
-/// operations of the machine, of each source in twice as many steps as there are levels, and O(n) values.
+/// vertices as sources the result is the betweenness centrality of a directed graph, or twice that of an undirected
+/// one. Path counts are doubles: beyond 2¹⁰²⁴, as on a grid of 1000×1000, the result is NaN. Cost: O(sources · (n +
+/// nnz)) operations of the backend, per source in twice as many steps as there are levels, and O(n) values.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Shape`] if `at` has another shape; [`Error::Argument`] for a source that is no
 /// vertex; those of the [`Backend`].

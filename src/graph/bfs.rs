@@ -1,9 +1,9 @@
-//! Breadth-first levels and trees of a graph, by products of a sparse vector and the adjacency matrix.
+//! Breadth-first levels and trees of a graph, expressed as products of a sparse vector and the adjacency matrix.
 //!
-//! The frontier is a vector q. One step is q⟨¬levels, replace⟩ = qᵀ any.pair A: the vertices that an edge from the
-//! frontier leads to and that no earlier step has reached. With Aᵀ at hand a step goes by the vertices that are left
-//! where that is less work. Sources: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra";
-//! Beamer, Asanović, Patterson 2012, "Direction-optimizing breadth-first search".
+//! The frontier is a vector q. One step is q⟨¬levels, replace⟩ = qᵀ any.pair A: the unvisited vertices with an edge
+//! from the frontier. Given Aᵀ, a step may instead pull from the unvisited vertices, if that is less work. Sources:
+//! Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra"; Beamer, Asanović, Patterson 2012,
+//! "Direction-optimizing breadth-first search".
 
 use super::checks::vertices;
 use crate::algebra::{Any, Identity, Min, Pair, Ring, SecondI, Value};
@@ -11,11 +11,11 @@ use crate::backend::{Backend, Container};
 use crate::par::filled;
 use crate::{Index, Result, Vector};
 
-/// The least number of edges on a way from `source` to each vertex, `None` where there is no way.
+/// The least number of edges on a path from `source` to each vertex, `None` if there is no path.
 ///
-/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value; `at` is its transpose, which is the
-/// matrix itself if that is symmetric. Without it each step follows the edges of the frontier. On the processor
-/// [`bfs`](super::bfs()) is faster. Cost: O(n + nnz) operations of the machine in as many steps as there are levels.
+/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value; `at` is its transpose, for a
+/// symmetric matrix the matrix itself. Without it each step follows the edges of the frontier. On the CPU
+/// [`bfs`](super::bfs()) is faster. Cost: O(n + nnz) operations of the backend in as many steps as there are levels.
 /// # Errors
 /// [`Error::NotSquare`](crate::Error::NotSquare); [`Error::Argument`](crate::Error::Argument) if there is no vertex
 /// `source`, or `at` cannot be the transpose; those of the [`Backend`].
@@ -35,7 +35,7 @@ pub fn bfs_levels<B: Backend, T: Value>(
 ) -> Result<Vec<Option<u32>>> {
     let n = vertices(on, "bfs_levels", a, &[source])?;
     let next = Ring(Any::<bool>::new(), Pair::<bool, bool, T>::default());
-    // A vertex fits 32 bits, as columns do.
+    // Vertices fit 32 bits, like columns.
     let mut q = on.upload_vector(&Vector::new(n, vec![u32::cast(source)], vec![true])?)?;
     let mut levels = on.upload_vector(&Vector::<u32>::empty(n)?)?;
     let mut level = 0;
@@ -52,8 +52,8 @@ pub fn bfs_levels<B: Backend, T: Value>(
     Ok(found)
 }
 
-/// Parents in a breadth-first tree: of each vertex that `source` leads to the least of those vertices, a level nearer,
-/// from which an edge leads to it; of `source` itself.
+/// Parents in a breadth-first tree: for each reachable vertex, the least vertex one level nearer with an edge to it;
+/// for `source`, itself.
 ///
 /// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. Cost: that of [`bfs_levels`].
 /// # Errors
@@ -84,7 +84,7 @@ pub fn bfs_parents<B: Backend, T: Value>(
     }
     let parents = on.download_vector(&parents)?;
     let mut found = filled(n, None, "parents")?;
-    // A vertex fits 32 bits.
+    // Vertices fit 32 bits.
     parents.iter().for_each(|(v, &parent)| found[v] = Some(parent as u32));
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! Betweenness of vertices by a search from each source, forward for numbers of paths, backward for dependencies.
+//! Betweenness of vertices by a search from each source: forward for path counts, backward for dependencies.
 //!
 //! Source: Brandes 2001, "A Faster Algorithm for Betweenness Centrality"; Brandes, Pich 2007, "Centrality estimation in
 //! large networks" (samples of sources).
@@ -13,14 +13,14 @@ use crate::{Cpu, Error, Result};
 /// `B(v) = Σ σ(s, t | v) / σ(s, t)` over pairs s ≠ v ≠ t: the fraction of the shortest paths from s to t that pass
 /// through v. Each pair of an undirected graph counts once.
 ///
-/// Paths are shortest by weights if the graph has them, else by numbers of edges. With `normalized` divided by the
-/// number of pairs, (n − 1)(n − 2), half of it for an undirected graph; networkx does so unless told otherwise. Cost:
-/// O(n (n + m)) time, O(n (n + m + n log n)) with weights; 256n bytes, and 20n for each thread. The same bits for any
-/// number of threads.
+/// Paths are shortest by weights if the graph has them, otherwise by numbers of edges. With `normalized` the result is
+/// divided by the number of pairs, (n − 1)(n − 2), or half of it for an undirected graph, as in networkx by default.
+/// Cost: O(n (n + m)) time, O(n (n + m + n log n)) with weights; 256n bytes, and 20n per thread. Bitwise the same for
+/// any number of threads.
 /// # Errors
-/// [`Error::Argument`] naming an edge whose weight is not positive, and where weights are so far apart that adding one
-/// does not change a distance; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
-/// [`Error::Device`], and [`Error::Unsupported`] for weights.
+/// [`Error::Argument`] naming an edge whose weight is not positive, and if weights differ so much in magnitude that
+/// adding one does not change a distance; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU
+/// [`Error::DeviceMemory`], [`Error::Device`], and [`Error::Unsupported`] for weights.
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -43,12 +43,12 @@ pub fn betweenness_centrality(on: &(impl GraphBackend + ?Sized), g: &Graph, norm
     Ok(found)
 }
 
-/// An estimate of [`betweenness_centrality`] from `samples` sources, drawn without repetition by `seed`: n/samples
+/// An estimate of [`betweenness_centrality`] from `samples` sources, drawn without replacement by `seed`: n/samples
 /// times their sum.
 ///
-/// The same sources on every machine. Cost: that of `samples` searches.
+/// The sources are the same on every backend. Cost: that of `samples` searches.
 /// # Errors
-/// Those of [`betweenness_centrality`]; [`Error::Argument`] for no sample, or more than vertices.
+/// Those of [`betweenness_centrality`]; [`Error::Argument`] for zero samples, or more than vertices.
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -71,7 +71,7 @@ pub fn sampled_betweenness(
     if samples == 0 || samples > n {
         return Err(Error::Argument { name: "samples", message: format!("{samples} of a graph of {n} vertices") });
     }
-    // The first places of a shuffle.
+    // A partial Fisher–Yates shuffle.
     let mut drawn = reserved(n, "sources")?;
     drawn.extend(0..n);
     let mut state = seed;
@@ -89,7 +89,7 @@ pub fn sampled_betweenness(
     Ok(found)
 }
 
-/// Pairs counted once, and divided by their number.
+/// The factor that counts pairs once and, if `normalized`, divides by their number.
 fn scale(g: &Graph, normalized: bool) -> f64 {
     let n = g.vertices() as f64;
     let both = if g.kind() == GraphKind::Undirected { 0.5 } else { 1.0 };
@@ -99,12 +99,12 @@ fn scale(g: &Graph, normalized: bool) -> f64 {
     }
 }
 
-/// `δ(v) = Σ_s Σ_t σ(s, t | v) / σ(s, t)` over the given sources s ≠ v and all vertices t ≠ v: what the sources depend
-/// on v. A source that is named twice counts twice.
+/// `δ(v) = Σ_s Σ_t σ(s, t | v) / σ(s, t)` over the given sources s ≠ v and all vertices t ≠ v: the dependency of the
+/// sources on v. Repeated sources count repeatedly.
 ///
-/// Over all vertices it is [`betweenness_centrality`] of a directed graph, of an undirected one twice that. Cost: O(n +
-/// m) a source; sources are shared among the threads, or on a GPU among groups of blocks, each with 32n bytes and up to
-/// 4 GiB in all. Sources with more shortest paths to a vertex than a double holds go from a GPU to the processor.
+/// Over all vertices it is [`betweenness_centrality`] of a directed graph, or twice that of an undirected one. Cost:
+/// O(n + m) per source; sources are distributed over the threads, or on a GPU over groups of blocks, each with 32n
+/// bytes and up to 4 GiB in all. Sources whose path counts overflow a double are moved from a GPU to the CPU.
 /// # Errors
 /// Those of [`betweenness_centrality`]; [`Error::Argument`] naming a source that is no vertex.
 /// # Example
@@ -131,7 +131,7 @@ pub fn dependencies(on: &(impl GraphBackend + ?Sized), g: &Graph, sources: &[usi
         #[cfg(feature = "cuda")]
         Place::Cuda(_) if g.is_weighted() => Err(Error::Unsupported {
             what: "betweenness by weights on a GPU".into(),
-            why: "it is computed on the processor".into(),
+            why: "only the CPU supports it".into(),
         }),
         #[cfg(feature = "cuda")]
         Place::Cuda(cuda) => {
@@ -140,7 +140,7 @@ pub fn dependencies(on: &(impl GraphBackend + ?Sized), g: &Graph, sources: &[usi
             note(|| {
                 let long = match left {
                     0 => String::new(),
-                    _ => format!("; {left} on the processor, with more paths than a double holds"),
+                    _ => format!("; {left} on the CPU, with more paths than a double holds"),
                 };
                 format!("betweenness: {count} searches, {at_once} at once{long}")
             });
@@ -154,7 +154,7 @@ pub fn dependencies(on: &(impl GraphBackend + ?Sized), g: &Graph, sources: &[usi
     }
 }
 
-/// Dependencies of a graph that has vertices on one source at least.
+/// Dependencies of at least one source on a nonempty graph.
 fn by_threads(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
     let n = g.vertices();
     // The transpose of a directed graph costs about a search.
@@ -165,7 +165,7 @@ fn by_threads(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
     let mut parts = reserved(groups, "groups of sources")?;
     let cut = |group: usize| group * sources.len() / groups;
     parts.extend(all.chunks_mut(n).enumerate());
-    note(|| format!("betweenness: {} searches, {} at once at most", sources.len(), groups.min(cpu.threads().count())));
+    note(|| format!("betweenness: {} searches, at most {} at once", sources.len(), groups.min(cpu.threads().count())));
     let alone = Threads::caller();
     for_each_part(
         cpu.threads(),
@@ -190,44 +190,44 @@ fn by_threads(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// Whether an edge of weight `w` ends a shortest path, from a vertex `d` away to one `there` away.
+/// Whether an edge of weight `w` ends a shortest path, from a vertex at distance `d` to one at distance `there`.
 fn is_tight(d: f64, w: f64, there: f64) -> bool {
     d < there && d + w == there && there < f64::INFINITY
 }
 
-/// A number of paths that is divided by itself, and its logarithm to base 2.
+/// Threshold at which a path count is rescaled, and its logarithm to base 2.
 const LARGE: f64 = (1u64 << 60) as f64;
 const LARGE_BITS: i32 = 60;
 
-/// 2ᵉ, 0 where it is too small for a normal double.
+/// 2ᵉ, flushed to 0 below the normal doubles.
 #[inline(always)]
 fn power(e: i32) -> f64 {
     if e < -1022 { 0.0 } else { f64::from_bits((e.min(1023) + 1023) as u64 * (1 << 52)) }
 }
 
-/// A level of fewer than this part of the vertices is not counted edge by edge.
+/// Reciprocal of the fraction of the vertices below which a level's edges are not counted exactly.
 const SMALL: usize = 64;
 
-/// Groups of sources, each with sums of its own: as many threads can work at once.
+/// Groups of sources, each with its own sums: the maximum parallelism.
 const GROUPS: usize = 32;
 
-/// What a search knows of a vertex.
+/// Search state of a vertex.
 #[derive(Clone, Copy)]
 struct Node {
     /// Number of shortest paths, then `(1 + δ) / σ`.
     paths: f64,
     level: u32,
-    /// Of numbers of paths that are beyond a double, the power of 2 that `paths` is multiplied by.
+    /// For path counts beyond a double, the power of 2 that scales `paths`.
     exponent: i32,
 }
 const UNSEEN: Node = Node { paths: 0.0, level: UNREACHED, exponent: 0 };
 
-/// The searches of a thread by weights.
+/// Scratch of a thread's weighted searches.
 struct ByWeights<'a> {
     steps: Steps<'a>,
-    /// Of each vertex.
+    /// Distance of each vertex.
     length: Vec<f64>,
-    /// Vertices by their distances, as bits.
+    /// Vertices by distance, as bits.
     order: Vec<(u64, u32)>,
 }
 
@@ -239,14 +239,14 @@ impl<'a> ByWeights<'a> {
     }
 }
 
-/// The searches of a thread.
+/// Scratch of a thread's searches.
 struct Paths {
     nodes: Vec<Node>,
-    /// Vertices in the order of their distances, and one place more.
+    /// Vertices in order of distance, and one spare element.
     order: Vec<u32>,
-    /// Where in the order each level begins, and the last ends.
+    /// The start of each level in the order, and the end of the last.
     starts: Vec<usize>,
-    /// Sums of `(1 + δ) / σ` over the next level, where they are sent.
+    /// Sums of `(1 + δ) / σ` over the next level, when scattered.
     sums: Vec<f64>,
 }
 
@@ -259,8 +259,8 @@ impl Paths {
             sums: filled(n, 0.0, "dependencies")?,
         })
     }
-    /// Adds the dependencies of `source` by numbers of edges. Of two levels beside each other the edges of either are
-    /// followed, whichever has fewer, if `incoming` edges are at hand.
+    /// Adds the dependencies of `source`, with paths measured in edges. Between two adjacent levels the edges of the
+    /// level with fewer are followed, given the `incoming` edges.
     fn add(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize, to: &mut [f64]) -> Result<()> {
         self.forward(outgoing, incoming, source)?;
         if self.order[..self.end()].iter().any(|&v| self.nodes[v as usize].paths == f64::INFINITY) {
@@ -273,7 +273,7 @@ impl Paths {
         }
         Ok(())
     }
-    /// Vertices reached.
+    /// Number of vertices reached.
     fn end(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -287,7 +287,7 @@ impl Paths {
         let mut left = incoming.map_or(0, |lists| lists.ends.len());
         for level in 0.. {
             let end = tail;
-            // Edges of small levels are left in what is left.
+            // The edges of small levels are not subtracted from the remainder.
             let large = incoming.filter(|_| end - head > nodes.len() / SMALL);
             left -= large.map_or(0, |lists| lists.edges_of(&order[head..end]));
             match large {
@@ -333,15 +333,15 @@ impl Paths {
         let levels = self.starts.len() - 1;
         for level in (1..levels).rev() {
             let here = &order[self.starts[level]..self.starts[level + 1]];
-            let behind = self.starts.get(level + 2).map_or(&[][..], |&end| &order[self.starts[level + 1]..end]);
-            // The edges that lead to the level behind are followed back, if they are few.
-            let sent = incoming
+            let next_level = self.starts.get(level + 2).map_or(&[][..], |&end| &order[self.starts[level + 1]..end]);
+            // If few edges enter the next level, they are followed backward.
+            let scattered = incoming
                 .filter(|_| here.len() > nodes.len() / SMALL)
-                .filter(|lists| lists.edges_of(behind) < outgoing.edges_of(here) / 2);
-            if let Some(lists) = sent {
+                .filter(|lists| lists.edges_of(next_level) < outgoing.edges_of(here) / 2);
+            if let Some(lists) = scattered {
                 sums.fill(0.0);
-                // What gets a sum and is not of this level lies behind it, and its own is known.
-                for &u in behind {
+                // Vertices outside this level that receive a sum are in later levels, whose results are final.
+                for &u in next_level {
                     let share = nodes[u as usize].paths;
                     lists.of(u as usize).iter().for_each(|&v| sums[v as usize] += share);
                 }
@@ -349,7 +349,7 @@ impl Paths {
             for &v in here {
                 let v = v as usize;
                 let paths = nodes[v].paths;
-                let sum = if sent.is_some() {
+                let sum = if scattered.is_some() {
                     sums[v]
                 } else {
                     let further = outgoing.of(v).iter().map(|&u| nodes[u as usize]);
@@ -361,7 +361,7 @@ impl Paths {
             }
         }
     }
-    /// As forward and backward, where numbers of paths are beyond a double: each is a number times a power of 2.
+    /// `forward` and `backward` for path counts that overflow a double: each is a mantissa times a power of 2.
     #[cold]
     fn add_long(&mut self, lists: Lists<'_>, to: &mut [f64]) {
         let end = self.end();
@@ -380,7 +380,7 @@ impl Paths {
                 let (y, f) = (there.paths, there.exponent);
                 let most = if y == 0.0 { e } else { e.max(f) };
                 let sum = x * power(e - most) + y * power(f - most);
-                // Numbers stay near 1.
+                // Keeps mantissas near 1.
                 (there.paths, there.exponent) =
                     if sum > LARGE { (sum / LARGE, most.saturating_add(LARGE_BITS)) } else { (sum, most) };
             }
@@ -398,8 +398,8 @@ impl Paths {
             to[v as usize] += sum;
         }
     }
-    /// Adds the dependencies of `source` by weights: an edge is on a shortest path if its weight is what the distances
-    /// of its ends differ by, summed as they were.
+    /// Adds the dependencies of `source` on a weighted graph: an edge is on a shortest path if the distances of its
+    /// ends differ by its weight, in the rounding of the search.
     fn add_weighted(&mut self, lists: Lists<'_>, by: &mut ByWeights<'_>, source: usize, to: &mut [f64]) -> Result<()> {
         let ByWeights { steps, length, order } = by;
         steps.search(source)?;
@@ -414,7 +414,7 @@ impl Paths {
             let (v, d) = (v as usize, f64::from_bits(d));
             let paths = nodes[v].paths;
             if paths == 0.0 {
-                let message = format!("that of an edge to vertex {v} adds nothing to a distance of {d}");
+                let message = format!("the weight of an edge to vertex {v} vanishes in a distance of {d}");
                 return Err(Error::Argument { name: "weight", message });
             }
             for (u, w) in lists.weighted(v) {

@@ -1,10 +1,10 @@
-//! What algorithms ask of their graph before they begin.
+//! Checks of the arguments of graph algorithms.
 
 use crate::algebra::Value;
 use crate::backend::Backend;
 use crate::{Error, Result};
 
-/// How many vertices a graph has, after checking that its matrix is square and the sources are vertices.
+/// The number of vertices, after checking that the matrix is square and the sources are vertices.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Argument`] naming a source that is no vertex.
 pub(super) fn vertices<B: Backend, T: Value>(

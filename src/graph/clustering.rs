@@ -1,15 +1,15 @@
-//! Clustering coefficients: how many pairs of neighbors are neighbors of each other.
+//! Clustering coefficients: the fraction of pairs of neighbors that are adjacent.
 
 use super::Graph;
 use super::simple::simple;
 use super::triangles::counts_of_simple;
-use crate::par::{Fresh, Threads, reserved};
+use crate::par::{Threads, UninitOutput, reserved};
 use crate::{Cpu, Pattern, Result};
 
-/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbors of each vertex that are joined by an
-/// edge, with t(v) triangles and d(v) neighbors; 0 for a vertex of fewer than two neighbors.
+/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbors of each vertex that are adjacent, with
+/// t(v) triangles and d(v) neighbors; 0 for a vertex of fewer than two neighbors.
 ///
-/// Self-loops and weights do not count, as in networkx. Cost: that of
+/// Self-loops and weights are ignored, as in networkx. Cost: that of
 /// [`triangles_per_vertex`](super::triangles_per_vertex).
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for a directed graph; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -30,8 +30,8 @@ use crate::{Cpu, Pattern, Result};
 pub fn local_clustering(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
     g.check_undirected("clustering")?;
     let graph = simple(cpu, g)?;
-    if graph.row_ptr().windows(2).all(|p| p[1] - p[0] <= FEW) {
-        return among_few(cpu.threads(), &graph);
+    if graph.row_ptr().windows(2).all(|p| p[1] - p[0] <= LOW_DEGREE) {
+        return of_low_degrees(cpu.threads(), &graph);
     }
     let triangles = counts_of_simple(cpu.threads(), &graph)?;
     let mut local = reserved(triangles.len(), "clustering coefficients")?;
@@ -44,17 +44,17 @@ fn coefficient(triangles: u64, degree: usize) -> f64 {
     if triangles == 0 { 0.0 } else { 2.0 * triangles as f64 / (degree * (degree - 1.0)) }
 }
 
-/// Degrees up to which pairs of neighbors are looked for in the list of one of them: to put vertices in order, so that
-/// a triangle is found once and not three times, takes longer than that.
-const FEW: usize = 8;
-/// Vertices of a block.
+/// Maximum degree for searching each pair of neighbors in the list of one of them: ordering the vertices, so that each
+/// triangle is found once instead of three times, takes longer.
+const LOW_DEGREE: usize = 8;
+/// Vertices per block.
 const BLOCK: usize = 1 << 12;
 
-/// Coefficients of a simple graph whose vertices have at most [`FEW`] neighbors.
-fn among_few(threads: &Threads, graph: &Pattern) -> Result<Vec<f64>> {
+/// Coefficients of a simple graph of maximum degree [`LOW_DEGREE`].
+fn of_low_degrees(threads: &Threads, graph: &Pattern) -> Result<Vec<f64>> {
     let n = graph.nrows();
     let block = |b: usize| (b * BLOCK).min(n);
-    let local = Fresh::new(n, "clustering coefficients")?;
+    let local = UninitOutput::new(n, "clustering coefficients")?;
     local.fill(
         threads,
         "clustering",
@@ -79,7 +79,7 @@ fn among_few(threads: &Threads, graph: &Pattern) -> Result<Vec<f64>> {
     )
 }
 
-/// `1/n Σ c(v)`: the mean of [`local_clustering`] over all vertices, 0 for a graph without any.
+/// `1/n Σ c(v)`: the mean of [`local_clustering`] over all vertices, 0 for an empty graph.
 ///
 /// Cost: that of [`local_clustering`]. The sum is in the order of the vertices.
 /// # Errors
@@ -90,9 +90,9 @@ pub fn average_clustering(cpu: &Cpu, g: &Graph) -> Result<f64> {
 }
 
 /// `3 · triangles / Σ d(v) (d(v) − 1) / 2`: the fraction of paths of two edges that are closed by a third, also called
-/// global clustering coefficient; 0 for a graph without such paths.
+/// global clustering coefficient; 0 if there are no such paths.
 ///
-/// Self-loops and weights do not count, as in networkx. Cost: that of [`triangles`](super::triangles()).
+/// Self-loops and weights are ignored, as in networkx. Cost: that of [`triangles`](super::triangles()).
 /// # Errors
 /// Those of [`local_clustering`].
 pub fn transitivity(cpu: &Cpu, g: &Graph) -> Result<f64> {

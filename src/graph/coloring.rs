@@ -1,11 +1,11 @@
-//! Greedy coloring: vertices in an order, each with the least color that no neighbor has.
+//! Greedy coloring: each vertex in turn takes the least color that no neighbor has.
 
 use super::Graph;
 use super::simple::{by_degree, simple};
 use crate::par::{filled, zeros};
 use crate::{Cpu, Pattern, Result};
 
-/// A color for each vertex, so that no edge joins two vertices of one color.
+/// A proper vertex coloring: no edge joins two vertices of one color.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coloring {
     /// The color of each vertex, below `count`.
@@ -14,11 +14,11 @@ pub struct Coloring {
     pub count: u32,
 }
 
-/// A coloring by the greedy algorithm: vertices by degree, the largest first and of equal degree by number, each with
-/// the least color that no neighbor has.
+/// A greedy coloring: vertices in order of decreasing degree, ties by index, each with the least color that no neighbor
+/// has.
 ///
-/// It has at most one color more than the largest degree. Directions and self-loops do not count. Cost: O(n + m) time,
-/// O(n) memory, and O(m) for a copy of a graph that is directed or has self-loops.
+/// It has at most one color more than the maximum degree. Edge directions and self-loops are ignored. Cost: O(n + m)
+/// time, O(n) memory, and O(m) for a copy of a graph that is directed or has self-loops.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Example
@@ -39,12 +39,12 @@ pub fn greedy_coloring(cpu: &Cpu, g: &Graph) -> Result<Coloring> {
     cpu.threads().alone("greedy_coloring", || colored(&graph, &by_degree(graph.row_ptr(), true)?))
 }
 
-/// Of a symmetric pattern without a diagonal.
+/// Colors a symmetric pattern without a diagonal.
 fn colored(graph: &Pattern, order: &[u32]) -> Result<Coloring> {
-    /// Colors that one word has bits for.
+    /// Colors that fit a bitmap of one word.
     const WORD: u32 = u64::BITS;
     let mut colors = filled(graph.nrows(), u32::MAX, "colors")?;
-    // The last vertex that has a neighbor of a color, plus one: colors beyond one word.
+    // For colors beyond one word: the last vertex with a neighbor of each color, plus one.
     let mut seen = zeros(graph.longest_row() + 2, "colors of neighbors")?;
     let mut count = 0;
     for &v in order {
@@ -61,7 +61,7 @@ fn colored(graph: &Pattern, order: &[u32]) -> Result<Coloring> {
                     *seen = v + 1;
                 }
             }
-            // A row has fewer colors than there are places.
+            // Terminates: a row has fewer colors than `seen` has elements.
             while seen[color as usize] == v + 1 {
                 color += 1;
             }

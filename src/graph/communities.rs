@@ -1,4 +1,4 @@
-//! Communities of large modularity: the methods of Louvain and Leiden.
+//! Communities of high modularity: the Louvain and Leiden methods.
 //!
 //! Source: Blondel, Guillaume, Lambiotte, Lefebvre 2008, "Fast unfolding of communities in large networks"; Traag,
 //! Waltman, van Eck 2019, "From Louvain to Leiden: guaranteeing well-connected communities".
@@ -19,24 +19,23 @@ use refining::refined;
 /// Communities of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Communities {
-    /// The community of each vertex, below `count`. They are numbered in the order of their least vertices.
+    /// The community of each vertex, below `count`. Communities are numbered in the order of their least vertices.
     pub labels: Vec<u32>,
     /// Number of communities.
     pub count: usize,
-    /// Their [`modularity`], 0 for a graph whose edges have no weight.
+    /// Their [`modularity`]; 0 if the total edge weight is 0.
     pub modularity: f64,
 }
 
 /// `Q = Σ_c (w_c / m − γ (k_c / 2m)²)`: the modularity of the communities `labels` of an undirected graph, with w_c the
-/// weight of the edges inside of community c, k_c the sum of the weighted degrees of its vertices, m the weight of all
-/// edges and γ = `resolution`; of a directed graph `Q = Σ_c (w_c / m − γ k_c⁺ k_c⁻ / m²)`, with degrees out and in.
+/// weight of the edges within community c, k_c the sum of the weighted degrees of its vertices, m the total edge weight
+/// and γ = `resolution`; for a directed graph `Q = Σ_c (w_c / m − γ k_c⁺ k_c⁻ / m²)`, with out- and in-degrees.
 ///
-/// A self-loop counts once in w and m and twice in an undirected degree, as in networkx. Edges without weights have
-/// weight 1. A graph whose edges have no weight has modularity 0. Cost: O(n + m). The sums are in the order of the
-/// vertices.
+/// A self-loop counts once in w and m and twice in an undirected degree, as in networkx. Unweighted edges have weight
+/// 1. If the total edge weight is 0, so is the modularity. Cost: O(n + m). The sums are in the order of the vertices.
 /// # Errors
-/// [`Error::Length`] if there is not one label for each vertex; [`Error::Argument`] for a label that is not below n and
-/// a resolution that is not a number; [`Error::OutOfMemory`].
+/// [`Error::Length`] if there is not one label per vertex; [`Error::Argument`] for a label that is not below n and a
+/// resolution that is not a number; [`Error::OutOfMemory`].
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, modularity};
@@ -62,12 +61,12 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
     cpu.threads().alone("modularity", || {
         let (lists, both) = (g.outgoing(), g.has_both_directions());
         let (mut inside, mut all) = (0.0, 0.0);
-        // Of each community the degrees out and in, which are the same in an undirected graph.
+        // Out- and in-degree of each community, equal in an undirected graph.
         let mut degrees = filled(n, (0.0, 0.0), "degrees of communities")?;
         for v in 0..n {
             let mut out = 0.0;
             if lists.weights.is_none() {
-                // Whole numbers, which no sum rounds, and which do not wait for each other.
+                // Integers: exact sums without a dependency chain of floats.
                 let (label, list) = (labels[v], lists.of(v));
                 let mut same = list.iter().filter(|&&u| labels[u as usize] == label).count();
                 let mut degree = list.len();
@@ -101,14 +100,14 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
     })
 }
 
-/// Communities by the method of Louvain: vertices move to the community of a neighbor as long as [`modularity`] grows,
+/// Communities by the Louvain method: vertices move to the community of a neighbor as long as [`modularity`] grows,
 /// then communities become the vertices of a smaller graph, until none moves.
 ///
-/// Vertices are considered in a random order that `seed` draws, and again when a neighbor has moved: the result is a
-/// function of the arguments, for any number of threads, and modularities of several seeds differ by a percent or so.
-/// Vertices whose numbers are far from each other (by 16384 or more) are not mixed. Communities may fall apart into
-/// components; those of [`leiden`] do not. A resolution above 1 gives more and smaller communities. Cost: O(n + m) for
-/// each of few levels as a rule; O(n + m) memory. Vertices move on one thread, the smaller graphs are made by all.
+/// Vertices are visited in a random order drawn from `seed`, and again when a neighbor has moved. The result is
+/// deterministic for any number of threads; modularities for several seeds differ by about a percent. Vertices whose
+/// indices differ by 16384 or more are not shuffled with each other. Communities may be disconnected; those of
+/// [`leiden`] are not. A resolution above 1 gives more and smaller communities. Cost: O(n + m) per level, usually few
+/// levels; O(n + m) memory. Vertices move on one thread; the smaller graphs are built by all.
 /// # Errors
 /// [`Error::Argument`] for a directed graph, a weight that is negative or infinite, and a resolution that is not a
 /// number; [`Error::OutOfMemory`]; [`Error::Cancelled`].
@@ -146,16 +145,16 @@ pub fn louvain(cpu: &Cpu, g: &Graph, resolution: f64, seed: u64) -> Result<Commu
     Ok(Communities { labels, count: network.vertices(), modularity: network.modularity() })
 }
 
-/// Communities by the method of Leiden: as that of [`louvain`], but a community that vertices have moved to is split
-/// again into parts that hang together well, and these become the vertices of the smaller graph.
+/// Communities by the Leiden method: like [`louvain`], but each community is split again into well-connected parts,
+/// which become the vertices of the smaller graph.
 ///
-/// Every community is connected. Each of `iterations` starts with the communities of the one before; it ends earlier if
-/// modularity does not grow. Vertices move in an order that `seed` draws, as there, and of the parts that a vertex may
-/// join the one by which modularity grows most is taken, so that the result is a function of the arguments, for any
-/// number of threads. Cost: that of [`louvain`] and as much again for the parts, for each iteration. Vertices move on
-/// one thread, parts and smaller graphs are made by all.
+/// Every community is connected. Each of `iterations` starts with the communities of the previous one; iteration ends
+/// early if modularity does not grow. Vertices move in an order drawn from `seed`, as in [`louvain`], and a vertex
+/// joins the part with the largest gain of modularity, so the result is deterministic for any number of threads. Cost:
+/// per iteration that of [`louvain`], and as much again for the parts. Vertices move on one thread; parts and smaller
+/// graphs are built by all.
 /// # Errors
-/// Those of [`louvain`]; [`Error::Argument`] for no iteration.
+/// Those of [`louvain`]; [`Error::Argument`] for zero iterations.
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, leiden};
@@ -184,7 +183,7 @@ pub fn leiden(cpu: &Cpu, g: &Graph, resolution: f64, iterations: usize, seed: u6
         let kept = copied(&coarse, "communities")?;
         loop {
             let moved = threads.alone("leiden", || Moving::new(&network, coarse, &mut draws)?.run(true))?;
-            // There are no more communities than parts.
+            // There are at most as many communities as parts.
             let (moved, count) = renumber(moved)?;
             let (parts, count) = renumber(refined(threads, &network, &Groups::new(&moved, count)?)?)?;
             if count == network.vertices() {

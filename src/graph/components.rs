@@ -1,9 +1,9 @@
-//! Connected components by links between trees, most of the largest component left out (Afforest).
+//! Connected components by linking trees, skipping most of the largest component (Afforest).
 //!
 //! Each vertex points at a smaller one, or at itself: a forest whose trees are parts of components. The first two
-//! neighbors of every vertex are linked; then the largest tree of a sample is taken to be most of the largest
-//! component, and only vertices outside it look at the rest of their neighbors. A root is always the least vertex of
-//! its tree. Source: Sutton, Ben-Nun, Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+//! neighbors of every vertex are linked. Then the most frequent root in a sample is taken to be most of the largest
+//! component, and only vertices outside it link the rest of their neighbors. A root is always the least vertex of its
+//! tree. Source: Sutton, Ben-Nun, Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
 //! Sampling".
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -14,19 +14,20 @@ use super::structure::{Graph, Lists};
 use crate::par::{Threads, filled, note, reserved};
 use crate::{Cpu, Result};
 
-/// Vertices and edges that one thread joins before others are awake.
+/// Vertices and edges that one thread links before others wake up.
 const SMALL: usize = 1 << 19;
 /// Neighbors of each vertex that are linked first.
 const ROUNDS: usize = 2;
-/// Vertices looked at to find the largest tree.
+/// Sample size for finding the largest tree.
 const SAMPLE: usize = 1024;
-/// Vertices of a task.
+/// Vertices per task.
 const BLOCK: usize = 1 << 12;
 
-/// For each vertex the least vertex of its connected component: of a directed graph, its weakly connected component.
+/// For each vertex the least vertex of its connected component; for a directed graph, of its weakly connected
+/// component.
 ///
-/// Two vertices are in one component if their labels are equal; a vertex without edges is one of its own. Cost:
-/// O(n + m) time in practice, 4n bytes. Of a directed graph only the edges as they stand are read, not the transpose.
+/// Two vertices are in one component if their labels are equal; an isolated vertex is its own component. Cost: O(n + m)
+/// time in practice, 4n bytes. For a directed graph only the outgoing edges are read, not the transpose.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); on a GPU [`Error::DeviceMemory`](crate::Error::DeviceMemory),
 /// [`Error::Device`](crate::Error::Device).
@@ -49,7 +50,7 @@ pub fn connected_components(on: &(impl GraphBackend + ?Sized), g: &Graph) -> Res
         Place::Cuda(_) if g.vertices() == 0 => Ok(vec![]),
         #[cfg(feature = "cuda")]
         Place::Cuda(cuda) => {
-            note(|| "components: trees hooked onto each other, edge by edge".to_owned());
+            note(|| "components: trees linked edge by edge".to_owned());
             g.on_device(cuda)?.components()
         }
     }
@@ -58,7 +59,7 @@ pub fn connected_components(on: &(impl GraphBackend + ?Sized), g: &Graph) -> Res
 fn on_cpu(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     let (n, lists, threads) = (g.vertices(), g.outgoing(), cpu.threads());
     if n + lists.ends.len() <= SMALL {
-        note(|| "components: by one thread, the graph is small".to_owned());
+        note(|| "components: one thread, since the graph is small".to_owned());
         return if g.has_both_directions() { searched(lists) } else { united(lists) };
     }
     let mut parent = reserved(n, "components")?;
@@ -72,12 +73,12 @@ fn on_cpu(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
         })?;
         blocks(&|v| compress(&parent, v))?;
     }
-    // Of a directed graph an edge stands in one list alone: it may join the largest tree from inside.
+    // In a directed graph an edge is in a single list: it may join the largest tree from inside.
     let most = if g.has_both_directions() { most_frequent(&parent)? } else { u32::MAX };
     let rest = &|v: usize| rest(lists, &parent, v, most);
     blocks(rest)?;
     blocks(&|v| compress(&parent, v))?;
-    note(|| format!("components: {ROUNDS} neighbors of each vertex, then all of those outside the tree of {most}"));
+    note(|| format!("components: {ROUNDS} neighbors of each vertex, then all outside the tree of {most}"));
     Ok(numbers(parent))
 }
 
@@ -85,7 +86,7 @@ fn on_cpu(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
 fn searched(lists: Lists<'_>) -> Result<Vec<u32>> {
     let n = lists.ptr.len() - 1;
     let mut labels = filled(n, UNREACHED, "components")?;
-    // One place more than vertices: what is no new vertex is written behind the last.
+    // One spare element: the branch-free store of a visited vertex goes behind the last.
     let mut queue = filled(n + 1, 0, "a queue of vertices")?;
     for root in 0..n as u32 {
         if labels[root as usize] != UNREACHED {
@@ -99,7 +100,7 @@ fn searched(lists: Lists<'_>) -> Result<Vec<u32>> {
                 let label = &mut labels[u as usize];
                 queue[tail] = u;
                 tail += usize::from(*label == UNREACHED);
-                // That of another component is not met here.
+                // A vertex of another component cannot be adjacent.
                 *label = root;
             }
             head += 1;
@@ -108,7 +109,7 @@ fn searched(lists: Lists<'_>) -> Result<Vec<u32>> {
     Ok(labels)
 }
 
-/// Labels of a graph whose edges stand in one list, by trees that grow together.
+/// Labels of a directed graph, each edge stored once, by union-find.
 fn united(lists: Lists<'_>) -> Result<Vec<u32>> {
     let n = lists.ptr.len() - 1;
     let mut parent = reserved(n, "components")?;
@@ -121,7 +122,7 @@ fn united(lists: Lists<'_>) -> Result<Vec<u32>> {
             a = a.min(b);
         }
     }
-    // A parent is smaller, so it has its root already.
+    // A parent is smaller, so it points at its root already.
     for v in 0..n {
         parent[v] = parent[parent[v] as usize];
     }
@@ -142,7 +143,7 @@ pub(super) fn root(parents: &mut [u32], mut v: u32) -> u32 {
     }
 }
 
-/// Links a vertex that is not in the tree of `most` to the rest of its neighbors.
+/// Links a vertex outside the tree of `most` to the rest of its neighbors.
 fn rest(lists: Lists<'_>, parent: &[AtomicU32], v: usize, most: u32) {
     if parent[v].load(Relaxed) != most {
         lists.of(v).iter().skip(ROUNDS).for_each(|&u| link(parent, v as u32, u));
@@ -162,14 +163,14 @@ fn blocks(threads: &Threads, n: usize, work: &(dyn Fn(usize) + Sync)) -> Result<
     )
 }
 
-/// Makes the trees of `u` and `v` one: the larger root points at the smaller.
+/// Merges the trees of `u` and `v`: the larger root points at the smaller.
 #[inline]
 fn link(parent: &[AtomicU32], u: u32, v: u32) {
     let (mut a, mut b) = (parent[u as usize].load(Relaxed), parent[v as usize].load(Relaxed));
     while a != b {
         let (high, low) = (a.max(b), a.min(b));
         let above = parent[high as usize].load(Relaxed);
-        // Already so, or `high` is a root and becomes a child of `low`.
+        // Already linked, or `high` is a root and becomes a child of `low`.
         if above == low
             || (above == high && parent[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok())
         {
@@ -194,7 +195,7 @@ fn compress(parent: &[AtomicU32], v: usize) {
     parent[v].store(at, Relaxed);
 }
 
-/// The root that most of a sample of vertices have.
+/// The most frequent root in a sample of vertices.
 fn most_frequent(parent: &[AtomicU32]) -> Result<u32> {
     let n = parent.len();
     let mut roots = filled(SAMPLE.min(n), 0, "a sample of vertices")?;

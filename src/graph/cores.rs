@@ -1,19 +1,18 @@
-//! Core numbers, by peeling vertices of least degree.
+//! Core numbers, by peeling vertices of minimum degree.
 //!
-//! Level k removes vertices of degree k until all that are left have a larger degree. Source: Batagelj, Zaveršnik 2003,
-//! "An O(m) algorithm for cores decomposition of networks"; the scan of the vertices left in place of their buckets is
-//! that of Kabir, Madduri 2017, "Parallel k-core decomposition on multicore platforms" (PKC).
+//! Level k removes vertices of degree k until all remaining ones have a larger degree. Source: Batagelj, Zaveršnik
+//! 2003, "An O(m) algorithm for cores decomposition of networks"; the scan of the remaining vertices in place of their
+//! buckets is that of Kabir, Madduri 2017, "Parallel k-core decomposition on multicore platforms" (PKC).
 
 use super::Graph;
 use super::simple::simple;
 use crate::par::{collected, filled};
 use crate::{Cpu, Pattern, Result};
 
-/// The core number of each vertex: the largest k of a subgraph that the vertex is in and in which every vertex has k
-/// neighbors or more.
+/// The core number of each vertex: the largest k such that the vertex is in a subgraph of minimum degree k.
 ///
-/// Directions and self-loops do not count: degrees are those of the simple undirected graph under `g` (networkx counts
-/// edges of both directions twice and refuses self-loops). A vertex without neighbors has the number 0. Cost: O(n + m)
+/// Edge directions and self-loops are ignored: degrees are those of the underlying simple undirected graph (networkx
+/// counts edges of both directions twice and rejects self-loops). An isolated vertex has core number 0. Cost: O(n + m)
 /// time, O(n) memory, and O(m) for a copy of a graph that is directed or has self-loops.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -34,13 +33,13 @@ pub fn core_numbers(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     cpu.threads().alone("core_numbers", || peeled(&graph))
 }
 
-/// Of a symmetric pattern without a diagonal. Vertex v is scanned once for each level up to its core number, which is
-/// at most its degree.
+/// Core numbers of a symmetric pattern without a diagonal. Vertex v is scanned once per level up to its core number,
+/// which is at most its degree.
 fn peeled(graph: &Pattern) -> Result<Vec<u32>> {
     let (n, ptr) = (graph.nrows(), graph.row_ptr());
     let mut degrees = collected(n, (0..n).map(|v| (ptr[v + 1] - ptr[v]) as u32), "degrees")?;
     let mut left = collected(n, 0..n as u32, "vertices left")?;
-    // A place for each vertex, and one that is written in vain.
+    // One element per vertex, and a spare one for a branch-free store.
     let (mut stack, mut height) = (filled(n + 1, 0u32, "vertices to remove")?, 0);
     let mut k = 0;
     while !left.is_empty() {
@@ -62,7 +61,7 @@ fn peeled(graph: &Pattern) -> Result<Vec<u32>> {
         while height > 0 {
             height -= 1;
             for &u in graph.row(stack[height] as usize) {
-                // Without branches, whose outcomes cannot be predicted.
+                // Branch-free: outcomes are unpredictable.
                 let degree = &mut degrees[u as usize];
                 stack[height] = u;
                 height += usize::from(*degree == k + 1);
@@ -74,11 +73,11 @@ fn peeled(graph: &Pattern) -> Result<Vec<u32>> {
     Ok(degrees)
 }
 
-/// Degrees in the k-core of a symmetric pattern without a diagonal; of vertices outside less than k.
+/// Degrees within the k-core of a symmetric pattern without a diagonal; less than k for vertices outside.
 pub(super) fn core_degrees(graph: &Pattern, k: u32) -> Result<Vec<u32>> {
     let (n, ptr) = (graph.nrows(), graph.row_ptr());
     let mut degrees = collected(n, (0..n).map(|v| (ptr[v + 1] - ptr[v]) as u32), "degrees")?;
-    // A place for each vertex, and one that is written in vain.
+    // One element per vertex, and a spare one for a branch-free store.
     let (mut stack, mut height) = (filled(n + 1, 0u32, "vertices to remove")?, 0);
     for (v, &degree) in degrees.iter().enumerate() {
         stack[height] = v as u32;

@@ -1,8 +1,7 @@
-//! Centralities from the distances of all vertices: closeness and harmonic, and levels from several sources at once.
+//! Closeness and harmonic centrality from the distances of all vertices, and levels from several sources at once.
 //!
-//! Up to 64 searches go through the graph together, one bit of a word for each, so a vertex that many of them reach in
-//! the same step is visited once. Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph
-//! Traversal".
+//! Up to 64 searches traverse the graph together, each one bit of a word, so a vertex reached by many of them in the
+//! same step is visited once. Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal".
 
 use super::search::UNREACHED;
 use super::sssp::Steps;
@@ -10,14 +9,14 @@ use super::structure::{Graph, Lists};
 use crate::par::{Threads, filled, for_each_part, out_of_memory, reserved};
 use crate::{Cpu, Error, Result};
 
-/// Searches that go together.
+/// Number of searches in a batch.
 const TOGETHER: usize = 64;
 
-/// Levels of breadth-first searches from several sources: those of source k are `levels[k·n..(k + 1)·n]`, as
-/// [`bfs`](super::bfs) has them.
+/// Levels of breadth-first searches from several sources: those of source k are `levels[k·n..(k + 1)·n]`, as of
+/// [`bfs`](super::bfs).
 ///
-/// Cost: O(⌈sources/64⌉ (n + m) levels) time at worst, and one pass of all 64 where their levels meet; 4n bytes for
-/// each source. Batches of 64 sources are shared among the threads.
+/// Cost: O(⌈sources/64⌉ (n + m) levels) time at worst, and one pass for all 64 if their frontiers coincide; 4n bytes
+/// per source. Batches of 64 sources are distributed over the threads.
 /// # Errors
 /// [`Error::Argument`] naming a source that is no vertex;
 /// [`Error::OutOfMemory`].
@@ -45,8 +44,8 @@ pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u
     Ok(levels)
 }
 
-/// Writes what `of` makes of the levels of each search into a row of `rows`, where a vertex is reached; search k begins
-/// at `source(k)`.
+/// Applies `of` to the level of each vertex reached by each search, and writes the results into a row of `rows`; search
+/// k starts at `source(k)`.
 fn search_together<T: Send>(
     cpu: &Cpu,
     g: &Graph,
@@ -78,9 +77,9 @@ fn search_together<T: Send>(
 /// Closeness `C(v) = (r − 1)/(n − 1) · (r − 1)/Σ d(u, v)` over the r vertices u that reach v, including v; 0 if no
 /// other vertex reaches v.
 ///
-/// Distances are of the edges that lead to v, as in networkx (igraph has those that leave it, and no first factor), and
-/// of weights if the graph has them. Cost: O(n (n + m)) at worst, 64 searches at once without weights, n times
-/// [`sssp`](super::sssp) with them.
+/// Distances are along edges towards v, as in networkx (igraph uses outgoing edges and no first factor), and weighted
+/// if the graph is. Cost: O(n (n + m)) at worst, 64 searches at once without weights, n times [`sssp`](super::sssp)
+/// with weights.
 /// # Errors
 /// [`Error::OutOfMemory`]; [`Error::Cancelled`];
 /// [`Error::Argument`] for negative weights.
@@ -106,9 +105,9 @@ pub fn closeness_centrality(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
     Ok(reached)
 }
 
-/// Harmonic centrality `H(v) = Σ 1/d(u, v)` over the other vertices u, 0 for those from which v is not reached.
+/// Harmonic centrality `H(v) = Σ 1/d(u, v)` over the other vertices u; those that cannot reach v contribute 0.
 ///
-/// Not divided by n − 1, as in networkx; distances are those of [`closeness_centrality`], and so is the cost.
+/// Not divided by n − 1, as in networkx. Distances and cost are those of [`closeness_centrality`].
 /// # Errors
 /// Those of [`closeness_centrality`].
 /// # Example
@@ -126,10 +125,10 @@ pub fn harmonic_centrality(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
     Ok(sums(cpu, g, |d| 1.0 / d)?.1)
 }
 
-/// The length of a shortest path between each two vertices: d(u, v) is at u·n + v, infinite where there is none.
+/// The length of a shortest path between any two vertices: d(u, v) is at u·n + v, infinite if there is no path.
 ///
-/// For small graphs: 8n² bytes. Without weights 64 searches at once, as [`multi_source_bfs`], with them one
-/// [`sssp`](super::sssp) from each vertex, shared among the threads.
+/// For small graphs: 8n² bytes. Without weights 64 searches at once, as [`multi_source_bfs`]; with weights one
+/// [`sssp`](super::sssp) from each vertex, distributed over the threads.
 /// # Errors
 /// Those of [`sssp`](super::sssp).
 /// # Example
@@ -151,11 +150,11 @@ pub fn all_pairs_shortest_paths(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// [`all_pairs_shortest_paths`], into memory of the caller's.
+/// [`all_pairs_shortest_paths`], into the caller's memory.
 ///
-/// On an error `distances` holds some of them.
+/// On error `distances` is partially written.
 /// # Errors
-/// [`Error::Length`] unless there is room for n² distances, and those of [`all_pairs_shortest_paths`].
+/// [`Error::Length`] if `distances` is not of length n², and those of [`all_pairs_shortest_paths`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -194,13 +193,13 @@ pub fn all_pairs_shortest_paths_into(cpu: &Cpu, g: &Graph, distances: &mut [f64]
     )
 }
 
-/// For each vertex from how many others it is reached, and the sum of `of(d)` over their distances.
+/// For each vertex the number of other vertices that reach it, and the sum of `of(d)` over their distances.
 fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)> {
     g.check_weights("closeness")?;
     let (n, lists) = (g.vertices(), g.outgoing());
     let batches = n.div_ceil(TOGETHER);
     let groups = batches.clamp(1, GROUPS);
-    // Each group of batches has sums of its own, so these do not depend on the number of threads.
+    // Each group of batches has its own sums, so the result does not depend on the number of threads.
     let len = n.checked_mul(groups).ok_or_else(|| out_of_memory::<f64>("sums of distances", usize::MAX))?;
     let (mut counts, mut sums) = (filled(len, 0.0, "sums of distances")?, filled(len, 0.0, "sums of distances")?);
     let mut parts = reserved(groups, "groups of sources")?;
@@ -211,7 +210,7 @@ fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)
     let add = |(searches, steps): &mut (Searches, Option<Steps<'_>>),
                (group, (counts, sums)): (usize, (&mut [f64], &mut [f64]))| {
         for batch in group * batches / groups..(group + 1) * batches / groups {
-            cpu.threads().go_on("closeness", batch as u64, batches as u64)?;
+            cpu.threads().check_stop("closeness", batch as u64, batches as u64)?;
             let sources = batch * TOGETHER..((batch + 1) * TOGETHER).min(n);
             if let Some(steps) = steps {
                 for s in sources {
@@ -246,17 +245,17 @@ fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)
     Ok((counts, sums))
 }
 
-/// Groups of batches of sources: as many threads can work at once.
+/// Groups of batches of sources: the maximum parallelism.
 const GROUPS: usize = 32;
 
-/// Up to 64 breadth-first searches at once, a bit for each.
+/// Up to 64 breadth-first searches at once, one bit each.
 struct Searches {
-    /// Of each vertex, the searches that have reached it.
+    /// For each vertex, the searches that have visited it.
     seen: Vec<u64>,
-    /// Those that reached it in the last step, and in this one.
+    /// The searches that reached it in the previous step, and in this one.
     now: Vec<u64>,
     next: Vec<u64>,
-    /// Vertices that some search reached in the last step, and in this one.
+    /// Vertices reached in the previous step by some search, and in this one.
     frontier: Vec<u32>,
     fresh: Vec<u32>,
 }
@@ -267,7 +266,7 @@ impl Searches {
         let list = || filled(n + 1, 0u32, "a frontier");
         Ok(Self { seen: words()?, now: words()?, next: words()?, frontier: list()?, fresh: list()? })
     }
-    /// Calls `reached(v, searches, level)` for each vertex and the searches that reach it at a level.
+    /// Calls `reached(v, searches, level)` for each vertex with the set of searches that reach it at a level.
     fn run(&mut self, lists: Lists<'_>, sources: impl Iterator<Item = u32>, mut reached: impl FnMut(u32, u64, u32)) {
         let (seen, now, next) = (&mut self.seen[..], &mut self.now[..], &mut self.next[..]);
         let (frontier, fresh) = (&mut self.frontier, &mut self.fresh);

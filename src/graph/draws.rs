@@ -1,9 +1,9 @@
-//! Random orders that are the same everywhere.
+//! Reproducible random orders.
 
 /// Random numbers: SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
 pub(super) struct Draws(u64);
 
-/// Neighbors in number that are shuffled among each other: what is stored about them stays in a cache.
+/// Consecutive vertices that are shuffled with each other: their data stays in a cache.
 const BLOCK: usize = 1 << 14;
 
 impl Draws {
@@ -16,11 +16,11 @@ impl Draws {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
-    /// A number below `n`, which is not 0.
+    /// A random number below `n`, `n` > 0.
     fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
-    /// Puts each block of [`BLOCK`] in a random order (Fisher, Yates).
+    /// Shuffles each block of [`BLOCK`] elements (Fisher, Yates).
     pub(super) fn shuffle(&mut self, order: &mut [u32]) {
         for block in order.chunks_mut(BLOCK) {
             for i in (1..block.len()).rev() {

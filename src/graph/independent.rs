@@ -5,13 +5,13 @@ use super::simple::{by_degree, simple};
 use crate::par::{collected, filled};
 use crate::{Cpu, Result};
 
-/// A maximal independent set, its vertices in increasing order: no edge joins two of them, and every other vertex has a
-/// neighbor among them.
+/// A maximal independent set, in increasing order: no edge joins two of its vertices, and every other vertex has a
+/// neighbor in it.
 ///
-/// Vertices are considered by degree, the least first and of equal degree by number; a vertex is taken if no neighbor
-/// has been. The set is a function of the graph alone, and larger than one of random order on most graphs with hubs.
-/// Directions and self-loops do not count. Cost: O(n + m) time, O(n) memory, and O(m) for a copy of a graph that is
-/// directed or has self-loops.
+/// Vertices are visited by increasing degree, ties by index; a vertex is taken if no neighbor has been. The set is a
+/// function of the graph alone, and on most graphs with hubs larger than in random order. Edge directions and
+/// self-loops are ignored. Cost: O(n + m) time, O(n) memory, and O(m) for a copy of a graph that is directed or has
+/// self-loops.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Example
@@ -25,7 +25,7 @@ use crate::{Cpu, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Halldórsson, Radhakrishnan 1997, "Greed is good: approximating independent sets in sparse and bounded-degree
-/// graphs", with degrees that do not change.
+/// graphs", with static degrees.
 pub fn maximal_independent_set(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     let graph = simple(cpu, g)?;
     cpu.threads().alone("maximal_independent_set", || {

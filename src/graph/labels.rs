@@ -1,13 +1,13 @@
-//! Communities by label propagation: every vertex takes the label that most of its neighbors have.
+//! Community detection by label propagation: every vertex takes the most frequent label of its neighbors.
 //!
-//! All vertices change their labels at the same time, as in the benchmark LDBC Graphalytics (CDLP), so that the result
-//! is a function of the graph and the number of iterations. A new label is a function of the labels of the neighbors:
-//! where none of them differs from what it was two iterations before, neither does the new label, which stands in the
-//! memory of that iteration. So vertices cost nothing that are stable or that alternate between two labels, as on
-//! bipartite graphs all do in the end.
+//! All vertices change their labels synchronously, as in the LDBC Graphalytics benchmark (CDLP), so the result is a
+//! function of the graph and the number of iterations. A new label depends only on the labels of the neighbors. If none
+//! of those differs from two iterations before, neither does the new label, which is still in the memory of that
+//! iteration. So vertices cost nothing once they are stable or alternate between two labels, as on bipartite graphs all
+//! eventually do.
 //!
-//! Vertices of few neighbors are computed in groups: the labels of the neighbors of each stand in a lane of a sorting
-//! network, then the longest run in each lane is the most frequent label. Others count labels.
+//! Vertices with few neighbors are computed in groups: the labels of each vertex's neighbors are sorted in one lane of
+//! a sorting network, and the longest run in a lane is the most frequent label. Other vertices count labels.
 //!
 //! Source: Raghavan, Albert, Kumara 2007, "Near linear time algorithm to detect community structures in large-scale
 //! networks"; Iosup et al. 2016, "LDBC Graphalytics", §2.2.3.
@@ -22,27 +22,27 @@ use crate::simd::{Work, dispatch_work};
 use crate::sparse::cut;
 use crate::{Cpu, Result};
 
-/// Communities that [`label_propagation`] has found.
+/// Communities found by [`label_propagation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelPropagation {
-    /// The label of each vertex: the number of a vertex. Communities are the vertices of one label.
+    /// The label of each vertex, a vertex index. A community is the set of vertices with one label.
     pub labels: Vec<u32>,
-    /// Iterations that were computed: fewer than asked for if further ones change nothing, or repeat the last two.
+    /// Iterations computed: fewer than requested if further ones change nothing, or repeat the last two.
     pub iterations: usize,
     /// Whether a further iteration changes no label.
     pub stable: bool,
 }
 
 /// Labels after `iterations` synchronous steps, in each of which every vertex takes the most frequent label of its
-/// neighbors, the least of the most frequent ones; at first the label of a vertex is its number.
+/// neighbors, the least on ties. Initially the label of a vertex is its index.
 ///
-/// In a directed graph a neighbor counts once for each direction in which an edge joins it, so that it may count twice.
-/// Weights do not count; a self-loop makes a vertex its own neighbor. A vertex without neighbors keeps its label. LDBC
-/// Graphalytics runs 10 iterations. Labels may alternate between two states for ever: with `iterations` of `usize::MAX`
-/// the computation ends when labels are stable or alternate; those of
-/// [`asynchronous_label_propagation`](super::asynchronous_label_propagation) do not. Cost: O(n + m) time for each
-/// iteration at most, and less when only few labels change; O(n) memory and 4n bytes for each thread. The same labels
-/// for any number of threads.
+/// In a directed graph a neighbor counts once per direction in which an edge joins it, so it may count twice. Weights
+/// are ignored; a self-loop makes a vertex its own neighbor. An isolated vertex keeps its label. LDBC Graphalytics runs
+/// 10 iterations. Labels may alternate between two states forever: with `iterations` of `usize::MAX` the computation
+/// ends when labels are stable or alternate; those of
+/// [`asynchronous_label_propagation`](super::asynchronous_label_propagation) never alternate. Cost: at most O(n + m)
+/// time per iteration, and less when few labels change; O(n) memory and 4n bytes per thread. The same labels for any
+/// number of threads.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); on a GPU
 /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
@@ -81,14 +81,14 @@ fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation>
     let lists = Neighbors::of_graph(cpu, g)?;
     let mut labels = collected(n, 0..n as u32, LABELS)?;
     let blocks = Blocks::new(lists, n)?;
-    // The state before the first is no state of a vertex: everything differs from it.
+    // The state before the first is no valid label: everything differs from it.
     let mut other = filled(n, u32::MAX, LABELS)?;
     let active = [flags(n)?, flags(n)?];
     let (mut everything, mut marking, mut done) = (true, false, 0);
     loop {
         let step = Step {
             lists,
-            // A vertex is the only one of its label.
+            // Initially all labels are distinct.
             distinct: done == 0 && lists.into.is_none(),
             labels: &labels,
             active: (!everything).then_some(&active[done % 2]),
@@ -101,7 +101,7 @@ fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation>
             return Ok(LabelPropagation { labels, iterations: done, stable: found.changed == 0 });
         }
         if found.differ == 0 {
-            // The state of two iterations before: labels alternate.
+            // Labels alternate: the result is the state of two iterations before.
             let labels = if (iterations - done) % 2 == 1 { other } else { labels };
             return Ok(LabelPropagation { labels, iterations: done, stable: false });
         }
@@ -112,19 +112,19 @@ fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation>
 
 const LABELS: &str = "labels";
 
-/// Entries in a block at least.
+/// Minimum entries per block.
 const BLOCK: usize = 1 << 13;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 256;
-/// Neighbors of vertices whose labels differ are marked if they are less than this part of all: marks cost as much as
-/// they save where most is to be computed again.
+/// Vertices are marked for recomputation if their neighbors' changes reach less than one in this many edges; otherwise
+/// marking costs as much as it saves.
 const MARKED: u64 = 4;
 
 fn flags(n: usize) -> Result<Vec<AtomicBool>> {
-    collected(n, (0..n).map(|_| AtomicBool::new(false)), "marks of vertices")
+    collected(n, (0..n).map(|_| AtomicBool::new(false)), "flags of vertices")
 }
 
-/// The neighbors of each vertex, in one direction or in both.
+/// The neighbors of each vertex, in one direction or both.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbors<'a> {
     out: Lists<'a>,
@@ -143,9 +143,9 @@ impl<'a> Neighbors<'a> {
     pub(super) fn of(&self, v: usize) -> [&'a [u32]; 2] {
         [self.out.of(v), self.into.map_or(&[], |into| into.of(v))]
     }
-    /// Asks for the place of the lists of `v`.
+    /// Prefetches the row pointers of `v`.
     #[inline(always)]
-    pub(super) fn ask(&self, v: usize) {
+    pub(super) fn prefetch(&self, v: usize) {
         prefetch(self.out.ptr, v);
         if let Some(into) = self.into {
             prefetch(into.ptr, v);
@@ -157,20 +157,20 @@ impl<'a> Neighbors<'a> {
     }
 }
 
-/// Neighbors of a vertex up to which their labels are sorted. More are counted.
+/// Maximum number of neighbors for sorting their labels; beyond, labels are counted.
 const SORTED: usize = 32;
-/// Classes of vertices: without neighbors, with up to 1, 2, 4, ..., and with more than are sorted.
+/// Classes of vertices by degree: 0, up to 1, 2, 4, …, [`SORTED`], and more.
 const CLASSES: usize = SORTED.ilog2() as usize + 3;
 /// Vertices whose labels are sorted together.
 const LANES: usize = 16;
 /// Vertices whose labels are computed together.
 const CHUNK: usize = 256;
 
-/// Vertices in blocks of about as many edges, those of a block by their number of neighbors.
+/// Blocks of vertices with about equal numbers of edges, ordered by degree within a block.
 struct Blocks {
     ranges: Vec<Range<usize>>,
     order: Vec<u32>,
-    /// Of each block where in the order each class begins, and the last ends.
+    /// The start of each class in the order of each block, and the end of the last.
     classes: Vec<[usize; CLASSES + 1]>,
 }
 
@@ -190,7 +190,7 @@ impl Blocks {
                 0 => range.start,
                 CLASSES => range.end,
                 1 => next[1],
-                // With more neighbors than a power of 2.
+                // Degree above a power of 2.
                 _ => next[(1 << (c - 2)) + 1],
             });
             for v in range.clone() {
@@ -208,29 +208,29 @@ impl Blocks {
 /// One iteration.
 struct Step<'a> {
     lists: Neighbors<'a>,
-    /// Whether all labels differ and lists have no vertex twice: its least neighbor decides.
+    /// Whether all labels differ and no list repeats a vertex: the least neighbor decides.
     distinct: bool,
     labels: &'a [u32],
-    /// Vertices to compute; the others have their new labels already. All if `None`.
+    /// Vertices to compute; the others already have their new labels. `None` for all.
     active: Option<&'a Vec<AtomicBool>>,
     /// Where to mark the neighbors of vertices whose labels differ from those of two iterations before.
     next: Option<&'a Vec<AtomicBool>>,
 }
 
-/// What an iteration did.
+/// Statistics of an iteration.
 #[derive(Default)]
-struct Found {
-    /// Labels that differ from those before.
+struct Changes {
+    /// Labels that differ from the previous iteration.
     changed: usize,
-    /// Labels that differ from those of two iterations before.
+    /// Labels that differ from two iterations before.
     differ: usize,
-    /// Neighbors of their vertices.
+    /// Number of neighbors of the vertices with such labels.
     reach: u64,
 }
 
 impl Step<'_> {
-    /// `new` has the labels of the iteration before the last.
-    fn run(&self, cpu: &Cpu, blocks: &Blocks, new: &mut [u32]) -> Result<Found> {
+    /// `new` initially has the labels of two iterations before.
+    fn run(&self, cpu: &Cpu, blocks: &Blocks, new: &mut [u32]) -> Result<Changes> {
         let (n, count) = (new.len(), blocks.ranges.len());
         let cut = cut(new, count, blocks.ranges.iter().map(Range::len))?.into_iter();
         let parts = collected(count, cut.enumerate(), "parts")?;
@@ -240,7 +240,7 @@ impl Step<'_> {
             parts,
             || Ok(Vec::new()),
             |counts, (b, new): (usize, &mut [u32])| {
-                let mut found = Found::default();
+                let mut found = Changes::default();
                 let (start, mut marked) = (blocks.ranges[b].start, [0; CHUNK]);
                 for (class, range) in blocks.classes[b].windows(2).enumerate() {
                     let mut vertices = &blocks.order[range[0]..range[1]];
@@ -258,7 +258,7 @@ impl Step<'_> {
                 Ok(())
             },
         )?;
-        Ok(Found { changed: changed.into_inner(), differ: differ.into_inner(), reach: reach.into_inner() })
+        Ok(Changes { changed: changed.into_inner(), differ: differ.into_inner(), reach: reach.into_inner() })
     }
 
     /// Splits off the next vertices to compute, which may be copied to `marked`. The others have their new labels.
@@ -267,7 +267,7 @@ impl Step<'_> {
         vertices: &mut &'a [u32],
         marked: &'b mut [u32; CHUNK],
         (start, new): (usize, &[u32]),
-        found: &mut Found,
+        found: &mut Changes,
     ) -> &'b [u32] {
         let Some(active) = self.active else {
             let (chunk, rest) = vertices.split_at(vertices.len().min(CHUNK));
@@ -281,7 +281,7 @@ impl Step<'_> {
             *vertices = rest;
             marked[count] = v;
             let v = v as usize;
-            // Most are not marked, and a load costs less than an exchange.
+            // Most are unmarked, and a load is cheaper than an exchange.
             if active[v].load(Ordering::Relaxed) {
                 active[v].store(false, Ordering::Relaxed);
                 count += 1;
@@ -292,14 +292,14 @@ impl Step<'_> {
         &marked[..count]
     }
 
-    /// The new labels of some vertices of a class: those of the vertices from `start` on are `new`.
+    /// The new labels of some vertices of a class; `new` starts at vertex `start`.
     fn chunk(
         &self,
         vertices: &[u32],
         class: usize,
         counts: &mut [u32],
         (start, new): (usize, &mut [u32]),
-        found: &mut Found,
+        found: &mut Changes,
     ) {
         let mut modes = [0; CHUNK];
         let modes = &mut modes[..vertices.len()];
@@ -316,7 +316,7 @@ impl Step<'_> {
         let (mut others, mut count) = ([0; CHUNK], 0);
         for (&v, &label) in vertices.iter().zip(&*modes) {
             found.changed += usize::from(label != self.labels[v as usize]);
-            // Without a branch, whose outcome cannot be predicted.
+            // Branch-free: the outcome is unpredictable.
             others[count] = v;
             count += usize::from(label != std::mem::replace(&mut new[v as usize - start], label));
         }
@@ -330,8 +330,8 @@ impl Step<'_> {
         }
     }
 
-    /// The most frequent labels by numbers of each label, which are zeros before and after; unless most neighbors have
-    /// the label of the vertex itself, as in the end they have.
+    /// The most frequent labels by counting, with counts that are zero before and after. Skips the counting if most
+    /// neighbors have the label of the vertex itself, as they eventually do.
     fn count(&self, vertices: &[u32], counts: &mut [u32], modes: &mut [u32]) {
         let label = |u: u32| self.labels[u as usize];
         for (to, &v) in modes.iter_mut().zip(vertices) {
@@ -355,8 +355,8 @@ impl Step<'_> {
     }
 }
 
-/// The most frequent labels of the neighbors of vertices with at most `most`, a power of 2, but one or more: the same
-/// exchanges sort the labels of some vertices, each in a lane; the longest run decides.
+/// The most frequent labels of the neighbors of vertices with 1 to `most` neighbors, `most` a power of 2. The same
+/// exchanges sort the labels of several vertices, one per lane; the longest run decides.
 struct SortedModes<'a> {
     lists: Neighbors<'a>,
     labels: &'a [u32],
@@ -379,7 +379,7 @@ impl Work for SortedModes<'_> {
                 for lane in 0..LANES {
                     let (before, label) = (pair[0][lane], pair[1][lane]);
                     run[lane] = if label == before { run[lane] + 1 } else { 1 };
-                    // Then it is one more.
+                    // A new longest run is longer by exactly one.
                     let is_more = u32::from(run[lane] > longest[lane] && label != u32::MAX);
                     longest[lane] += is_more;
                     best[lane] ^= (best[lane] ^ label) & is_more.wrapping_neg();
@@ -390,7 +390,7 @@ impl Work for SortedModes<'_> {
     }
 }
 
-/// The labels of the neighbors of each vertex in its lane, and behind them what is no label and larger than all.
+/// The labels of each vertex's neighbors in its lane, padded with a sentinel larger than all labels.
 #[inline(always)]
 fn gather(lists: Neighbors<'_>, label: &[u32], vertices: &[u32], labels: &mut [[u32; LANES]]) {
     let (out, into) = (lists.out, lists.into);
@@ -400,7 +400,7 @@ fn gather(lists: Neighbors<'_>, label: &[u32], vertices: &[u32], labels: &mut [[
         && into.is_none()
         && d == out.degree(vertices[LANES - 1] as usize)
     {
-        // All have d neighbors, since they are in this order.
+        // All have d neighbors, by the order of the block.
         let starts = vertices.map(|v| out.ptr[v as usize]);
         for (k, labels) in labels[..d].iter_mut().enumerate() {
             labels.iter_mut().zip(starts).for_each(|(to, start)| *to = label[out.ends[start + k] as usize]);
@@ -414,7 +414,7 @@ fn gather(lists: Neighbors<'_>, label: &[u32], vertices: &[u32], labels: &mut [[
     }
 }
 
-/// Sorts each lane of as many rows as are a power of 2. Source: Batcher 1968, "Sorting networks and their applications"
+/// Sorts each lane; the number of rows is a power of 2. Source: Batcher 1968, "Sorting networks and their applications"
 /// (odd-even merging).
 #[inline(always)]
 fn sort(rows: &mut [[u32; LANES]]) {
@@ -425,7 +425,7 @@ fn sort(rows: &mut [[u32; LANES]]) {
             let first = apart % sorted;
             for low in first..rows.len() - apart {
                 let high = low + apart;
-                // One of two runs of so many, and both in what is merged.
+                // Both elements are in one pair of runs being merged.
                 if (low - first) & apart == 0 && low ^ high < 2 * sorted {
                     let (a, b) = (rows[low], rows[high]);
                     for lane in 0..LANES {

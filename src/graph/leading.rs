@@ -1,9 +1,10 @@
 //! The leading eigenvector of a symmetric matrix, by conjugate gradients.
 //!
-//! Each step takes the best vector of the span of the last x, its residual `r = A x − θ x` and the last change p of x
-//! (Rayleigh–Ritz). It costs one product, as a step of the power method does, but takes about the square root of as
-//! many steps where the second eigenvalue is near the first. All vectors are in the Krylov space of the first x, so
-//! that the limit is that of the power method. Source: Knyazev 2001, "Toward the optimal preconditioned eigensolver:
+//! Each step takes the best vector of the span of the current x, its residual `r = A x − θ x` and the last change p of
+//! x (Rayleigh–Ritz). It costs one product, like a step of the power method, but convergence takes about the square
+//! root of the number of steps if the second eigenvalue is near the first. All vectors are in the Krylov space of the
+//! first x, so the limit is that of the power method. Source: Knyazev 2001, "Toward the optimal preconditioned
+//! eigensolver:
 //! locally optimal block preconditioned conjugate gradient method", with one vector and no preconditioner.
 
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,7 @@ use super::pull::Pull;
 use crate::Result;
 use crate::par::{Threads, collected, filled, for_each_part, reserved};
 
-/// Of a vertex: x, A x, p, A p.
+/// State of a vertex: x, A x, p, A p.
 #[derive(Clone, Copy, Default)]
 struct Node {
     x: f64,
@@ -21,7 +22,7 @@ struct Node {
     ap: f64,
 }
 
-/// Sums over the vertices, after a step.
+/// Sums over the vertices after a step.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// `Σ |r|`.
@@ -34,25 +35,25 @@ struct Sums {
     r_ap: f64,
 }
 
-/// The next x and p from those before: `p ← from_x x + from_r r + from_p p`, `x ← keep x + p`.
+/// The update of x and p: `p ← from_x x + from_r r + from_p p`, `x ← keep x + p`.
 #[derive(Clone, Copy)]
 struct Combination {
     keep: f64,
     from_x: f64,
     from_r: f64,
     from_p: f64,
-    /// The Rayleigh quotient of the next x.
+    /// The Rayleigh quotient of the updated x.
     theta: f64,
 }
 
-/// Vertices of a block: sums are those of blocks, whatever the number of threads.
+/// Vertices per block: sums are taken by block, independently of the number of threads.
 const BLOCK: usize = 1 << 12;
-/// Steps without a smaller residual after which there will be none.
+/// Steps without a smaller residual before giving up.
 const PATIENCE: u32 = 32;
 
-/// Makes of `x`, whose length is 1, about the leading eigenvector of length 1 within `most` products: until a step of
-/// the power method for I + A would change it by less than half of `tolerance`, or no progress is made. Says how many
-/// products that took. Entries below 0 are rounding errors, and become 0.
+/// Overwrites `x`, of length 1, with an approximation of the leading eigenvector of length 1, within `most` products:
+/// until a step of the power method for I + A would change it by less than half of `tolerance`, or progress stops.
+/// Returns the number of products. Negative entries are rounding errors, and become 0.
 pub(super) fn accelerate(
     threads: &Threads,
     pull: &Pull<'_>,
@@ -83,7 +84,7 @@ pub(super) fn accelerate(
         since = if sums.size < least { 0 } else { since + 1 };
         least = least.min(sums.size);
         let goal = 0.5 * tolerance * (1.0 + next.theta);
-        // NaN is no progress.
+        // NaN counts as no progress.
         if sums.size.partial_cmp(&goal) != Some(std::cmp::Ordering::Greater) || since > PATIENCE || k + 1 == most {
             let norm = nodes.iter().map(|node| node.x * node.x).sum::<f64>().sqrt();
             if norm > 0.0 && norm.is_finite() {
@@ -97,7 +98,7 @@ pub(super) fn accelerate(
     Ok(most)
 }
 
-/// Replaces x, p and their products, then r; `ar` is the product of the last r.
+/// Updates x, p and their products, then r; `ar` is the product of the last r.
 fn combine(threads: &Threads, nodes: &mut [Node], r: &mut [f64], ar: &[f64], by: Combination) -> Result<Sums> {
     let blocks = nodes.len().div_ceil(BLOCK);
     let all = Mutex::new(filled(blocks, Sums::default(), "sums of blocks")?);
@@ -139,8 +140,8 @@ fn combine(threads: &Threads, nodes: &mut [Node], r: &mut [f64], ar: &[f64], by:
     }))
 }
 
-/// The best vector of the span of x, r and p. In the orthonormal basis x, r/|r|, q, of which q is what r and x leave of
-/// p/|p|, A is θ I and the tridiagonal matrix of the diagonal 0, a, b and the numbers |r|, c beside it.
+/// The best vector of the span of x, r and p. In the orthonormal basis x, r/|r|, q, with q the normalized component of
+/// p orthogonal to both, A − θ I is tridiagonal, with diagonal 0, a, b and off-diagonal |r|, c.
 fn best(theta: f64, s: Sums, r_ar: f64) -> Combination {
     let (r_norm, p_norm) = (s.rr.sqrt(), s.pp.sqrt());
     let a = r_ar / s.rr - theta;
@@ -157,7 +158,8 @@ fn best(theta: f64, s: Sums, r_ar: f64) -> Combination {
             * (scale * scale)
             - theta;
     }
-    // The largest root of the characteristic polynomial, from above, where it is convex: Newton's steps stay above.
+    // The largest root of the characteristic polynomial, by Newton's method from above, where it is convex and
+    // increasing.
     let (rr, cc) = (s.rr, c * c);
     let mut root = (r_norm.max(a + r_norm + c.abs())).max(if has_p { b + c.abs() } else { 0.0 });
     for _ in 0..200 {
@@ -168,7 +170,7 @@ fn best(theta: f64, s: Sums, r_ar: f64) -> Combination {
             (root * (root - a) - rr, 2.0 * root - a)
         };
         let step = value / slope;
-        // NaN, too.
+        // Also ends on NaN.
         if step.partial_cmp(&(1e-15 * root)) != Some(std::cmp::Ordering::Greater) {
             break;
         }

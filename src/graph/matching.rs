@@ -1,35 +1,35 @@
-//! Maximum matchings of rows and columns.
+//! Maximum bipartite matchings of rows and columns.
 //!
-//! A greedy matching is enlarged in phases; if there are many, once by one that is greedy by degrees. A phase finds the
-//! lengths of the shortest alternating paths from rows without a column by breadth-first search, then by depth-first
-//! searches along these lengths a maximal set of paths to columns without a row that share no vertex. Source: Hopcroft,
-//! Karp 1973, "An n^5/2 algorithm for maximum matchings in bipartite graphs"; Karp, Sipser 1981, "Maximum matching in
-//! sparse random graphs" (degrees); Duff, Kaya, Uçar 2011, "Design, implementation, and analysis of maximum transversal
-//! algorithms" (lookahead).
+//! A greedy matching is augmented in phases; after many phases, it is once replaced by a greedy matching by degrees. A
+//! phase computes the lengths of the shortest alternating paths from unmatched rows by breadth-first search, then finds
+//! by depth-first searches a maximal set of vertex-disjoint paths of these lengths to unmatched columns. Source:
+//! Hopcroft, Karp 1973, "An n^5/2 algorithm for maximum matchings in bipartite graphs"; Karp, Sipser 1981, "Maximum
+//! matching in sparse random graphs" (degrees); Duff, Kaya, Uçar 2011, "Design, implementation, and analysis of maximum
+//! transversal algorithms" (lookahead).
 
 use super::simple::by_degree;
 use crate::par::{collected, copied, filled, note, reserved};
 use crate::{Cpu, Pattern, Result};
 
-/// Stands for the column of a row that has none, and for the row of a column that has none.
+/// The column of an unmatched row, and the row of an unmatched column.
 pub const UNMATCHED: u32 = u32::MAX;
 
 /// A matching of the rows and columns of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matching {
-    /// The column of each row, [`UNMATCHED`] if it has none.
+    /// The column of each row, or [`UNMATCHED`].
     pub rows: Vec<u32>,
-    /// The row of each column, [`UNMATCHED`] if it has none.
+    /// The row of each column, or [`UNMATCHED`].
     pub cols: Vec<u32>,
     /// Number of pairs.
     pub size: usize,
 }
 
-/// A maximum matching of the bipartite graph whose edges are the entries of `a`, of rows and columns: the largest set
-/// of entries of which no two are in one row or column. Its size is the structural rank of the matrix.
+/// A maximum matching of the bipartite graph of rows and columns whose edges are the entries of `a`: a largest set of
+/// entries of which no two share a row or column. Its size is the structural rank of the matrix.
 ///
-/// The matrix may have any shape. There may be many maximum matchings; which one is found is a function of the pattern.
-/// Cost: O(nnz √(nrows + ncols)) time, and O(nnz) for each of few phases as a rule; O(nrows + ncols) memory.
+/// The matrix may have any shape. Among several maximum matchings, the choice is a function of the pattern. Cost:
+/// O(nnz √(nrows + ncols)) time, usually O(nnz) for each of few phases; O(nrows + ncols) memory.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled).
 /// # Example
@@ -72,7 +72,7 @@ pub fn bipartite_matching(cpu: &Cpu, a: &Pattern) -> Result<Matching> {
     while search.found.size < nrows.min(ncols) && cpu.threads().alone("bipartite_matching", || Ok(search.phase()))? {
         phases += 1;
         let by_rows = search.found.size;
-        let many = (by_rows - std::mem::replace(&mut before, by_rows)) * MANY > by_rows - greedy;
+        let many = (by_rows - std::mem::replace(&mut before, by_rows)) * EARLY_GAIN > by_rows - greedy;
         if !degrees && (phases == PATIENCE || (phases == EARLY && many)) {
             degrees = true;
             search.start_again(cpu)?;
@@ -81,25 +81,26 @@ pub fn bipartite_matching(cpu: &Cpu, a: &Pattern) -> Result<Matching> {
             });
         }
     }
-    note(|| format!("bipartite_matching: {greedy} pairs by greed, {} after {phases} phases", search.found.size));
+    note(|| format!("bipartite_matching: {greedy} greedy pairs, {} after {phases} phases", search.found.size));
     Ok(search.found)
 }
 
-/// Phases after which a greedy matching by degrees is tried. It is nearly maximum, and takes as long as some phases:
-/// where pairs that are missing lie beside each other (delaunay_n16) fewer are enough, where paths are long
-/// (luxembourg_osm) there would be more than a hundred.
+/// Phases before trying a greedy matching by degrees. It is nearly maximum, and takes as long as several phases. Fewer
+/// phases suffice if missing pairs are close to each other (delaunay_n16); with long paths there would be more than a
+/// hundred (luxembourg_osm).
 const PATIENCE: usize = 10;
-/// It is tried after fewer phases if the last of these found more than one in so many pairs of those that phases have
-/// found: 2.3 % on email-Enron, 8.7 % on luxembourg_osm, where it pays, 1.7 % on kron16, 0.4 % on delaunay_n16.
+/// It is tried after this many phases already if the last of them found more than one in [`EARLY_GAIN`] of the pairs
+/// found by phases: 2.3 % on email-Enron, 8.7 % on luxembourg_osm, where it pays, 1.7 % on kron16, 0.4 % on
+/// delaunay_n16.
 const EARLY: usize = 4;
-const MANY: usize = 50;
+const EARLY_GAIN: usize = 50;
 
 struct Search<'a> {
     a: &'a Pattern,
     found: Matching,
-    /// Of each row the place before which all columns have a row: for good, since a column never loses it.
+    /// For each row the position before which all columns are matched, permanently: a column is never unmatched.
     ahead: Vec<usize>,
-    /// Of each row the place where its search goes on in this phase.
+    /// For each row the position where its search resumes in this phase.
     next: Vec<usize>,
     /// The length of the shortest path to each row, in pairs.
     levels: Vec<u32>,
@@ -113,7 +114,7 @@ impl Search<'_> {
         self.found.rows[i] = j as u32;
         self.found.cols[j] = i as u32;
     }
-    /// The first column of row `i` that has no row.
+    /// The first unmatched column of row `i`.
     #[inline(always)]
     fn free_column(&mut self, i: usize) -> Option<usize> {
         let end = self.a.row_ptr()[i + 1];
@@ -129,7 +130,7 @@ impl Search<'_> {
             }
         }
     }
-    /// Goes on with the matching by degrees, if that is larger.
+    /// Continues with the matching by degrees, if it is larger.
     fn start_again(&mut self, cpu: &Cpu) -> Result<()> {
         let before = Matching {
             rows: copied(&self.found.rows, "a matching")?,
@@ -143,9 +144,9 @@ impl Search<'_> {
         }
         Ok(())
     }
-    /// The matching of Karp and Sipser in place of that found: a row or column that has one partner left takes it,
-    /// which is never wrong; where there is none, the next row of least degree takes the column that has the fewest
-    /// rows left.
+    /// The Karp–Sipser matching as a replacement: a row or column with a single remaining partner takes it, which is
+    /// always optimal; if there is none, the next row of minimum degree takes the column with the fewest remaining
+    /// rows.
     fn by_degrees(&mut self, cpu: &Cpu) -> Result<()> {
         let (a, t) = (self.a, self.a.transpose(cpu.threads())?);
         let (nrows, ncols) = a.shape();
@@ -153,7 +154,7 @@ impl Search<'_> {
         self.found.cols.fill(UNMATCHED);
         self.found.size = 0;
         self.ahead.copy_from_slice(&a.row_ptr()[..nrows]);
-        // Partners left, and who has come down to one.
+        // Remaining partners, and the stack of those down to one.
         let degrees =
             |p: &Pattern| collected(p.nrows(), p.row_ptr().windows(2).map(|p| (p[1] - p[0]) as u32), "degrees");
         let mut left = [degrees(a)?, degrees(&t)?];
@@ -201,11 +202,11 @@ impl Search<'_> {
             }
         }
     }
-    /// Enlarges the matching along shortest paths; whether there were any.
+    /// Augments the matching along shortest paths; returns whether there were any.
     fn phase(&mut self) -> bool {
         self.breadth_first() && self.depth_first()
     }
-    /// Levels of rows up to the first at which a row has a free column; whether there is one.
+    /// Levels of rows up to the first at which a row has an unmatched column; returns whether there is one.
     fn breadth_first(&mut self) -> bool {
         self.queue.clear();
         let ptr = self.a.row_ptr();
@@ -236,7 +237,7 @@ impl Search<'_> {
         }
         last != UNMATCHED
     }
-    /// Paths along levels from each free row, as long as they share no row; whether there was one.
+    /// Row-disjoint paths along levels from each unmatched row; returns whether there was one.
     fn depth_first(&mut self) -> bool {
         let before = self.found.size;
         let free = self.queue.iter().take_while(|&&i| self.levels[i as usize] == 0).count();
@@ -257,9 +258,9 @@ impl Search<'_> {
         }
         self.found.size > before
     }
-    /// The next row that a column of row `i` leads to, one level on. It is not entered again in this phase.
+    /// The next row reached through a column of row `i`, one level on. It is not entered again in this phase.
     fn step(&mut self, i: usize) -> Option<u32> {
-        // A row is on the path at the place of its level.
+        // A row's level is its position on the path.
         let (end, level) = (self.a.row_ptr()[i + 1], self.path.len() as u32);
         while self.next[i] < end {
             let row = self.found.cols[self.a.col_idx()[self.next[i]] as usize];

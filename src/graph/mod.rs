@@ -1,4 +1,4 @@
-//! Graph algorithms: on a [`Graph`], with kernels of their own, and on adjacency matrices, written with the operations
+//! Graph algorithms: on a [`Graph`], with specialized kernels, and on adjacency matrices, expressed in the operations
 //! of any [`Backend`](crate::backend::Backend).
 
 mod asynchronous;

@@ -1,4 +1,4 @@
-//! PageRank by iteration, each vertex summing what the edges that enter it bring.
+//! PageRank by power iteration; each vertex pulls along its incoming edges.
 //!
 //! Sources: Brin, Page 1998, "The anatomy of a large-scale hypertextual Web search engine"; Beamer, Asanović, Patterson
 //! 2015, "The GAP Benchmark Suite" (its variant).
@@ -31,27 +31,27 @@ impl Default for PageRankOptions {
     }
 }
 
-/// Ranks of vertices.
+/// The result of [`pagerank`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageRank {
     /// The rank of each vertex.
     pub ranks: Vec<f64>,
-    /// Steps that were taken.
+    /// Number of iterations.
     pub iterations: u32,
-    /// By how much the last of them changed the ranks in all.
+    /// Total change of the ranks in the last iteration.
     pub change: f64,
 }
 
 /// `r(v) = (1 − d) p(v) + d (Σ_{u → v} r(u) w(u, v) / s(u) + p(v) Σ_{u without edges} r(u))`, where s(u) is the sum of
 /// the weights that leave u and p the personalization, which adds up to 1.
 ///
-/// An undirected edge is one in each direction; a self-loop is an edge; a graph without weights has 1 for each edge.
-/// The convention is that of networkx, whose tolerance is ours over n. Cost: O(n + m) a step, 32n bytes, and the
-/// transpose of a directed graph once. The same bits for any number of threads.
+/// An undirected edge is one in each direction; self-loops are edges; edges of an unweighted graph have weight 1. The
+/// convention is that of networkx, whose tolerance is ours over n. Cost: O(n + m) per step, 32n bytes, and the
+/// transpose of a directed graph once. Bitwise the same for any number of threads.
 /// # Errors
 /// [`Error::Argument`] for a damping outside [0, 1), a tolerance that is not positive, negative weights or
-/// personalization or one that adds up to 0 or has another length than the graph, and if the ranks still change by more
-/// after the last step; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
+/// personalization, a personalization that sums to 0 or has another length than the graph, and if the ranks have not
+/// converged after the last step; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
 /// [`Error::Device`].
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ pub fn pagerank(on: &(impl GraphBackend + ?Sized), g: &Graph, options: &PageRank
     if !(0.0..1.0).contains(&options.damping) {
         return refuse("damping", format!("{} is not in [0, 1)", options.damping));
     }
-    // NaN is neither.
+    // Also rejects NaN.
     if options.tolerance.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return refuse("tolerance", format!("{} is not positive", options.tolerance));
     }
@@ -106,12 +106,12 @@ pub fn pagerank(on: &(impl GraphBackend + ?Sized), g: &Graph, options: &PageRank
     refuse("max_iterations", format!("ranks change by {change} in step {step}, not by less than {tolerance}"))
 }
 
-/// Ranks after the step that changes them by less than the tolerance, or the last.
+/// Ranks after the step that changes them by less than the tolerance, or after the last step.
 fn iterated(cpu: &Cpu, g: &Graph, options: &PageRankOptions, jumps: Option<&[f64]>) -> Result<PageRank> {
     let n = g.vertices();
     let (even, damping) = (1.0 / n as f64, options.damping);
     let jump = |v: usize| jumps.map_or(even, |p| p[v]);
-    // What a vertex passes on to each edge, of weight 1, for its rank; nothing if no edge leaves it.
+    // Rank sent along each edge of weight 1, relative to the rank of the vertex; 0 for dangling vertices.
     let outgoing = g.outgoing();
     let mut share = reserved(n, "shares of ranks")?;
     share.extend((0..n).map(|u| {
@@ -123,9 +123,9 @@ fn iterated(cpu: &Cpu, g: &Graph, options: &PageRankOptions, jumps: Option<&[f64
     }));
     let mut ranks = reserved(n, "ranks")?;
     ranks.extend((0..n).map(jump));
-    let mut passed = reserved(n, "what vertices pass on")?;
+    let mut passed = reserved(n, "shares of ranks")?;
     passed.extend(ranks.iter().zip(&share).map(|(r, s)| r * s));
-    let mut next = filled(n, 0.0, "what vertices pass on")?;
+    let mut next = filled(n, 0.0, "shares of ranks")?;
     let mut dangling = reserved(share.iter().filter(|s| **s == 0.0).count(), "dangling vertices")?;
     dangling.extend((0..n as u32).filter(|&u| share[u as usize] == 0.0));
     let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
@@ -144,7 +144,7 @@ fn iterated(cpu: &Cpu, g: &Graph, options: &PageRankOptions, jumps: Option<&[f64
     Ok(PageRank { ranks, iterations, change })
 }
 
-/// Numbers in proportion to `p`, which add up to 1.
+/// `p`, normalized to sum to 1.
 fn normalized(p: &[f64], n: usize) -> Result<Vec<f64>> {
     if p.len() != n {
         return Err(Error::Length { what: "personalization", found: p.len(), expected: n });

@@ -1,14 +1,14 @@
-//! Where graph algorithms run.
+//! The backends of graph algorithms.
 
 #[cfg(feature = "cuda")]
 use crate::Cuda;
 use crate::{Cpu, Result};
 
-/// What runs graph algorithms: a [`Cpu`], a `Cuda` and, by name, a [`Machine`](crate::runtime::Machine).
+/// A backend of graph algorithms: a [`Cpu`], a `Cuda` and, by name, a [`Machine`](crate::runtime::Machine).
 ///
-/// A GPU sorts the edges of a directed graph by the vertex that they enter, and keeps its copy of a graph until the
-/// graph is dropped or goes to another GPU. Results are those of the processor, bit for bit but where an algorithm sums
-/// doubles: those sums are the same in every run on one GPU.
+/// A GPU sorts the edges of a directed graph by target vertex, and caches its copy of a graph until the graph is
+/// dropped or used on another GPU. Results are bitwise those of the CPU, except where an algorithm sums doubles: those
+/// sums are the same in every run on one GPU.
 /// # Errors
 /// On a GPU every algorithm may also fail with [`Error::DeviceMemory`](crate::Error::DeviceMemory),
 /// [`Error::Budget`](crate::Error::Budget), [`Error::Device`](crate::Error::Device),
@@ -23,14 +23,14 @@ use crate::{Cpu, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 pub trait GraphBackend {
-    /// The processor or the GPU.
+    /// The CPU or the GPU.
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a machine that is neither.
     #[doc(hidden)]
     fn place(&self) -> Result<Place<'_>>;
 }
 
-/// A processor or a GPU.
+/// A CPU or a GPU.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Place<'a> {

@@ -1,4 +1,4 @@
-//! Sums over the edges of each vertex, by all threads: what every centrality by iteration does.
+//! Parallel sums over the edges of each vertex: the step of every iterative centrality.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -7,29 +7,29 @@ use super::structure::Lists;
 use crate::Result;
 use crate::par::{Threads, filled, for_each_part, prefetch, reserved, try_split};
 
-/// Blocks at most: of so many parts is a sum over the vertices made, whatever the number of threads.
+/// Maximum number of blocks: sums over the vertices are taken by block, independently of the number of threads.
 const BLOCKS: usize = 256;
-/// Edges and vertices of a block at least.
+/// Minimum edges and vertices per block.
 const WORK: usize = 1 << 13;
 
-/// Neighboring vertices that are put in order: their lists and what they name stay in the nearest cache.
+/// Consecutive vertices that are reordered: their lists and the values they reference stay in the L1 cache.
 const WINDOW: usize = 256;
-/// Degrees that are told apart; from the last on all are one.
+/// Number of degree classes; the last has all larger degrees.
 const DEGREES: usize = 128;
 
-/// Vertices' numbers in a cache line.
+/// Vertex indices per cache line.
 const LINE: usize = 16;
 
-/// Vertices in blocks of about as many edges.
+/// Blocks of vertices with about equal numbers of edges.
 pub(super) struct Pull<'a> {
     threads: &'a Threads,
     lists: Lists<'a>,
     blocks: Vec<Range<usize>>,
-    /// Vertices of each block by their degree: the processor foresees where a list ends that is as long as the last.
+    /// Vertices of each window by degree: the end of a list as long as the previous one is predictable.
     order: Vec<u32>,
 }
 
-/// A block: its first vertex, and its part of both results.
+/// A block: its index, its first vertex, and its part of both results.
 type Part<'a> = (usize, usize, &'a mut [f64], &'a mut [f64]);
 
 impl<'a> Pull<'a> {
@@ -47,7 +47,7 @@ impl<'a> Pull<'a> {
         }
         let by_degree = |(): &mut (), (start, part): (usize, &mut [u32])| {
             for (window, first) in part.chunks_mut(WINDOW).zip((start..).step_by(WINDOW)) {
-                // By counting.
+                // Counting sort.
                 let degree = |v: usize| lists.degree(v).min(DEGREES - 1);
                 let mut next = [0; DEGREES + 1];
                 (first..first + window.len()).for_each(|v| next[degree(v) + 1] += 1);
@@ -63,8 +63,8 @@ impl<'a> Pull<'a> {
         for_each_part(threads, parts, || Ok(()), by_degree)?;
         Ok(Self { threads, lists, blocks, order })
     }
-    /// For each vertex v, `each(v, Σ w(u, v) x(u), &mut a[v], &mut b[v])` over the list of v; the sum of what `each`
-    /// returns, block by block.
+    /// Calls `each(v, Σ w(u, v) x(u), &mut a[v], &mut b[v])` for each vertex v, with the sum over the list of v.
+    /// Returns the sum of the results of `each`, by block.
     pub(super) fn step(
         &self,
         op: &'static str,
@@ -92,7 +92,7 @@ impl<'a> Pull<'a> {
                 let mut total = 0.0;
                 let (ptr, end) = (self.lists.ptr, start + a.len());
                 for first in (start..end).step_by(WINDOW) {
-                    // The next window's, in the order of memory, which vertices do not follow.
+                    // Prefetches the next window, in memory order, which is not the order of the vertices.
                     let next = [first + WINDOW, first + 2 * WINDOW].map(|v| ptr[v.min(end)]);
                     (next[0]..next[1]).step_by(LINE).for_each(|k| prefetch(self.lists.ends, k));
                     for &v in &self.order[first..end.min(first + WINDOW)] {
@@ -106,7 +106,7 @@ impl<'a> Pull<'a> {
         )?;
         Ok(sums.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum())
     }
-    /// `Σ w(u, v) x(u)` over the list of v, in four sums of every fourth edge.
+    /// `Σ w(u, v) x(u)` over the list of v, in four partial sums.
     #[inline(always)]
     fn sum(&self, v: usize, x: &[f64]) -> f64 {
         let range = self.lists.ptr[v]..self.lists.ptr[v + 1];

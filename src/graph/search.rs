@@ -1,8 +1,8 @@
-//! Breadth-first search with a queue of vertices, by the edges of the frontier or by those of the vertices not reached.
+//! Breadth-first search with a queue, by the edges of the frontier (push) or of the unvisited vertices (pull).
 //!
-//! A level is found by the edges that leave the frontier (push) while they are few, by one thread or by all; else each
-//! vertex that has not been reached looks for a neighbor in the frontier (pull) and stops at the first. Sources: Moore
-//! 1959; Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search", with its α and β.
+//! A level is pushed along the edges of the frontier while they are few, by one thread or by all. Otherwise each
+//! unvisited vertex searches its neighbors for one in the frontier and stops at the first. Sources: Moore 1959; Beamer,
+//! Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search", with its α and β.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use super::structure::{Graph, Lists};
 use crate::par::{Threads, collected, for_each_part, note, prefetch, reserved, zero_words};
 use crate::{Cpu, Result};
 
-/// The level and the parent of a vertex that no path from the source reaches.
+/// The level and the parent of an unreachable vertex.
 pub const UNREACHED: u32 = u32::MAX;
 
 /// A breadth-first tree.
@@ -28,8 +28,8 @@ pub struct BfsTree {
 /// The least number of edges on a path from `source` to each vertex, or [`UNREACHED`].
 ///
 /// Weights are ignored. Cost: O(n + m) time, O(n) memory. Pull steps read the transpose of a directed graph. They are
-/// used only after [`Graph::prepare`], because a single search does not amortize the transpose; a GPU computes it
-/// first.
+/// used only after [`Graph::prepare`], because a single search does not amortize the transpose; a GPU always computes
+/// it.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); on a GPU [`Error::DeviceMemory`](crate::Error::DeviceMemory),
@@ -52,8 +52,8 @@ pub fn bfs(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> Resul
 
 /// A breadth-first tree from `source`: levels as of [`bfs`], and parents.
 ///
-/// A parent is the least vertex, a level nearer, from which an edge leads to the child, so the tree is the same for any
-/// number of threads. Cost and errors: those of [`bfs`].
+/// A parent is the least vertex one level nearer with an edge to the child, so the tree is the same for any number of
+/// threads. Cost: that of [`bfs`].
 /// # Errors
 /// Those of [`bfs`].
 /// # Example
@@ -72,7 +72,7 @@ pub fn bfs_tree(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> 
     tree(on.place()?, g, source, true)
 }
 
-/// Levels, and parents if they are wanted.
+/// Levels, and parents if requested.
 fn tree(on: Place<'_>, g: &Graph, source: usize, parents: bool) -> Result<BfsTree> {
     g.check("source", source)?;
     match on {
@@ -85,34 +85,34 @@ fn tree(on: Place<'_>, g: &Graph, source: usize, parents: bool) -> Result<BfsTre
         Place::Cuda(cuda) => {
             let found = g.on_device(cuda)?.bfs(source, parents)?;
             let [levels, pulled] = found.steps;
-            note(|| format!("bfs: {levels} levels in one kernel, {pulled} of them by the vertices not reached"));
+            note(|| format!("bfs: {levels} levels in one kernel, {pulled} of them pulled"));
             Ok(BfsTree { levels: found.levels, parents: found.parents })
         }
     }
 }
 
-/// n atomic numbers that are [`UNREACHED`].
+/// n atomic elements, all [`UNREACHED`].
 pub(super) fn unreached(n: usize, what: &'static str) -> Result<Vec<AtomicU32>> {
     let mut v = reserved(n, what)?;
     v.resize_with(n, || AtomicU32::new(UNREACHED));
     Ok(v)
 }
 
-/// What they hold, in their memory.
+/// The values of the atomics, in the same memory.
 pub(super) fn numbers(v: Vec<AtomicU32>) -> Vec<u32> {
     v.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// Edges that one thread follows before another is awake.
+/// Edges that one thread follows before another wakes up.
 const SERIAL: usize = 1 << 15;
-/// Vertices by which edges are prefetched before they are followed.
+/// Prefetch distance in vertices.
 const AHEAD: usize = 16;
-/// Every so many levels a sample of so many vertices tells whether the frontier is regular. On grids a branch for new
-/// vertices is predicted and costs less than a store for each edge; on road networks it is mispredicted and takes
+/// Number of levels between samples, and sample size, for testing whether the frontier is regular. On grids a branch
+/// for new vertices is predicted and costs less than a store per edge; on road networks it is mispredicted and takes
 /// twice as long.
 const REGULAR: u32 = 16;
 const SAMPLE: usize = 16;
-/// Vertices of a block that is pulled: whole words of bits.
+/// Vertices per block of a pull step: whole bitmap words.
 const BLOCK: usize = 1 << 12;
 
 struct Search<'a> {
@@ -120,15 +120,15 @@ struct Search<'a> {
     outgoing: Lists<'a>,
     incoming: Option<Lists<'a>>,
     levels: Vec<AtomicU32>,
-    /// Empty unless they are wanted.
+    /// Empty unless requested.
     parents: Vec<AtomicU32>,
     /// The frontier as a list.
     queue: Vec<u32>,
     next: Vec<u32>,
-    /// The frontier as bits, when levels are pulled.
+    /// The frontier as a bitmap, for pull steps.
     bits: Vec<u64>,
     next_bits: Vec<u64>,
-    /// Whether the edges of the frontier lead alike to vertices not reached.
+    /// Whether the edges of the frontier lead to unvisited vertices in a regular pattern.
     regular: bool,
     pushed: u32,
     pulled: u32,
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
             incoming: if g.has_incoming() { Some(g.incoming(cpu)?) } else { None },
             levels: unreached(n, "levels")?,
             parents: unreached(if parents { n } else { 0 }, "parents")?,
-            // One place more than vertices: what is no new vertex is written behind the last.
+            // One spare element: the branch-free store of a visited vertex goes behind the last.
             queue: reserved(n + 1, "a queue of vertices")?,
             next: vec![],
             bits: vec![],
@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
         }
         self.queue.resize(n + 1, 0);
         self.queue[0] = source as u32;
-        // Of the frontier: where it is in the queue.
+        // The frontier's range in the queue.
         let (mut start, mut end) = (0, 1);
         let (mut level, mut found) = (0, 0);
         while start < end {
@@ -189,16 +189,11 @@ impl<'a> Search<'a> {
                 (start, end) = (end, self.push(start, end, level));
             }
         }
-        note(|| {
-            format!(
-                "bfs: {} levels by edges of the frontier, {} by those of vertices not reached",
-                self.pushed, self.pulled
-            )
-        });
+        note(|| format!("bfs: {} levels pushed, {} pulled", self.pushed, self.pulled));
         Ok(())
     }
-    /// Whether a level is pulled whose frontier has so many edges, with so many vertices not reached: each of those
-    /// looks at its edges until one comes from the frontier, as one in m/edges does.
+    /// Whether to pull a level whose frontier has this many edges, with this many unvisited vertices: each of those
+    /// checks about m/edges of its edges until one comes from the frontier.
     fn is_pulled(&self, edges: usize, unreached: usize) -> bool {
         let (n, m) = (self.levels.len(), self.outgoing.ends.len());
         if edges < SERIAL / 8 {
@@ -207,13 +202,13 @@ impl<'a> Search<'a> {
         let looks = (m as f64 / edges as f64).min(m as f64 / n as f64) + 1.0;
         (unreached as f64 * looks + n as f64 / 4.0) < edges as f64
     }
-    /// Whether a level of so many vertices is pushed by one thread unless they have far more edges than others.
+    /// Whether one thread pushes a frontier of this size, assuming average degrees.
     fn is_small(&self, frontier: usize) -> bool {
         let (n, m) = (self.levels.len(), self.outgoing.ends.len());
         frontier > 64 && frontier < n / 64 && 4 * frontier * (m / n) < SERIAL / 8
     }
-    /// Whether of vertices beside each other in the middle of the frontier nearly all have as many neighbors, and those
-    /// not reached at the same places.
+    /// Whether adjacent vertices in the middle of the frontier nearly all have equal degrees, and their unvisited
+    /// neighbors at the same positions.
     fn is_regular(&self, start: usize, end: usize) -> bool {
         if end - start < 4 * SAMPLE {
             return false;
@@ -230,7 +225,8 @@ impl<'a> Search<'a> {
     fn edges_of(&self, start: usize, end: usize) -> usize {
         self.outgoing.edges_of(&self.queue[start..end])
     }
-    /// Follows the edges of the frontier; where the next ends in the queue, behind this one.
+    /// Pushes along the edges of the frontier; returns the end of the next frontier, which follows this one in the
+    /// queue.
     fn push(&mut self, start: usize, end: usize, level: u32) -> usize {
         match (self.parents.is_empty(), self.regular) {
             (true, false) => self.push_by::<false, false>(start, end, level),
@@ -239,7 +235,7 @@ impl<'a> Search<'a> {
             (false, true) => self.push_by::<true, true>(start, end, level),
         }
     }
-    /// With a branch for vertices that are new, or without.
+    /// [`push`](Self::push) with or without a branch for new vertices.
     fn push_by<const PARENTS: bool, const BRANCH: bool>(&mut self, start: usize, end: usize, level: u32) -> usize {
         let (outgoing, levels, parents) = (self.outgoing, &mut self.levels[..], &mut self.parents[..]);
         let queue = &mut self.queue[..];
@@ -247,7 +243,7 @@ impl<'a> Search<'a> {
         for k in start..end {
             let u = queue[k];
             if !BRANCH {
-                // What stands behind the end of the queue is a vertex, too.
+                // Elements behind the end of the queue are vertices, too.
                 prefetch(outgoing.ptr, queue[(k + 2 * AHEAD).min(last)] as usize);
                 prefetch(outgoing.ends, outgoing.ptr[queue[(k + AHEAD).min(last)] as usize]);
             }
@@ -295,7 +291,7 @@ impl<'a> Search<'a> {
                     for &v in outgoing.of(u as usize) {
                         let at = &levels[v as usize];
                         let before = at.load(Relaxed);
-                        // One thread finds it.
+                        // Exactly one thread claims it.
                         if before == UNREACHED && at.compare_exchange(before, level, Relaxed, Relaxed).is_ok() {
                             mine.push(v);
                         }
@@ -315,7 +311,7 @@ impl<'a> Search<'a> {
         self.next = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(())
     }
-    /// Levels by the edges of vertices not reached, until the frontier is small; it is in the queue then.
+    /// Pulls levels until the frontier is small; it is then in the queue.
     fn pull_levels(&mut self, start: usize, end: &mut usize, level: &mut u32, found: &mut usize) -> Result<()> {
         let n = self.levels.len();
         let words = n.div_ceil(64);
@@ -348,7 +344,7 @@ impl<'a> Search<'a> {
         *end = tail;
         Ok(())
     }
-    /// One level: how many vertices it has, and their edges.
+    /// Pulls one level; returns its numbers of vertices and edges.
     fn pull(&mut self, level: u32) -> Result<(usize, usize)> {
         let Some(incoming) = self.incoming else { return Ok((0, 0)) };
         let (n, outgoing, bits) = (self.levels.len(), self.outgoing, &self.bits);

@@ -1,4 +1,4 @@
-//! The simple undirected graph under a graph, which many algorithms are defined on.
+//! The simple undirected graph underlying a graph, on which many algorithms are defined.
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use super::{Graph, GraphKind};
 use crate::par::{filled, zeros};
 use crate::{Cpu, Pattern, Result};
 
-/// The pattern of A + Aᵀ without its diagonal, rows sorted: the pattern of `g` itself if that is undirected and has no
-/// self-loops.
+/// The pattern of A + Aᵀ without its diagonal, rows sorted: that of `g` itself if `g` is undirected without self-loops.
 pub(super) fn simple(cpu: &Cpu, g: &Graph) -> Result<Arc<Pattern>> {
     let pattern = g.pattern();
     Ok(match g.kind() {
@@ -17,8 +16,7 @@ pub(super) fn simple(cpu: &Cpu, g: &Graph) -> Result<Arc<Pattern>> {
     })
 }
 
-/// Vertices by degree, the length of rows at `ptr`, of equal degree by number; the largest degree comes first, or the
-/// least.
+/// Vertices by degree, the lengths of the rows at `ptr`, ties by index; in decreasing or increasing order.
 pub(super) fn by_degree(ptr: &[usize], largest_first: bool) -> Result<Vec<u32>> {
     let n = ptr.len() - 1;
     let longest = (0..n).map(|v| ptr[v + 1] - ptr[v]).max().unwrap_or(0);

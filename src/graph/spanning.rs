@@ -1,9 +1,9 @@
-//! The minimum spanning forest, by Borůvka's algorithm on few of the edges.
+//! The minimum spanning forest, by Borůvka's algorithm on a subset of the edges.
 //!
-//! Every vertex takes its lightest edge first. Of a graph with many more edges than trees are left, a threshold is then
-//! drawn from a sample of its weights: edges up to it join trees first, and of the heavier ones only those are looked
-//! at again whose ends are still apart. Source: Borůvka 1926, "O jistém problému minimálním"; Osipov, Sanders, Singler
-//! 2009, "The filter-Kruskal minimum spanning tree algorithm", with one filter in place of a recursion.
+//! Every vertex takes its lightest edge first. If the graph has many more edges than trees remain, a weight threshold
+//! is derived from a sample of its weights: edges up to it are processed first, and of the heavier ones only those that
+//! still connect different trees. Source: Borůvka 1926, "O jistém problému minimálním"; Osipov, Sanders, Singler 2009,
+//! "The filter-Kruskal minimum spanning tree algorithm", with one filter in place of a recursion.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::par::{collected, filled, for_each_part, note, out_of_memory, reserved
 use crate::sparse::cut;
 use crate::{Cpu, Result};
 
-/// A spanning forest that [`minimum_spanning_forest`] has found.
+/// A spanning forest found by [`minimum_spanning_forest`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanningForest {
     /// The edges (u, v), u < v, in increasing order.
@@ -23,12 +23,12 @@ pub struct SpanningForest {
     pub weight: f64,
 }
 
-/// The spanning forest of least weight: a tree for each connected component.
+/// The spanning forest of minimum weight: a tree for each connected component.
 ///
-/// Of edges of equal weight the one comes first that has the lesser ends (u, v), u < v, so that there is one least
-/// forest and it is found for any number of threads. All weights of a graph without weights are 1. Self-loops are in no
-/// forest. The maximum spanning forest is that of negated weights. Cost: O(n + m) time, and O(k) in at most log₂ n
-/// rounds for the k edges that are not ruled out, which halve in each round on planar graphs; O(n + k) memory.
+/// Edges of equal weight are ordered by their ends (u, v), u < v, so the forest is unique and the same for any number
+/// of threads. Edges of an unweighted graph have weight 1. Self-loops are ignored. The maximum spanning forest is that
+/// of negated weights. Cost: O(n + m) time, and O(k) in each of at most log₂ n rounds for the k edges that are not
+/// ruled out, which halve per round on planar graphs; O(n + k) memory.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for a directed graph; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Example
@@ -75,22 +75,22 @@ pub fn minimum_spanning_forest(cpu: &Cpu, g: &Graph) -> Result<SpanningForest> {
         });
         trees.join_lightest(cpu, heavy)?;
     } else {
-        note(|| format!("minimum_spanning_forest: of {} edges {} join trees of lightest edges", all.0, all.1));
+        note(|| format!("minimum_spanning_forest: of {} edges {} join trees of the lightest edges", all.0, all.1));
     }
     ordered(n, &trees.taken)
 }
 
 const FOREST: &str = "edges of a forest";
 
-/// Entries in a block at least.
+/// Minimum entries per block.
 const BLOCK: usize = 1 << 15;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 64;
-/// Entries for each tree from which on heavy edges are filtered.
+/// Minimum entries per tree for filtering heavy edges.
 const DENSE: usize = 16;
-/// Edges up to the threshold for each tree, about: a random graph of so many is connected but for few vertices.
+/// Target number of edges up to the threshold per tree: a random graph of this density is almost connected.
 const LIGHT: usize = 2;
-/// Weights in a sample, about.
+/// Approximate sample size.
 const SAMPLE: usize = 1 << 10;
 
 /// An edge, and the trees that it joins.
@@ -101,15 +101,15 @@ struct Edge {
     roots: (u32, u32),
 }
 
-/// A double that is a number, as an integer of the same order.
+/// A double other than NaN, as an integer with the same order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u64);
 
 impl Key {
-    /// Larger than that of any number.
+    /// Larger than any key.
     const NONE: Self = Self(u64::MAX);
     fn new(w: f64) -> Self {
-        // The sum has one zero.
+        // Adding 0 maps −0 to 0.
         let bits = (w + 0.0).to_bits();
         Self(bits ^ ((bits as i64 >> 63) as u64 | 1 << 63))
     }
@@ -118,20 +118,20 @@ impl Key {
     }
 }
 
-/// A weight that [`LIGHT`] edges for each of `n` trees do not exceed, of a graph that has many more.
+/// A weight that about [`LIGHT`] edges per tree do not exceed, for a graph with many more edges and `n` trees.
 fn threshold(weights: &[f64], n: usize) -> Result<Option<Key>> {
     if weights.len() < DENSE * n || weights.len() < SAMPLE {
         return Ok(None);
     }
-    // Entries are two for each edge.
+    // Each edge has two entries.
     let every = weights.iter().step_by(weights.len() / SAMPLE);
     let mut sample = collected(every.len(), every.map(|&w| Key::new(w)), "a sample of weights")?;
     let rank = (sample.len() as u128 * (2 * LIGHT * n) as u128 / weights.len() as u128) as usize;
     Ok(Some(*sample.select_nth_unstable(rank).1))
 }
 
-/// The lightest edge of each vertex: its weight and its other end, the vertex itself if there is none. The first of
-/// equal weight has the least ends.
+/// The lightest edge of each vertex: its weight and its other end, the vertex itself if there is none. Ties go to the
+/// edge with the least ends.
 fn lightest_of_each(cpu: &Cpu, lists: Lists<'_>, blocks: &[Range<usize>]) -> Result<Vec<(Key, u32)>> {
     let n = lists.ptr.len() - 1;
     let mut lightest = filled(n, (Key::NONE, 0u32), "lightest edges")?;
@@ -164,7 +164,7 @@ fn lightest_of_each(cpu: &Cpu, lists: Lists<'_>, blocks: &[Range<usize>]) -> Res
     Ok(lightest)
 }
 
-/// The edges between different trees whose weights `keep` takes, in the order of their ends.
+/// The edges between different trees whose weights satisfy `keep`, in the order of their ends.
 fn gathered(
     cpu: &Cpu,
     lists: Lists<'_>,
@@ -181,7 +181,7 @@ fn gathered(
             for u in block.clone() {
                 let above = lists.ptr[u] + lists.of(u).partition_point(|&v| v as usize <= u);
                 let root = trees.parents[u];
-                // Room for the whole row, so that memory is asked for here.
+                // Reserves the whole row, so that allocation fails here.
                 let len = lists.ptr[u + 1] - above;
                 if part.capacity() - part.len() < len {
                     let more = len.max(part.capacity());
@@ -205,15 +205,15 @@ fn gathered(
     Ok(all)
 }
 
-/// Disjoint sets of vertices, and the edges that have joined them. The parent of a vertex is not larger than it, and
-/// that of a root is the root.
+/// Union-find over vertices, with the edges of the forest. The parent of a vertex is never larger; a root is its own
+/// parent.
 struct Trees {
     parents: Vec<u32>,
     taken: Vec<Edge>,
 }
 
 impl Trees {
-    /// Takes an edge if it joins two trees.
+    /// Adds an edge if it joins two trees.
     #[inline(always)]
     fn join(&mut self, e: Edge) {
         let (u, v) = (root(&mut self.parents, e.roots.0), root(&mut self.parents, e.roots.1));
@@ -222,14 +222,14 @@ impl Trees {
             self.taken.push(e);
         }
     }
-    /// Makes each root the parent of its whole tree.
+    /// Points every vertex directly at its root.
     fn flatten(&mut self) {
         for v in 0..self.parents.len() {
             self.parents[v] = self.parents[self.parents[v] as usize];
         }
     }
-    /// Takes the edges of a minimum spanning forest of the trees, in rounds: the lightest edge of every tree is in it.
-    /// `edges` are in the order of their ends, and the first of equal weight is the lightest.
+    /// Adds the edges of a minimum spanning forest of the trees, in rounds: the lightest edge of every tree is in it.
+    /// `edges` are in the order of their ends; the first of equal weight counts as lightest.
     fn join_lightest(&mut self, cpu: &Cpu, mut edges: Vec<Edge>) -> Result<()> {
         let n = self.parents.len();
         let mut roots: Vec<u32> = collected(n, (0..n as u32).filter(|&v| self.parents[v as usize] == v), "roots")?;
@@ -265,7 +265,7 @@ impl Trees {
     }
 }
 
-/// The forest, its edges in the order of their ends.
+/// The forest with its edges in the order of their ends.
 fn ordered(n: usize, taken: &[Edge]) -> Result<SpanningForest> {
     let mut next = zeros(n + 1, "numbers of edges")?;
     taken.iter().for_each(|e| next[e.ends.0 as usize + 1] += 1);
@@ -276,7 +276,7 @@ fn ordered(n: usize, taken: &[Edge]) -> Result<SpanningForest> {
         edges[*place] = (e.ends.1, e.weight);
         *place += 1;
     }
-    // Where the edges of v ended are those of v + 1 to begin.
+    // After scattering, the edges of v end where those of v + 1 began.
     let mut forest = SpanningForest { edges: reserved(taken.len(), FOREST)?, weight: 0.0 };
     let mut start = 0;
     for (u, &end) in next[..n].iter().enumerate() {

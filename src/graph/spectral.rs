@@ -8,12 +8,12 @@ use super::structure::Graph;
 use crate::par::{Threads, filled, for_each_part, note, reserved};
 use crate::{Cpu, Error, Result};
 
-/// When an iteration ends.
+/// Stopping criteria of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iteration {
-    /// The sum over all vertices of what the last step changed is less than this.
+    /// Converged when the sum over all vertices of the changes in a step is less than this.
     pub tolerance: f64,
-    /// Steps after which it is an error not to have come so far.
+    /// Failing to converge within this many steps is an error.
     pub max_iterations: u32,
 }
 
@@ -23,15 +23,15 @@ impl Default for Iteration {
     }
 }
 
-/// Steps that are left of the power method from which on conjugate gradients take fewer.
+/// Estimated remaining steps of the power method above which conjugate gradients take fewer.
 const SLOW: f64 = 8.0;
 
-/// Scores of pages as lists of links, and as what lists link to.
+/// Hub and authority scores of vertices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hits {
-    /// How good the authorities are that each vertex leads to; the hubs add up to 1.
+    /// Quality of the authorities that each vertex links to; the hubs sum to 1.
     pub hubs: Vec<f64>,
-    /// How good the hubs are that lead to each vertex; the authorities add up to 1.
+    /// Quality of the hubs that link to each vertex; the authorities sum to 1.
     pub authorities: Vec<f64>,
 }
 
@@ -43,8 +43,7 @@ impl Iteration {
         }
         Err(Error::Argument { name: "tolerance", message: format!("{} is not positive", self.tolerance) })
     }
-    /// Runs `step`, which returns by how much it changed what it makes, until that is little. It may count more than
-    /// one step.
+    /// Runs `step`, which returns the size of its change, until convergence. A call may count as more than one step.
     fn run(self, op: &'static str, mut step: impl FnMut(&mut u32) -> Result<f64>) -> Result<()> {
         self.check()?;
         let (mut change, mut k) = (f64::INFINITY, 0);
@@ -60,7 +59,7 @@ impl Iteration {
             }
         }
         let message = format!(
-            "{op}: {} steps, and the last changed {change}, not less than {}",
+            "{op}: {} steps, the last of which changed {change}, not less than {}",
             self.max_iterations, self.tolerance
         );
         Err(Error::Argument { name: "max_iterations", message })
@@ -70,9 +69,9 @@ impl Iteration {
 /// The eigenvector of Aᵀ of the largest eigenvalue, of length 1: `x(v) ∝ Σ_{u → v} w(u, v) x(u)`.
 ///
 /// Steps are `x ← (I + Aᵀ) x`, which has the same eigenvector and does not oscillate on bipartite graphs, as in
-/// networkx. It is unique on a (strongly) connected graph. Where no edges are, 1/√n everywhere. If they converge slowly
-/// on an undirected graph, conjugate gradients take their place, which have the same limit, and a step of each counts;
-/// in the end a step `(I + Aᵀ) x` confirms the tolerance. Cost: O(n + m) a step.
+/// networkx. It is unique on a (strongly) connected graph; 1/√n everywhere without edges. On slow convergence on an
+/// undirected graph, conjugate gradients take over, with the same limit and each counted as a step; a final step
+/// `(I + Aᵀ) x` confirms the tolerance. Cost: O(n + m) per step.
 /// # Errors
 /// [`Error::Argument`] for negative weights, a tolerance that is not positive, and if `iteration` ends before it
 /// converges; [`Error::OutOfMemory`]; [`Error::Cancelled`].
@@ -101,14 +100,14 @@ pub fn eigenvector_centrality(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Res
             *to = x[v] + sum;
             *to * *to
         })?;
-        // An empty graph has nothing to divide.
+        // An empty graph has norm 0.
         let norm = if squares > 0.0 { squares.sqrt() } else { 1.0 };
         let change = next.iter_mut().zip(&mut x).map(|(to, x)| {
             *to /= norm;
             (*to - std::mem::replace(x, *to)).abs()
         });
         let change: f64 = change.sum();
-        // As many steps are left if each shrinks the change as the last did.
+        // Estimate of the remaining steps, if each shrinks the change as the last did.
         let left = (iteration.tolerance / change).ln() / (change / std::mem::replace(&mut before, change)).ln();
         if !accelerated && *k > 2 && change >= iteration.tolerance && !(0.0..SLOW).contains(&left) {
             accelerated = true;
@@ -120,14 +119,14 @@ pub fn eigenvector_centrality(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Res
     Ok(x)
 }
 
-/// Katz centrality `x = α Aᵀ x + β`, divided by its length: paths of every length that end at a vertex, each edge
-/// weighing α.
+/// Katz centrality `x = α Aᵀ x + β`, normalized to length 1: counts paths of every length that end at a vertex, each
+/// edge weighing α.
 ///
-/// It exists for α below the inverse of the largest eigenvalue of A. The convention is networkx's. Cost: O(n + m) a
-/// step.
+/// It exists for α below the inverse of the largest eigenvalue of A. The convention is that of networkx. Cost: O(n + m)
+/// per step.
 /// # Errors
-/// [`Error::Argument`] for negative weights, α or β that are negative or no numbers, a tolerance that is not positive,
-/// and if `iteration` ends before it converges, as it does where α is too large; [`Error::OutOfMemory`];
+/// [`Error::Argument`] for negative weights, negative or non-finite α or β, a tolerance that is not positive, and if
+/// `iteration` ends before it converges, as it does if α is too large; [`Error::OutOfMemory`];
 /// [`Error::Cancelled`].
 /// # Example
 /// ```
@@ -144,7 +143,7 @@ pub fn eigenvector_centrality(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Res
 pub fn katz_centrality(cpu: &Cpu, g: &Graph, alpha: f64, beta: f64, iteration: Iteration) -> Result<Vec<f64>> {
     for (name, x) in [("alpha", alpha), ("beta", beta)] {
         if !(0.0..f64::INFINITY).contains(&x) {
-            return Err(Error::Argument { name, message: format!("{x} is not a number from 0 on") });
+            return Err(Error::Argument { name, message: format!("{x} is not a nonnegative number") });
         }
     }
     g.check_weights("katz_centrality")?;
@@ -167,10 +166,10 @@ pub fn katz_centrality(cpu: &Cpu, g: &Graph, alpha: f64, beta: f64, iteration: I
     Ok(x)
 }
 
-/// Hubs and authorities: `a ∝ Aᵀ h` and `h ∝ A a`, each adding up to 1.
+/// Hubs and authorities: `a ∝ Aᵀ h` and `h ∝ A a`, each summing to 1.
 ///
 /// They are the leading singular vectors of A, in the convention of networkx. In a graph without edges each vertex has
-/// 1/n. Cost: O(n + m) a step, two products; the transpose of a directed graph once.
+/// 1/n. Cost: O(n + m) per step, two products; the transpose of a directed graph once.
 /// # Errors
 /// [`Error::Argument`] for negative weights, a tolerance that is not positive, and if `iteration` ends before it
 /// converges; [`Error::OutOfMemory`]; [`Error::Cancelled`].
@@ -198,12 +197,12 @@ pub fn hits(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Result<Hits> {
     let (mut next, mut unused) = (filled(n, 0.0, "hubs")?, filled(n, 0.0, "authorities")?);
     let (threads, lists) = (cpu.threads(), g.incoming(cpu)?);
     let into = Pull::new(threads, lists)?;
-    // Both directions of an undirected graph are one.
+    // In an undirected graph both directions coincide.
     let other = if g.has_both_directions() { None } else { Some(Pull::new(threads, g.outgoing())?) };
     let out = other.as_ref().unwrap_or(&into);
     iteration.run("hits", |k| {
         let total = if *k == 1 && lists.weights.is_none() {
-            // The first product, of a constant, is known.
+            // The first product, with a constant, needs only degrees.
             (0..n).zip(&mut authorities).for_each(|(v, a)| *a = even * lists.degree(v) as f64);
             authorities.iter().sum()
         } else {
@@ -224,10 +223,10 @@ pub fn hits(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Result<Hits> {
     Ok(Hits { hubs, authorities })
 }
 
-/// Vertices of a block: sums are those of blocks, whatever the number of threads.
+/// Vertices per block: sums are taken by block, independently of the number of threads.
 const BLOCK: usize = 1 << 13;
 
-/// Divides `x` by `total`, unless all are 0, and says how far it is from `before` then, `Σ |x − before|`.
+/// Divides `x` by `total`, unless it is 0, and returns the distance from `before`, `Σ |x − before|`.
 fn scale(threads: &Threads, x: &mut [f64], total: f64, before: &[f64]) -> Result<f64> {
     let blocks = x.len().div_ceil(BLOCK);
     let sums = Mutex::new(filled(blocks, 0.0, "sums of blocks")?);
@@ -239,7 +238,7 @@ fn scale(threads: &Threads, x: &mut [f64], total: f64, before: &[f64]) -> Result
         parts,
         || Ok(()),
         |(), (k, (x, before))| {
-            // Four sums of every fourth, which do not wait for each other.
+            // Four partial sums, to break the dependency chain.
             let mut four = [0.0; 4];
             for (x, before) in x.chunks_mut(4).zip(before.chunks(4)) {
                 for ((x, before), sum) in x.iter_mut().zip(before).zip(&mut four) {

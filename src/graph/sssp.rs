@@ -1,10 +1,10 @@
-//! Lengths of shortest paths from one vertex: buckets of tentative distances (Δ-stepping) for weights that are not
-//! negative, rounds over all edges (Bellman–Ford) for others.
+//! Single-source shortest paths: buckets of tentative distances (Δ-stepping) for nonnegative weights, rounds over all
+//! edges (Bellman–Ford) otherwise.
 //!
-//! A bucket holds the vertices whose tentative distance is in [kΔ, (k + 1)Δ). Those of the first bucket that is not
-//! empty send their distance along their edges, again while new ones fall into the same bucket. Small buckets are the
-//! work of one thread, large ones of all, by atomic minima. Sources: Meyer, Sanders 2003, "Δ-stepping: a parallelizable
-//! shortest path algorithm"; Bellman 1958.
+//! A bucket holds the vertices whose tentative distance is in [kΔ, (k + 1)Δ). The vertices of the first nonempty bucket
+//! relax their edges, repeatedly while new ones fall into the same bucket. Small buckets are processed by one thread,
+//! large ones by all, with atomic minima. Sources: Meyer, Sanders 2003, "Δ-stepping: a parallelizable shortest path
+//! algorithm"; Bellman 1958.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -18,14 +18,14 @@ use crate::{Cpu, Error, Result};
 /// Shortest paths from one vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortestPaths {
-    /// The length of a shortest path to each vertex, infinite where there is none.
+    /// The length of a shortest path to each vertex, infinite if there is no path.
     pub distances: Vec<f64>,
-    /// The vertex before it on such a path; the source is its own parent. [`UNREACHED`] where there is no path.
+    /// The predecessor of each vertex on such a path; the source is its own parent. [`UNREACHED`] if there is no path.
     pub parents: Vec<u32>,
 }
 
 impl ShortestPaths {
-    /// The vertices of a shortest path to `target`, the source first; `None` where there is no path.
+    /// The vertices of a shortest path to `target`, the source first; `None` if there is no path.
     #[must_use]
     pub fn path(&self, target: usize) -> Option<Vec<u32>> {
         let mut at = u32::try_from(target).ok()?;
@@ -39,7 +39,7 @@ impl ShortestPaths {
                 path.reverse();
                 return Some(path);
             }
-            // Parents that were changed may lead round.
+            // Modified parents may form a cycle.
             if path.len() == self.parents.len() {
                 return None;
             }
@@ -49,16 +49,15 @@ impl ShortestPaths {
     }
 }
 
-/// `d(v) = min Σ w(e)` over the paths from `source` to v, infinite where there is none.
+/// `d(v) = min Σ w(e)` over the paths from `source` to v, infinite if there is no path.
 ///
-/// A graph without weights has 1 for each edge. A sum is rounded edge by edge from the source on, and the least of
-/// these sums is the result, so it is the same for any number of threads. An edge of infinite weight leads nowhere.
-/// Cost: O(n + m + L) time in the mean over random weights, L the number of buckets that the distances span; O(n + m)
+/// Edges of an unweighted graph have weight 1. A path length is rounded edge by edge from the source on, and the result
+/// is the minimum of these, so it is the same for any number of threads. An edge of infinite weight is ignored. Cost:
+/// O(n + m + L) expected time for random weights, with L the number of buckets that the distances span; O(n + m)
 /// memory.
 /// # Errors
-/// [`Error::Argument`] if there is no vertex `source`, and naming an edge of negative weight, for which
-/// [`bellman_ford`] is made; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
-/// [`Error::Device`].
+/// [`Error::Argument`] if there is no vertex `source`, and naming an edge of negative weight (see [`bellman_ford`]);
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`], [`Error::Device`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -81,7 +80,7 @@ pub fn sssp(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> Resu
     }
 }
 
-/// What [`sssp`] computes, once its arguments are checked.
+/// [`sssp`] after checking its arguments.
 #[cfg(feature = "cuda")]
 fn distances_on(cuda: &crate::Cuda, g: &Graph, source: usize) -> Result<Vec<f64>> {
     let there = g.on_device(cuda)?;
@@ -91,7 +90,7 @@ fn distances_on(cuda: &crate::Cuda, g: &Graph, source: usize) -> Result<Vec<f64>
         let lengths = levels.into_iter().map(|level| if level == UNREACHED { f64::INFINITY } else { f64::from(level) });
         return crate::par::collected(n, lengths, "distances");
     };
-    // A bucket should have work for the device: the mean weight for 32 edges of a vertex, more for fewer
+    // A bucket should have enough work for the device: the mean weight for 32 edges per vertex, more for fewer
     // (Davidson et al. 2014).
     let degree = lists.ends.len() as f64 / n as f64;
     let delta = g.mean_weight() * (32.0 / degree).max(1.0);
@@ -102,7 +101,7 @@ fn distances_on(cuda: &crate::Cuda, g: &Graph, source: usize) -> Result<Vec<f64>
     Ok(found.lengths)
 }
 
-/// What [`sssp`] computes, once its arguments are checked.
+/// [`sssp`] after checking its arguments.
 pub(super) fn distances(threads: &Threads, g: &Graph, source: usize) -> Result<Vec<f64>> {
     let mut steps = Steps::new(threads, g)?;
     steps.search(source)?;
@@ -111,8 +110,8 @@ pub(super) fn distances(threads: &Threads, g: &Graph, source: usize) -> Result<V
 
 /// Distances as of [`sssp`], and a tree of shortest paths.
 ///
-/// A parent is the least vertex u nearer to the source with d(u) + w(u, v) = d(v). Where only vertices just as near
-/// lead to v, over edges that add nothing, it is the least of those that take the fewest such edges. Cost: that of
+/// A parent is the least vertex u nearer to the source with d(u) + w(u, v) = d(v). If only vertices at the same
+/// distance lead to v, over zero-weight edges, it is the least of those that take the fewest such edges. Cost: that of
 /// [`sssp`].
 /// # Errors
 /// Those of [`sssp`].
@@ -133,13 +132,13 @@ pub fn sssp_tree(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) ->
     Ok(ShortestPaths { distances, parents })
 }
 
-/// Lengths of shortest paths, edges of negative weight among them: as [`sssp_tree`], by rounds over all edges whose
-/// start came nearer in the round before.
+/// Shortest paths with negative weights allowed: as [`sssp_tree`], by rounds over the edges of all vertices whose
+/// distance decreased in the previous round.
 ///
 /// Cost: O(n·m) time at worst, O(n) memory, on one thread.
 /// # Errors
-/// [`Error::Argument`] if there is no vertex `source`, and naming a vertex of a cycle of negative length that can be
-/// reached, on which paths have no least length: so has every undirected edge of negative weight.
+/// [`Error::Argument`] if there is no vertex `source`, and naming a vertex of a reachable negative cycle, on which
+/// paths have no minimum length; every undirected edge of negative weight is such a cycle.
 /// [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
 /// ```
@@ -157,8 +156,8 @@ pub fn bellman_ford(cpu: &Cpu, g: &Graph, source: usize) -> Result<ShortestPaths
     let (n, lists) = (g.vertices(), g.outgoing());
     let mut distances = filled(n, f64::INFINITY, "distances")?;
     let mut parents = filled(n, UNREACHED, "parents")?;
-    let (mut queue, mut next) = (reserved(n, "vertices that came nearer")?, reserved(n, "vertices that came nearer")?);
-    let mut waits = filled(n, false, "vertices that came nearer")?;
+    let (mut queue, mut next) = (reserved(n, "a queue of vertices")?, reserved(n, "a queue of vertices")?);
+    let mut waits = filled(n, false, "a queue of vertices")?;
     (distances[source], parents[source]) = (0.0, source as u32);
     queue.push(source as u32);
     let mut round = 0;
@@ -175,7 +174,7 @@ pub fn bellman_ford(cpu: &Cpu, g: &Graph, source: usize) -> Result<ShortestPaths
             waits[u as usize] = false;
             let d = distances[u as usize];
             for (v, w) in lists.weighted(u as usize) {
-                // A path of infinite length is none.
+                // A path of infinite length is no path.
                 if d + w < distances[v] && w < f64::INFINITY {
                     (distances[v], parents[v]) = (d + w, u);
                     if !std::mem::replace(&mut waits[v], true) {
@@ -190,7 +189,7 @@ pub fn bellman_ford(cpu: &Cpu, g: &Graph, source: usize) -> Result<ShortestPaths
     Ok(ShortestPaths { distances, parents })
 }
 
-/// A vertex of the cycle that the way from `v` back ends in.
+/// A vertex of the cycle reached by following parents from `v`.
 fn on_cycle(parents: &[u32], mut v: u32) -> u32 {
     for _ in 0..parents.len() {
         v = parents[v as usize];
@@ -198,26 +197,26 @@ fn on_cycle(parents: &[u32], mut v: u32) -> u32 {
     v
 }
 
-/// Buckets ahead of the first; farther vertices wait together.
+/// Buckets from the first on; farther vertices wait together.
 const BUCKETS: usize = 64;
-/// No bucket is behind this one.
+/// Upper bound of bucket indices.
 const LAST: u64 = 1 << 62;
-/// Entries of a bucket from which all threads work on it.
+/// Minimum entries of a bucket for using all threads.
 const PARALLEL: usize = 1 << 12;
 
-/// A vertex and the distance that it had when it got it. Another entry has a smaller one, if it has come nearer since.
+/// A vertex and its distance when inserted. Stale if the vertex has a smaller distance now.
 type Entry = (u32, f64);
 
-/// Searches from one vertex after the other, in the same memory.
+/// Searches from one vertex after another, in the same memory.
 pub(super) struct Steps<'a> {
     threads: &'a Threads,
     lists: Lists<'a>,
-    /// Bits of doubles that are not negative, which are ordered as these are.
+    /// Bits of nonnegative doubles, which have the same order.
     distances: Vec<AtomicU64>,
     delta: f64,
-    /// Bucket k, modulo their number; those from `first` on.
+    /// Bucket k at k modulo their number; those from `first` on.
     buckets: Vec<Vec<Entry>>,
-    /// The bucket that is worked on, empty between searches.
+    /// The current bucket, empty between searches.
     now: Vec<Entry>,
     first: u64,
     far: Vec<Entry>,
@@ -234,7 +233,7 @@ impl<'a> Steps<'a> {
         let (lists, delta) = (g.outgoing(), delta(g));
         Ok(Self { threads, lists, distances, delta, buckets, now: vec![], first: 0, far: vec![], steps: [0; 2] })
     }
-    /// Finds the shortest paths from `source`.
+    /// Computes the shortest paths from `source`.
     pub(super) fn search(&mut self, source: usize) -> Result<()> {
         self.distances.iter_mut().for_each(|d| *d.get_mut() = f64::INFINITY.to_bits());
         *self.distances[source].get_mut() = 0;
@@ -242,7 +241,7 @@ impl<'a> Steps<'a> {
         push(&mut self.buckets[0], (source as u32, 0.0))?;
         self.run()
     }
-    /// Their lengths, as [`sssp`] has them.
+    /// Their lengths, as of [`sssp`].
     pub(super) fn lengths(&mut self) -> impl Iterator<Item = f64> {
         self.distances.iter_mut().map(|d| f64::from_bits(*d.get_mut()))
     }
@@ -269,10 +268,11 @@ impl<'a> Steps<'a> {
         }
         self.now = now;
         let [alone, together] = self.steps;
-        note(|| format!("sssp: buckets of {}, {alone} steps by one thread, {together} by all", self.delta));
+        note(|| format!("sssp: buckets of {}, {alone} steps on one thread, {together} on all", self.delta));
         Ok(())
     }
-    /// To the next bucket that is not empty, far vertices put into theirs if it comes to them; whether there is one.
+    /// Advances to the next nonempty bucket, distributing the far vertices when it reaches them; false if there is
+    /// none.
     fn advance(&mut self) -> Result<bool> {
         for _ in 1..BUCKETS {
             self.first += 1;
@@ -290,12 +290,12 @@ impl<'a> Steps<'a> {
     }
     #[inline(always)]
     fn bucket(&self, d: f64) -> u64 {
-        // Distances beyond so many buckets are in one, where order does not matter but for time.
+        // Distances beyond this share a bucket; their order affects only performance.
         ((d / self.delta) as u64).min(LAST)
     }
     #[inline(always)]
     fn put(&mut self, entry: Entry) -> Result<()> {
-        // A distance that rounding puts before the bucket at hand belongs into it.
+        // Rounding may put a distance before the current bucket.
         let k = self.bucket(entry.1).max(self.first);
         if k - self.first < BUCKETS as u64 {
             push(&mut self.buckets[(k % BUCKETS as u64) as usize], entry)
@@ -347,7 +347,7 @@ impl<'a> Steps<'a> {
         )?;
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         for entry in found.into_iter().flatten() {
-            // Several threads may have brought a vertex nearer; the last entry counts.
+            // Several threads may have decreased a distance; the last entry counts.
             if *self.distances[entry.0 as usize].get_mut() == entry.1.to_bits() {
                 self.put(entry)?;
             }
@@ -356,14 +356,14 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Width of a bucket: of the mean weight the part that brings about one edge of a vertex into the bucket that it is in.
+/// Bucket width: the fraction of the mean weight for which about one edge of a vertex stays in its own bucket.
 fn delta(g: &Graph) -> f64 {
     let (mean, n, m) = (g.mean_weight(), g.vertices(), g.pattern().nnz());
     let width = mean * DELTA / (m as f64 / n as f64).max(1.0);
-    // Weights that are all zero, or so large or small that their mean is no number to divide by.
+    // Falls back to 1 if all weights are zero, or their mean is not a normal number.
     if width.is_normal() { width } else { 1.0 }
 }
-/// Times the mean weight over the mean degree.
+/// Multiplied by the mean weight over the mean degree.
 const DELTA: f64 = 3.0;
 
 #[inline(always)]
@@ -388,7 +388,7 @@ fn parents(lists: Lists<'_>, distances: &[f64], source: usize) -> Result<Vec<u32
         }
     }
     parents[source] = source as u32;
-    // What is just as near as the vertices before it: in rounds, each from those of the round before, in their order.
+    // Vertices at the distance of their predecessors: in rounds, each from those of the previous round, in order.
     let mut round: Vec<u32> = vec![];
     if (0..n).any(|v| distances[v] < f64::INFINITY && parents[v] == UNREACHED) {
         round = reserved(n, "a round of vertices")?;

@@ -1,8 +1,8 @@
-//! Lengths of shortest paths by Δ-stepping, written with operations.
+//! Shortest path lengths by Δ-stepping, expressed in GraphBLAS operations.
 //!
-//! d are the tentative distances, `left` those whose bucket is still to come. A bucket begins with the entries of
-//! `left` below its bound. A step relaxes the edges of the vertices q, t = qᵀ min.+ A, keeps of t what is less than d,
-//! and goes on with what of it lies below the bound. Sources: Meyer, Sanders 2003, "Δ-stepping: a parallelizable
+//! d holds the tentative distances, `left` those of later buckets. A bucket begins with the entries of `left` below its
+//! bound. A step relaxes the edges of the vertices q, t = qᵀ min.+ A, retains the entries of t that are less than d,
+//! and continues with those below the bound. Sources: Meyer, Sanders 2003, "Δ-stepping: a parallelizable
 //! shortest path algorithm"; Sridhar, Blanco, Mayuranath, Spampinato, Low, McMillan 2019, "Delta-stepping SSSP: from
 //! vertices and edges to GraphBLAS implementations".
 
@@ -14,11 +14,11 @@ use crate::{Error, Index, Result, Vector};
 
 /// The length of a shortest path from `source` to each vertex, ∞ where there is no path.
 ///
-/// Entry (i, j) of the adjacency matrix is an edge from i to j of that length, at least 0. `delta` is the width of a
-/// bucket: a wide one takes fewer steps, a narrow one fewer products. Without it, the width is 8 times the mean weight
-/// over the mean degree. On the processor [`sssp`](super::sssp()) is faster. Cost: O(nnz) to look at the weights; then
-/// O(n + nnz) operations of the machine if each edge is relaxed once, in as many steps for each bucket as a shortest
-/// path has edges in it.
+/// Entry (i, j) of the adjacency matrix is an edge from i to j of that length, at least 0. `delta` is the bucket width:
+/// a wide bucket takes fewer steps, a narrow one fewer products. Without it, the width is 8 times the mean weight over
+/// the mean degree. On the CPU [`sssp`](super::sssp()) is faster. Cost: O(nnz) to scan the weights; then O(n + nnz)
+/// operations of the backend if each edge is relaxed once, with as many steps per bucket as a shortest path has edges
+/// in it.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Argument`] if there is no vertex `source`, a weight is negative or no number, or
 /// `delta` is not a positive number; those of the [`Backend`].
@@ -41,16 +41,16 @@ pub fn sssp_distances<B: Backend>(on: &B, a: &B::Matrix<f64>, source: usize, del
         if least == f64::INFINITY {
             break;
         }
-        // Where a bucket is no wider than rounding, it holds one length.
+        // A bucket narrower than rounding holds a single length.
         let bound = (((least / delta).floor() + 1.0) * delta).max(least.next_up());
         let mut q = on.select(ValueLt::new(), &left, bound).eval()?;
         on.apply(Identity::new(), &none).mask(q.structure()).into(&mut left)?;
-        // Edges of vertices whose distance has decreased since have been relaxed.
+        // Stale entries: vertices whose distance has decreased since have been relaxed.
         let old = on.ewise_mult(Greater::new(), &q, &d).eval()?;
         on.apply(Identity::new(), &none).mask(&old).into(&mut q)?;
         while on.nnz(&q)? > 0 {
             let t = on.vxm(MinPlus::new(), &q, a).eval()?;
-            // Where there is no tentative distance yet, nothing, and t is one.
+            // Without a tentative distance there is no entry here, and t is one.
             let farther = on.ewise_mult(GreaterEqual::new(), &t, &d).eval()?;
             let t = on.apply(Identity::new(), &t).mask(&farther).complement().eval()?;
             on.ewise_add(Min::new(), &d, &t).into(&mut d)?;
@@ -66,7 +66,7 @@ pub fn sssp_distances<B: Backend>(on: &B, a: &B::Matrix<f64>, source: usize, del
     Ok(lengths)
 }
 
-/// The width of a bucket, after a look at the weights.
+/// The bucket width, after checking the weights.
 fn width<B: Backend>(on: &B, a: &B::Matrix<f64>, n: usize, delta: Option<f64>) -> Result<f64> {
     let refused = |name, message| Err(Error::Argument { name, message });
     if let Some(delta) = delta.filter(|delta| !(*delta > 0.0 && *delta < f64::INFINITY)) {
@@ -78,10 +78,10 @@ fn width<B: Backend>(on: &B, a: &B::Matrix<f64>, n: usize, delta: Option<f64>) -
     }
     let sum: f64 = on.reduce(Plus::new(), a).eval()?;
     if sum.is_nan() {
-        return refused("weights", "a weight is no number".into());
+        return refused("weights", "a weight is NaN".into());
     }
     let degree = (nnz as f64 / n.max(1) as f64).max(1.0);
     let width = delta.unwrap_or(8.0 * (sum / nnz as f64) / degree);
-    // Weights that are all 0, or whose sum is beyond a double.
+    // All weights are 0, or their sum overflows.
     Ok(if width.is_normal() { width } else { 1.0 })
 }

@@ -1,9 +1,9 @@
-//! Strongly connected components by one depth-first search.
+//! Strongly connected components by a single depth-first search.
 //!
-//! A vertex on the way gets the number of its turn, and then the least number that it leads to. If that is its own, it
-//! is the first of its component, and the vertices kept since then are the others. Numbers of finished components are
-//! larger than all numbers of turns, so no test tells them apart. Sources: Tarjan 1972, "Depth-First Search and Linear
-//! Graph Algorithms"; Pearce 2016, "A space-efficient algorithm for finding strongly connected components".
+//! A vertex on the search path gets its preorder number, then the least number reachable from it. If that is its own,
+//! it is the root of its component, and the vertices stacked since then are the others. Component numbers are larger
+//! than all preorder numbers, so no test distinguishes them. Sources: Tarjan 1972, "Depth-First Search and Linear Graph
+//! Algorithms"; Pearce 2016, "A space-efficient algorithm for finding strongly connected components".
 
 use super::components::connected_components;
 use super::search::UNREACHED;
@@ -11,7 +11,7 @@ use super::structure::{Graph, Lists};
 use crate::par::{filled, reserved};
 use crate::{Cpu, Result};
 
-/// For each vertex the least vertex of its strongly connected component, in which each leads to each.
+/// For each vertex the least vertex of its strongly connected component.
 ///
 /// Two vertices are in one component if their labels are equal. Those of an undirected graph are its
 /// [connected components](connected_components). Cost: O(n + m) time on one thread, at most 32n bytes.
@@ -36,23 +36,23 @@ pub fn strongly_connected_components(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     cpu.threads().alone("components", || numbered(g.outgoing()).and_then(labelled))
 }
 
-/// A vertex on the way from the root of the search.
+/// A vertex on the path from the root of the search.
 #[derive(Clone, Copy)]
 struct Frame {
-    /// Where its edges that have not been followed begin.
+    /// The position of its next edge to follow.
     next: usize,
     vertex: u32,
-    /// The least number that it is known to lead to.
+    /// The least number known to be reachable from it.
     least: u32,
 }
 
-/// A number for each component, of each of its vertices: from the number of vertices downwards.
+/// A number for each vertex's component, assigned from n downwards.
 fn numbered(lists: Lists<'_>) -> Result<Vec<u32>> {
     let n = lists.ptr.len() - 1;
-    // 0 where the search has not been.
+    // 0 marks unvisited vertices.
     let mut number = filled(n, 0u32, "components")?;
-    let mut way: Vec<Frame> = reserved(n, "a way of vertices")?;
-    let mut kept: Vec<u32> = reserved(n, "vertices of components")?;
+    let mut path: Vec<Frame> = reserved(n, "a path of vertices")?;
+    let mut stack: Vec<u32> = reserved(n, "vertices of components")?;
     let (mut turn, mut component) = (0, n as u32);
     for root in 0..n {
         if number[root] != 0 {
@@ -73,7 +73,7 @@ fn numbered(lists: Lists<'_>) -> Result<Vec<u32>> {
                 at.least = at.least.min(there);
             }
             if let Some((next, v)) = below {
-                way.push(Frame { next, ..at });
+                path.push(Frame { next, ..at });
                 turn += 1;
                 number[v as usize] = turn;
                 at = Frame { next: lists.ptr[v as usize], vertex: v, least: turn };
@@ -81,31 +81,31 @@ fn numbered(lists: Lists<'_>) -> Result<Vec<u32>> {
             }
             let own = &mut number[at.vertex as usize];
             if at.least == *own {
-                // The first of its component: those kept since have larger numbers of turns.
+                // The root of its component: vertices stacked since have larger preorder numbers.
                 let first = *own;
                 *own = component;
                 turn -= 1;
-                while let Some(&v) = kept.last()
+                while let Some(&v) = stack.last()
                     && number[v as usize] >= first
                 {
                     number[v as usize] = component;
                     turn -= 1;
-                    kept.pop();
+                    stack.pop();
                 }
                 component -= 1;
             } else {
                 *own = at.least;
-                kept.push(at.vertex);
+                stack.push(at.vertex);
             }
             let least = number[at.vertex as usize];
-            let Some(before) = way.pop() else { break };
+            let Some(before) = path.pop() else { break };
             at = Frame { least: before.least.min(least), ..before };
         }
     }
     Ok(number)
 }
 
-/// The least vertex of each component in place of its number.
+/// Replaces component numbers by the least vertex of each component.
 fn labelled(mut number: Vec<u32>) -> Result<Vec<u32>> {
     let n = number.len();
     let mut least = filled(n, UNREACHED, "components")?;

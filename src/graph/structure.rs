@@ -1,4 +1,4 @@
-//! A graph: an adjacency matrix, and what is known about it.
+//! A graph: an adjacency matrix with cached properties.
 
 use std::sync::{Arc, OnceLock};
 #[cfg(feature = "cuda")]
@@ -25,7 +25,7 @@ pub enum GraphKind {
 }
 
 impl GraphKind {
-    /// Undirected if the square matrix `a` is symmetric, values and all, its rows sorted; else directed.
+    /// Undirected if the square matrix `a` is symmetric in pattern and values, with sorted rows; otherwise directed.
     ///
     /// Cost: O(nnz + n).
     /// # Errors
@@ -57,8 +57,8 @@ impl std::fmt::Display for GraphKind {
 ///
 /// A self-loop is the entry (i, i), stored once. There are no parallel edges: the operator that builds the matrix
 /// combines them. A stored zero is an edge of weight 0.
-/// The transpose of a directed graph is computed when an algorithm first asks for it, and kept; an undirected graph
-/// shares its pattern with the matrix that it came from, if that is symmetric and sorted.
+/// The transpose of a directed graph is computed when an algorithm first needs it, and cached; an undirected graph
+/// shares its pattern with the source matrix, if that is symmetric and sorted.
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -77,7 +77,7 @@ impl std::fmt::Display for GraphKind {
 pub struct Graph {
     kind: GraphKind,
     outgoing: Rows,
-    /// Of a directed graph.
+    /// For a directed graph.
     incoming: OnceLock<Rows>,
     #[cfg(feature = "cuda")]
     on_device: Mutex<Option<Arc<DeviceGraph>>>,
@@ -86,21 +86,21 @@ pub struct Graph {
     mean_weight: f64,
 }
 
-/// Lists of neighbors, and their weights.
+/// Lists of neighbors, with their weights.
 #[derive(Clone, Debug)]
 struct Rows {
     pattern: Arc<Pattern>,
     weights: Option<Arc<Vec<f64>>>,
 }
 
-/// Adjacency lists: those of the edges that leave each vertex, or of those that enter it.
+/// Adjacency lists, of outgoing or of incoming edges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lists<'a> {
     /// List v is `ptr[v]..ptr[v + 1]`.
     pub(super) ptr: &'a [usize],
-    /// The other ends of edges, increasing in each list.
+    /// Other ends of the edges, increasing within each list.
     pub(super) ends: &'a [u32],
-    /// The weight of each edge, if there are weights.
+    /// Weight of each edge, if the graph is weighted.
     pub(super) weights: Option<&'a [f64]>,
 }
 
@@ -113,11 +113,11 @@ impl<'a> Lists<'a> {
     pub(super) fn degree(&self, v: usize) -> usize {
         self.ptr[v + 1] - self.ptr[v]
     }
-    /// Number of edges in the lists of these vertices.
+    /// Total number of edges in the lists of these vertices.
     pub(super) fn edges_of(&self, vertices: &[u32]) -> usize {
         vertices.iter().map(|&v| self.degree(v as usize)).sum()
     }
-    /// The other ends of the edges of `v` and their weights, 1 in a graph without weights.
+    /// Other ends and weights of the edges of `v`; weight 1 if unweighted.
     #[inline(always)]
     pub(super) fn weighted(&self, v: usize) -> impl Iterator<Item = (usize, f64)> + 'a {
         let (start, end) = (self.ptr[v], self.ptr[v + 1]);
@@ -129,13 +129,13 @@ impl<'a> Lists<'a> {
 impl Graph {
     /// The unweighted graph whose edges are the entries of the square matrix `a`; values are ignored.
     ///
-    /// Cost: O(nnz + n), nothing where `a` is sorted and the graph is directed.
+    /// Cost: O(nnz + n), or O(1) if `a` is sorted and the graph is directed.
     /// # Errors
     /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for more than 2³² − 1 vertices.
     pub fn new<T: Num>(cpu: &Cpu, a: &Csr<T>, kind: GraphKind) -> Result<Self> {
         Self::of_rows(cpu, Rows { pattern: Arc::clone(square(a)?.pattern()), weights: None }, kind)
     }
-    /// The graph of a square pattern, as of [`new`](Self::new).
+    /// The graph of a square pattern; see [`new`](Self::new).
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn of_pattern(cpu: &Cpu, pattern: &Arc<Pattern>, kind: GraphKind) -> Result<Self> {
@@ -150,17 +150,17 @@ impl Graph {
     ///
     /// Cost: O(nnz + n).
     /// # Errors
-    /// Those of [`new`](Self::new); [`Error::Argument`] for a weight that is no number, an integer that no double
-    /// holds, and two weights of one undirected edge.
+    /// Those of [`new`](Self::new); [`Error::Argument`] for a weight that is NaN, an integer not representable as a
+    /// double, and two weights of one undirected edge.
     pub fn weighted<T: Num>(cpu: &Cpu, a: &Csr<T>, kind: GraphKind) -> Result<Self> {
         let pattern = Arc::clone(square(a)?.pattern());
         let mut weights = reserved(a.nnz(), "weights")?;
         for (k, &x) in a.values().iter().enumerate() {
             let w = x.as_f64();
-            // Integers beyond 2⁵³ may have no double; infinite weights are weights.
+            // Integers beyond 2⁵³ may not be representable; infinite weights are allowed.
             if w.is_nan() || T::narrow(w.widen()).partial_cmp(&x) != Some(std::cmp::Ordering::Equal) {
                 let i = pattern.row_ptr().partition_point(|&p| p <= k) - 1;
-                let at = format!("that of edge ({i}, {})", pattern.col_idx()[k]);
+                let at = format!("the weight of edge ({i}, {})", pattern.col_idx()[k]);
                 let message = if w.is_nan() { format!("{at} is not a number") } else { format!("{at} has no double") };
                 return Err(Error::Argument { name: "weight", message });
             }
@@ -170,7 +170,7 @@ impl Graph {
     }
     fn of_rows(cpu: &Cpu, mut rows: Rows, kind: GraphKind) -> Result<Self> {
         let n = rows.pattern.nrows();
-        // The largest number stands for no vertex.
+        // u32::MAX is reserved for no vertex.
         if n > u32::MAX as usize {
             return Err(Error::IndexOverflow { what: "vertices", needed: n as u128, max: u32::MAX.into() });
         }
@@ -197,7 +197,7 @@ impl Graph {
         let (least_weight, mean_weight) = rows.weights.as_ref().map_or((1.0, 1.0), |w| {
             let finite = w.iter().filter(|w| w.is_finite());
             let count = finite.clone().count().max(1) as f64;
-            // Their sum may be beyond a double.
+            // Divides first: the sum may overflow.
             let mean = finite.map(|w| w / count).sum::<f64>();
             (w.iter().copied().fold(f64::INFINITY, f64::min), mean)
         });
@@ -212,7 +212,7 @@ impl Graph {
             mean_weight,
         })
     }
-    /// Whether edges lead one way or both.
+    /// Whether the graph is directed.
     #[must_use]
     pub fn kind(&self) -> GraphKind {
         self.kind
@@ -222,7 +222,7 @@ impl Graph {
     pub fn vertices(&self) -> usize {
         self.outgoing.pattern.nrows()
     }
-    /// Number of edges, m, self-loops among them; an undirected edge counts once.
+    /// Number of edges, m, including self-loops; an undirected edge counts once.
     #[must_use]
     pub fn edges(&self) -> usize {
         match self.kind {
@@ -230,24 +230,24 @@ impl Graph {
             GraphKind::Undirected => (self.outgoing.pattern.nnz() + self.self_loops) / 2,
         }
     }
-    /// Number of edges from a vertex to itself.
+    /// Number of self-loops.
     #[must_use]
     pub fn self_loops(&self) -> usize {
         self.self_loops
     }
-    /// Whether edges have weights.
+    /// Whether the graph is weighted.
     #[must_use]
     pub fn is_weighted(&self) -> bool {
         self.outgoing.weights.is_some()
     }
-    /// The vertices that an edge leads to from `v`, increasing.
+    /// The out-neighbors of `v`, increasing.
     /// # Panics
     /// If there is no vertex `v`.
     #[must_use]
     pub fn neighbors(&self, v: usize) -> &[u32] {
         self.outgoing.pattern.row(v)
     }
-    /// The weights of the edges to [`neighbors`](Self::neighbors), if edges have weights.
+    /// The weights of the edges to [`neighbors`](Self::neighbors), if the graph is weighted.
     /// # Panics
     /// If there is no vertex `v`.
     #[must_use]
@@ -255,20 +255,20 @@ impl Graph {
         let ptr = self.outgoing.pattern.row_ptr();
         self.outgoing.weights.as_ref().map(|w| &w[ptr[v]..ptr[v + 1]])
     }
-    /// Number of edges that leave `v`; of an undirected graph, those at `v`, a self-loop once.
+    /// The out-degree of `v`; in an undirected graph its degree, counting a self-loop once.
     /// # Panics
     /// If there is no vertex `v`.
     #[must_use]
     pub fn degree(&self, v: usize) -> usize {
         self.neighbors(v).len()
     }
-    /// The pattern of the adjacency matrix: of an undirected graph, both directions of each edge.
+    /// The pattern of the adjacency matrix; for an undirected graph with both directions of each edge.
     #[must_use]
     pub fn pattern(&self) -> &Arc<Pattern> {
         &self.outgoing.pattern
     }
     /// Computes and caches the transpose of a directed graph. Algorithms that require it compute it on first use;
-    /// [`bfs`](super::bfs) on the processor uses it only if it is cached. A GPU gets its copy of the graph.
+    /// [`bfs`](super::bfs) on the CPU uses it only if it is cached. On a GPU, also uploads the graph.
     ///
     /// Cost: O(nnz + n).
     /// # Errors
@@ -280,7 +280,7 @@ impl Graph {
             Place::Cuda(cuda) => self.on_device(cuda)?.incoming().map(drop),
         }
     }
-    /// The copy of the graph on that device, made the first time.
+    /// The cached copy of the graph on that device.
     #[cfg(feature = "cuda")]
     pub(super) fn on_device(&self, cuda: &Cuda) -> Result<Arc<DeviceGraph>> {
         let mut kept = self.on_device.lock().unwrap_or_else(PoisonError::into_inner);
@@ -291,19 +291,19 @@ impl Graph {
         *kept = Some(Arc::clone(&there));
         Ok(there)
     }
-    /// Edges by the vertex that they leave.
+    /// Edges grouped by source vertex.
     pub(super) fn outgoing(&self) -> Lists<'_> {
         self.outgoing.lists()
     }
-    /// Whether each edge stands in the list of either end.
+    /// Whether each edge is in the lists of both ends.
     pub(super) fn has_both_directions(&self) -> bool {
         self.kind == GraphKind::Undirected
     }
-    /// Whether [`incoming`](Self::incoming) costs nothing.
+    /// Whether [`incoming`](Self::incoming) is free.
     pub(super) fn has_incoming(&self) -> bool {
         self.kind == GraphKind::Undirected || self.incoming.get().is_some()
     }
-    /// Edges by the vertex that they enter.
+    /// Edges grouped by target vertex.
     pub(super) fn incoming(&self, cpu: &Cpu) -> Result<Lists<'_>> {
         if self.kind == GraphKind::Undirected {
             return Ok(self.outgoing());
@@ -314,22 +314,22 @@ impl Graph {
         let rows = self.outgoing.transpose(cpu)?;
         Ok(self.incoming.get_or_init(|| rows).lists())
     }
-    /// Refuses a vertex that is none.
+    /// Rejects an index that is no vertex.
     pub(super) fn check(&self, name: &'static str, v: usize) -> Result<()> {
         if v < self.vertices() {
             return Ok(());
         }
         Err(Error::Argument { name, message: format!("vertex {v} of a graph of {}", self.vertices()) })
     }
-    /// The mean of the weights that are finite; 1 in a graph without weights.
+    /// The mean of the finite weights; 1 if unweighted.
     pub(super) fn mean_weight(&self) -> f64 {
         self.mean_weight
     }
-    /// Refuses weights below 0.
+    /// Rejects negative weights.
     pub(super) fn check_weights(&self, op: &str) -> Result<()> {
         if self.least_weight >= 0.0 { Ok(()) } else { Err(self.refused(op, "not be negative", |w| w < 0.0)) }
     }
-    /// Refuses weights that are not above 0.
+    /// Rejects weights that are not positive.
     pub(super) fn check_positive(&self, op: &str) -> Result<()> {
         if self.least_weight > 0.0 { Ok(()) } else { Err(self.refused(op, "be positive", |w| w <= 0.0)) }
     }
@@ -338,9 +338,12 @@ impl Graph {
         let lists = self.outgoing();
         let edge = (0..self.vertices()).find_map(|u| lists.weighted(u).find(|e| is(e.1)).map(|(v, w)| (u, v, w)));
         let (u, v, w) = edge.unwrap_or_default();
-        Error::Argument { name: "weight", message: format!("{op}: that of edge ({u}, {v}) is {w}, and must {must}") }
+        Error::Argument {
+            name: "weight",
+            message: format!("{op}: the weight of edge ({u}, {v}) is {w}, and must {must}"),
+        }
     }
-    /// Refuses a directed graph.
+    /// Rejects a directed graph.
     pub(super) fn check_undirected(&self, op: &str) -> Result<()> {
         if self.kind == GraphKind::Undirected {
             return Ok(());
@@ -363,7 +366,7 @@ impl Rows {
             }
         })
     }
-    /// Edges of either, those of both once. `t` is the transpose; rows are sorted.
+    /// The union of both edge sets, common edges once. `t` is the transpose; rows are sorted.
     fn united(self, t: &Self) -> Result<Self> {
         let same = self.pattern == t.pattern;
         if same && self.weights == t.weights {
@@ -383,7 +386,7 @@ impl Rows {
                             return Err(Error::Argument {
                                 name: "weight",
                                 message: format!(
-                                    "undirected edge ({v}, {}) has two: {} and {}; join A and Aᵀ by an operator first",
+                                    "undirected edge ({v}, {}) has two: {} and {}; merge A and Aᵀ by an operator first",
                                     x.0, x.1, y.1
                                 ),
                             });
@@ -413,13 +416,14 @@ impl Rows {
     }
 }
 
-/// Whether a square matrix is its own transpose, seen without making that; with values, whether these are.
+/// Whether a square matrix equals its transpose, in pattern and, if given, values; does not build the transpose.
 fn is_symmetric<T: PartialEq>(cpu: &Cpu, a: &Pattern, values: Option<&[T]>) -> Result<bool> {
     if symmetry(cpu.threads(), a)?.is_none() {
         return Ok(false);
     }
     let Some(values) = values else { return Ok(true) };
-    // Rows i > j that hold j come in the order in which row j names them, behind its diagonal.
+    // The rows i > j that contain j come in the order in which row j lists them after its diagonal. A finger per row
+    // holds the position of its next entry to be matched.
     let (n, ptr) = (a.nrows(), a.row_ptr());
     let mut fingers = reserved(n, "fingers in rows")?;
     fingers.extend((0..n).map(|j| ptr[j] + a.row(j).partition_point(|&i| i as usize <= j)));
@@ -435,7 +439,7 @@ fn is_symmetric<T: PartialEq>(cpu: &Cpu, a: &Pattern, values: Option<&[T]>) -> R
     Ok(true)
 }
 
-/// A square matrix by rows.
+/// Checks that a matrix is square.
 fn square<T: Num>(a: &Csr<T>) -> Result<&Csr<T>> {
     let (nrows, ncols) = a.shape();
     if nrows != ncols {
@@ -451,7 +455,7 @@ mod tests {
     #[test]
     fn an_undirected_graph_has_both_directions_once() {
         let cpu = Cpu::new();
-        // (0, 1) stored both ways, (1, 2) one way, a loop at 2; rows not sorted.
+        // (0, 1) stored both ways, (1, 2) one way, a loop at 2; unsorted rows.
         let (ptr, cols) = (vec![0, 1, 3, 4], vec![1, 2, 0, 2]);
         let a = Csr::<f64>::from_unsorted(3, 3, ptr, cols, vec![4.0, 5.0, 4.0, 6.0]).unwrap();
         let g = Graph::weighted(&cpu, &a, GraphKind::Undirected).unwrap();

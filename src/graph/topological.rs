@@ -4,12 +4,12 @@ use super::{Graph, GraphKind};
 use crate::par::{filled, reserved, zero_words};
 use crate::{Cpu, Error, Result};
 
-/// The vertices of an acyclic directed graph in topological order: every edge leads to a vertex that comes later.
+/// The vertices of a directed acyclic graph in topological order: every edge leads to a later vertex.
 ///
-/// Of the vertices that may come next the least one does, so that the order is the lexicographically least of all, that
-/// of networkx's `lexicographical_topological_sort`. Cost: O(n log n + m) time with a base of 64, O(n) memory.
+/// Among the available vertices the least is next, so the order is the lexicographically least one, that of networkx's
+/// `lexicographical_topological_sort`. Cost: O(n log n + m) time with a base of 64, O(n) memory.
 /// # Errors
-/// [`Error::Argument`] naming a vertex on a cycle, which a self-loop is too, and for an undirected graph;
+/// [`Error::Argument`] naming a vertex on a cycle, self-loops included, and for an undirected graph;
 /// [`Error::OutOfMemory`].
 /// # Example
 /// ```
@@ -32,10 +32,10 @@ pub fn topological_order(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
 
 fn ordered(g: &Graph) -> Result<Vec<u32>> {
     let (n, edges) = (g.vertices(), g.outgoing());
-    // Edges from vertices that have no place yet.
+    // Number of incoming edges from unordered vertices.
     let mut waiting = filled(n, 0u32, "degrees")?;
     edges.ends.iter().for_each(|&u| waiting[u as usize] += 1);
-    let mut ready = Least::new(n)?;
+    let mut ready = MinSet::new(n)?;
     (0..n).filter(|&v| waiting[v] == 0).for_each(|v| ready.insert(v));
     let mut order = reserved(n, "vertices in order")?;
     while let Some(v) = ready.pop() {
@@ -51,7 +51,7 @@ fn ordered(g: &Graph) -> Result<Vec<u32>> {
     if order.len() < n { Err(cycle(g, &waiting)?) } else { Ok(order) }
 }
 
-/// The error that names the least vertex of a cycle. Every vertex that waits has a predecessor that waits: the walk
+/// The error that names the least vertex of a cycle. Every unordered vertex has an unordered predecessor, so walking
 /// back from any of them ends in a cycle.
 fn cycle(g: &Graph, waiting: &[u32]) -> Result<Error> {
     let n = waiting.len();
@@ -78,14 +78,14 @@ fn cycle(g: &Graph, waiting: &[u32]) -> Result<Error> {
     Ok(Error::Argument { name: "graph", message })
 }
 
-/// A set of numbers below n that gives its least: a tree of words, each bit of which says whether the word below it has
-/// any.
-struct Least {
-    /// From the leaves to the root, which is one word.
+/// A set of integers below n with a minimum query: a tree of words, each bit of which says whether the word below it is
+/// nonzero.
+struct MinSet {
+    /// From the leaves to the root, a single word.
     levels: Vec<Vec<u64>>,
 }
 
-impl Least {
+impl MinSet {
     fn new(n: usize) -> Result<Self> {
         let (mut levels, mut words) = (Vec::new(), n.div_ceil(64).max(1));
         loop {
@@ -108,7 +108,7 @@ impl Least {
             x /= 64;
         }
     }
-    /// Removes the least.
+    /// Removes and returns the least element.
     fn pop(&mut self) -> Option<usize> {
         let mut x = 0;
         for level in self.levels.iter().rev() {

@@ -1,9 +1,9 @@
 //! Triangles of a graph (Wolf et al. 2017).
 //!
-//! L is the strictly lower triangle of the adjacency matrix after vertices have been relabelled by degree, hubs
-//! first. Each triangle a > b > c is found once, at row a of L: b ∈ L(a), and c ∈ L(b) ∩ L(a). No product is formed.
-//! L is made where many entries would be looked up for an edge. Else each vertex lists its neighbors of higher degree,
-//! and where no vertex has many neighbors, rows are read as they stand.
+//! L is the strictly lower triangle of the adjacency matrix after relabeling vertices by decreasing degree. Each
+//! triangle a > b > c is found once, at row a of L: b ∈ L(a), and c ∈ L(b) ∩ L(a). No product is formed. L is built if
+//! many entries would be looked up per edge. Otherwise each vertex lists its neighbors of higher degree; if no vertex
+//! has many neighbors, the original rows are intersected directly.
 //!
 //! Source: Wolf, Deveci, Berry, Hammond, Rajamanickam 2017, "Fast linear algebra-based triangle counting with
 //! KokkosKernels" (sum(L .* (L·L)), the mask as accumulator, compressed rows).
@@ -32,7 +32,7 @@ use crate::par::Threads;
 use crate::simd::{counts_bits, register};
 use crate::{Cpu, Csr, Error, Index, Pattern, Result};
 
-/// How triangles are counted.
+/// The algorithm for counting triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TriangleMethod {
     /// Chosen from the degrees.
@@ -42,50 +42,50 @@ pub enum TriangleMethod {
     Masked,
     /// Compressed rows of L, intersected 64 columns at a time.
     Compressed,
-    /// Rows as they stand, without new names; whether the matrix is symmetric is seen on the way.
+    /// Original rows, without relabeling; symmetry is tested on the fly.
     Direct,
 }
 
-/// A count and how it was made.
+/// A count, with the algorithm chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triangles {
     /// Number of triangles.
     pub count: u64,
-    /// What ran, and why.
+    /// The algorithm, and why it was chosen.
     pub method: String,
 }
 
-/// A machine that counts the triangles of a graph in the form `A`: [`Cpu`] takes a [`Csr`]; with the feature `cuda`,
-/// `Cuda` takes a [`Csr`], which it sends to the device, or a `DeviceCsr` or `DevicePattern` that is there.
+/// A backend that counts the triangles of a graph given as `A`: [`Cpu`] takes a [`Csr`]; with the feature `cuda`,
+/// `Cuda` takes a [`Csr`], which it uploads, or a `DeviceCsr` or `DevicePattern` on the device.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not count triangles of `{A}`",
     note = "a `Cpu` takes a `Csr`, a `Cuda` a `Csr` or a `DeviceCsr`"
 )]
 pub trait TriangleCounter<A: ?Sized> {
-    /// What [`triangles`] returns.
+    /// The result of [`triangles`].
     /// # Errors
     /// Those of [`triangles`].
     fn count(&self, a: &A, method: TriangleMethod) -> Result<Triangles>;
-    /// What [`triangles_per_vertex`] returns.
+    /// The result of [`triangles_per_vertex`].
     /// # Errors
     /// Those of [`triangles_per_vertex`].
     fn per_vertex(&self, a: &A) -> Result<Vec<u64>>;
-    /// The matrix that [`triangles_per_edge`] returns.
+    /// The matrix type of [`triangles_per_edge`].
     type PerEdge;
-    /// What [`triangles_per_edge`] returns.
+    /// The result of [`triangles_per_edge`].
     /// # Errors
     /// Those of [`triangles_per_edge`].
     fn per_edge(&self, a: &A) -> Result<Self::PerEdge>;
 }
 
-/// `Σ L ∘ (L·L)`: triangles of the simple undirected graph under `a`, which is the pattern of A + Aᵀ without its
-/// diagonal.
+/// `Σ L ∘ (L·L)`: the number of triangles of the simple undirected graph underlying `a`, whose pattern is that of A +
+/// Aᵀ without its diagonal.
 ///
-/// Entries are edges whatever their values, stored zeros too; an edge may be stored in either direction or in both,
-/// rows in any order. On the CPU a matrix that is symmetric and sorted is read as it is; any other is transposed first.
-/// Cost: O(nnz + n + Σ |L(b)| over the entries (a, b) of L) time, with |L(b)| ≤ 2 √nnz; O(nnz + n) memory, and next to
-/// none where rows are read as they stand, which is seen to be in proportion to nnz. The same count for any number of
-/// threads and on any machine. A GPU has one method, for [`Auto`](TriangleMethod::Auto) and
+/// Every entry is an edge, stored zeros too; an edge may be stored in either direction or in both, rows in any order.
+/// On the CPU a symmetric, sorted matrix is read in place; any other is transposed first. Cost: O(nnz + n + Σ |L(b)|
+/// over the entries (a, b) of L) time, with |L(b)| ≤ 2 √nnz; O(nnz + n) memory, and almost none if the original rows
+/// are intersected directly, which is chosen only if its work is proportional to nnz. The same count for any number of
+/// threads and on any backend. A GPU has one method, for [`Auto`](TriangleMethod::Auto) and
 /// [`Compressed`](TriangleMethod::Compressed); it looks up Σ min(|L(a)|, |L(b)|) neighbors.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if 2³² vertices have two neighbors each.
@@ -106,12 +106,12 @@ pub fn triangles<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A, method: T
     machine.count(a, method)
 }
 
-/// `t = ½ S·1`, S of [`triangles_per_edge`]: in how many triangles each vertex is, of the simple undirected graph under
-/// `a`.
+/// `t = ½ S·1`, S of [`triangles_per_edge`]: the number of triangles at each vertex of the simple undirected graph
+/// underlying `a`.
 ///
-/// The matrix may be any that [`triangles`] takes; the counts add up to three times its count. Cost: O(nnz + n + Σ
-/// |L(b)|) time over the edges (a, b), where L(b) are the neighbors of b of higher degree, at most √nnz; O(nnz + n)
-/// memory, and 4n bytes for each thread. The same counts for any number of threads.
+/// The matrix may be any that [`triangles`] takes; the counts sum to three times its count. Cost: O(nnz + n + Σ |L(b)|)
+/// time over the edges (a, b), where L(b) are the neighbors of b of higher degree, at most √nnz; O(nnz + n) memory, and
+/// 4n bytes per thread. The same counts for any number of threads.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; on a GPU [`Error::Unsupported`].
 /// # Example
@@ -128,11 +128,11 @@ pub fn triangles_per_vertex<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A
     machine.per_vertex(a)
 }
 
-/// `S = B ∘ (B·B)`, B the pattern of A + Aᵀ without its diagonal: in how many triangles each edge is.
+/// `S = B ∘ (B·B)`, B the pattern of A + Aᵀ without its diagonal: the number of triangles at each edge.
 ///
-/// The matrix may be any that [`triangles`] takes. The result is n×n, symmetric, rows sorted, with an entry for each
-/// edge in both directions, 0 where it is in no triangle. Cost: as [`triangles_per_vertex`], and O(log √nnz) for each
-/// entry. The same counts for any number of threads.
+/// The matrix may be any that [`triangles`] takes. The result is n×n, symmetric, with sorted rows and an entry for each
+/// edge in both directions, 0 if it is in no triangle. Cost: as [`triangles_per_vertex`], and O(log √nnz) per entry.
+/// The same counts for any number of threads.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; on a GPU [`Error::Unsupported`].
 /// # Example
@@ -171,7 +171,7 @@ impl<I: Index> TriangleCounter<Arc<Pattern<I>>> for Cpu {
         counts::per_vertex(self.threads(), a)
     }
     type PerEdge = Csr<u64, I>;
-    /// The result shares the pattern, if that is the graph's.
+    /// The result shares the pattern, if it is that of the graph.
     fn per_edge(&self, a: &Arc<Pattern<I>>) -> Result<Csr<u64, I>> {
         counts::per_edge(self.threads(), a)
     }
@@ -194,26 +194,28 @@ fn on_cpu<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
     if a.nrows() != a.ncols() {
         return Err(Error::NotSquare { op: "triangles", nrows: a.nrows(), ncols: a.ncols() });
     }
-    let alike = neighbors_of_neighbors(a);
+    let neighbor_degree = neighbors_of_neighbors(a);
     let direct = match method {
         TriangleMethod::Direct => direct::count(threads, a, u64::MAX)?,
-        TriangleMethod::Auto if alike as f64 <= ALIKE * register() as f64 => direct::count(threads, a, MOST)?,
+        TriangleMethod::Auto if neighbor_degree as f64 <= MAX_NEIGHBOR_DEGREE * register() as f64 => {
+            direct::count(threads, a, MOST)?
+        }
         _ => None,
     };
     if let Some(count) = direct {
         let why = if method == TriangleMethod::Direct {
             "asked for".into()
         } else {
-            format!("a neighbor has {alike} neighbors")
+            format!("the mean degree of a neighbor is {neighbor_degree}")
         };
-        return Ok(Triangles { count, method: format!("direct: rows as they stand; {why}; A is symmetric") });
+        return Ok(Triangles { count, method: format!("direct: original rows; {why}; A is symmetric") });
     }
     if method == TriangleMethod::Direct {
         let count = direct::count(threads, &a.symmetrized(threads)?, u64::MAX)?;
-        let method = "direct: rows as they stand; asked for; A and Aᵀ are merged".into();
+        let method = "direct: original rows; requested; A and Aᵀ are merged".into();
         return Ok(Triangles { count: count.unwrap_or_default(), method });
     }
-    // As if A were symmetric; then as it is.
+    // Builds the lists as if A were symmetric, falling back if it is not.
     let mut graph = Adjacency::new(threads, a, true)?;
     let (mut form, mut why) = choose(method, lookups(&graph), counts_bits());
     let mut lists = if form == Form::Lists { Forward::of_symmetric(threads, a)? } else { None };
@@ -239,7 +241,7 @@ fn on_cpu<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
     Ok(Triangles { count, method: format!("compressed: rows of L, 64 columns to a word; {why}; {matrix}") })
 }
 
-/// How many neighbors a neighbor has, in the mean over the entries of some rows: Σ d² / Σ d over their lengths d.
+/// Mean degree of a neighbor, over the entries of sample rows: Σ d² / Σ d over their lengths d.
 fn neighbors_of_neighbors<I: Index>(a: &Pattern<I>) -> usize {
     let (n, ptr) = (a.nrows(), a.row_ptr());
     let (mut squares, mut sum) = (0u128, 0u128);
@@ -250,19 +252,19 @@ fn neighbors_of_neighbors<I: Index>(a: &Pattern<I>) -> usize {
     (squares / sum.max(1)) as usize
 }
 
-/// Rows that this mean is taken of, about.
+/// Approximate number of sample rows.
 const ROWS: usize = 1 << 13;
 
-/// Neighbors that a neighbor has, for each byte of a register, up to which rows are read as they stand. Two threads
-/// with AVX2: direct over lists takes 0.5 of the time at 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at 16
-/// (er18d8), 1.2 at 27 (cond-mat-2005).
-const ALIKE: f64 = 0.5;
+/// Maximum mean degree of a neighbor, per byte of a register, for intersecting the original rows. Direct over lists,
+/// two threads with AVX2, takes 0.5 of the time at 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at 16 (er18d8),
+/// 1.2 at 27 (cond-mat-2005).
+const MAX_NEIGHBOR_DEGREE: f64 = 0.5;
 
-/// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand.
+/// Maximum comparisons per entry beyond those of short rows, for intersecting the original rows.
 const MOST: u64 = 4;
 
-/// Entries that are looked up for an edge by lists, about: of some edges the neighbors of higher degree that the end of
-/// higher degree has, seen at some of its entries.
+/// Estimated entries looked up per edge by lists: for sample edges, the number of neighbors of higher degree of the end
+/// of higher degree, estimated from some of its entries.
 fn lookups<I: Index>(graph: &Adjacency<'_, I>) -> usize {
     let (mut edges, mut sum) = (0, 0);
     for (u, v) in graph.edges(EDGES) {
@@ -275,10 +277,10 @@ fn lookups<I: Index>(graph: &Adjacency<'_, I>) -> usize {
     sum / edges.max(1)
 }
 
-/// Edges, and entries of a row, of this sample at most.
+/// Maximum number of edges in the sample, and of entries sampled per row.
 const EDGES: usize = 64;
 
-/// How neighbors are stored.
+/// Representation of neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Out-neighbors of each vertex.
@@ -287,20 +289,20 @@ enum Form {
     Packed,
 }
 
-/// The form for a method, and why, by the [`lookups`] and whether bits are counted by registers.
+/// The form for a method, and why, from the [`lookups`] and whether the processor has a vector popcount.
 ///
-/// Bits, and new names that gather them in few words, are worth their price for many lookups. Packed over lists, two
-/// threads, with AVX2 and AVX-512: ego-Facebook (29) 2.0, 1.0; wiki-Vote (34) 1.0, 0.8; rmat14 (62) 1.0, 0.7; tc_rmat16
-/// (105) 0.8, 0.5.
+/// Bitmaps, and the relabeling that makes them compact, pay off for many lookups. Packed over lists, two threads, with
+/// AVX2 and AVX-512: ego-Facebook (29) 2.0, 1.0; wiki-Vote (34) 1.0, 0.8; rmat14 (62) 1.0, 0.7; tc_rmat16 (105) 0.8,
+/// 0.5.
 fn choose(method: TriangleMethod, lookups: usize, counts_bits: bool) -> (Form, String) {
     let most = if counts_bits { 32 } else { 64 };
     match method {
         TriangleMethod::Masked => (Form::Lists, "asked for".into()),
         TriangleMethod::Compressed => (Form::Packed, "asked for".into()),
         _ if lookups > most => {
-            (Form::Packed, format!("lists would look up {lookups} entries for an edge, over {most}"))
+            (Form::Packed, format!("lists would look up {lookups} entries per edge, more than {most}"))
         }
-        _ => (Form::Lists, format!("about {lookups} entries are looked up for an edge")),
+        _ => (Form::Lists, format!("about {lookups} lookups per edge")),
     }
 }
 
@@ -311,15 +313,15 @@ mod tests {
     #[test]
     fn the_choice_follows_the_lookups() {
         let of = |lookups, counts_bits| choose(TriangleMethod::Auto, lookups, counts_bits);
-        assert_eq!(of(64, false), (Form::Lists, "about 64 entries are looked up for an edge".into()));
-        assert_eq!(of(65, false), (Form::Packed, "lists would look up 65 entries for an edge, over 64".into()));
+        assert_eq!(of(64, false), (Form::Lists, "about 64 lookups per edge".into()));
+        assert_eq!(of(65, false), (Form::Packed, "lists would look up 65 entries per edge, more than 64".into()));
         assert_eq!((of(32, true).0, of(33, true).0), (Form::Lists, Form::Packed));
         let asked = |method| choose(method, 65, false).0;
         assert_eq!(asked(TriangleMethod::Masked), Form::Lists);
         assert_eq!(asked(TriangleMethod::Compressed), Form::Packed);
     }
 
-    /// A star whose ends are a path, a complete graph, and no entries.
+    /// A star whose leaves form a path, a complete graph, and an empty one.
     #[test]
     fn means_over_samples() {
         fn alone(a: &Pattern) -> Adjacency<'_, u32> {
@@ -335,7 +337,7 @@ mod tests {
         };
         let star = of(12, &|i, j| (i == 0) != (j == 0) || i.abs_diff(j) == 1);
         assert_eq!((neighbors_of_neighbors(&star), lookups(&alone(&star))), ((121 + 4 + 4 + 9 * 9) / 42, 0));
-        // The larger end of an edge i, j has the vertices beyond it: 20 in the mean, as many as are not less than both.
+        // For an edge i, j, the larger end has as neighbors the vertices beyond it: 20 in the mean.
         let whole = of(61, &|i, j| i != j);
         assert_eq!(neighbors_of_neighbors(&whole), 60);
         assert!((15..=25).contains(&lookups(&alone(&whole))), "{}", lookups(&alone(&whole)));

@@ -1,9 +1,9 @@
-//! Trusses, by peeling edges of few triangles.
+//! Trusses, by peeling edges in few triangles.
 //!
-//! Level s removes edges in s triangles until all that are left are in more. A removed edge takes its triangles with
-//! it: they are found in the row of one end, the other end's row being marked or searched, until there are as many as
-//! the edge is still in. Source: Cohen 2008, "Trusses: cohesive subgraphs for social network analysis"; Wang, Cheng
-//! 2012, "Truss decomposition in massive networks".
+//! Level s removes edges in s triangles until all remaining ones are in more. A removed edge destroys its triangles:
+//! they are found by scanning the row of one end, with the other end's row marked or binary-searched, until as many are
+//! found as the edge is still in. Source: Cohen 2008, "Trusses: cohesive subgraphs for social network analysis"; Wang,
+//! Cheng 2012, "Truss decomposition in massive networks".
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::{Cpu, Error, Pattern, Result};
 pub struct TrussNumbers {
     /// The edges (u, v), u < v, in increasing order.
     pub edges: Vec<(u32, u32)>,
-    /// The largest k for which [`k_truss`] has the edge, 2 or more.
+    /// The largest k for which the edge is in the [`k_truss`], at least 2.
     pub numbers: Vec<u32>,
 }
 
-/// The edges (u, v), u < v, of the k-truss in increasing order: of the largest subgraph in which every edge is in k − 2
-/// triangles or more.
+/// The edges (u, v), u < v, of the k-truss in increasing order: of the largest subgraph in which every edge is in at
+/// least k − 2 triangles.
 ///
-/// Directions and self-loops do not count: triangles are those of the simple undirected graph under `g`. The 2-truss is
-/// that graph; the definition is networkx's. Cost: O(n + m) for the (k − 1)-core, of which the k-truss is a part; in it
-/// that of [`triangles_per_edge`](super::triangles_per_edge), and O(d(u) + d(v)) at most for each edge that is removed
-/// and in a triangle; O(n + m) memory.
+/// Edge directions and self-loops are ignored: triangles are those of the underlying simple undirected graph, which is
+/// the 2-truss; the definition is that of networkx. Cost: O(n + m) for the (k − 1)-core, which contains the k-truss; in
+/// it that of [`triangles_per_edge`](super::triangles_per_edge), and at most O(d(u) + d(v)) for each removed edge that
+/// is in a triangle; O(n + m) memory.
 /// # Errors
 /// [`Error::IndexOverflow`] for 2³² edges or more; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
@@ -49,7 +49,7 @@ pub fn k_truss(cpu: &Cpu, g: &Graph, k: u32) -> Result<Vec<(u32, u32)>> {
     let mut graph = simple(cpu, g)?;
     let all = graph.nnz() / 2;
     if k > 2 {
-        // Each vertex of the truss has k − 1 neighbors in it.
+        // Each vertex of the truss has at least k − 1 neighbors in it.
         let (least, degrees) = (k - 1, cpu.threads().alone("k_truss", || core_degrees(&graph, k - 1))?);
         let is_inside = |v: usize| degrees[v] >= least;
         let left: usize = degrees.iter().filter(|&&d| d >= least).map(|&d| d as usize).sum();
@@ -75,15 +75,15 @@ pub fn k_truss(cpu: &Cpu, g: &Graph, k: u32) -> Result<Vec<(u32, u32)>> {
     }
     let left = |e: &usize| peel.level[*e] == LEFT;
     let count = (0..peel.edges.len()).filter(left).count();
-    note(|| format!("k_truss: {count} of {all} edges are left"));
+    note(|| format!("k_truss: {count} of {all} edges remain"));
     collected(count, (0..peel.edges.len()).filter(left).map(|e| peel.edges[e]), EDGES)
 }
 
 /// The truss number of each edge: the largest k for which the edge is in the [`k_truss`], 2 for an edge that is in no
 /// triangle.
 ///
-/// Directions and self-loops do not count. Cost: that of [`triangles_per_edge`](super::triangles_per_edge), O(d(u) +
-/// d(v)) at most for each edge that is in a triangle, and O(1) for each level up to its number; O(n + m) memory.
+/// Edge directions and self-loops are ignored. Cost: that of [`triangles_per_edge`](super::triangles_per_edge), at most
+/// O(d(u) + d(v)) for each edge in a triangle, and O(1) per level up to its number; O(n + m) memory.
 /// # Errors
 /// Those of [`k_truss`].
 /// # Example
@@ -121,25 +121,25 @@ pub fn truss_numbers(cpu: &Cpu, g: &Graph) -> Result<TrussNumbers> {
 }
 
 const EDGES: &str = "edges";
-/// The level of an edge that is not removed.
+/// The level of a remaining edge.
 const LEFT: u32 = u32::MAX;
-/// How much longer a row must be for binary searches in it to cost less than marks.
+/// Ratio of row lengths above which binary searches in the longer row cost less than marks.
 const SEARCHED: usize = 16;
 
-/// A graph that loses edges.
+/// A graph during peeling.
 struct Peel<'a> {
     ptr: &'a [usize],
-    /// Ends and numbers of edges: of row v the first `lens[v]`, increasing, some of them removed.
+    /// Ends and indices of edges: row v is the first `lens[v]`, increasing, some of them removed.
     entries: Vec<(u32, u32)>,
     lens: Vec<u32>,
     edges: Vec<(u32, u32)>,
-    /// Of each edge the triangles all of whose edges are left.
+    /// Number of remaining triangles at each edge.
     support: Vec<u32>,
-    /// When each edge was removed.
+    /// The level at which each edge was removed.
     level: Vec<u32>,
     /// Edges to remove, each once.
     stack: Vec<u32>,
-    /// Of the neighbors of `marked` the number of their edge with it, plus one.
+    /// For each neighbor of `marked`, the index of their edge plus one.
     marks: Vec<u32>,
     marked: Option<u32>,
 }
@@ -153,7 +153,7 @@ impl<'a> Peel<'a> {
         let counts = edge_counts_of_simple(cpu.threads(), graph)?;
         let (mut edges, mut support) = (reserved(m, EDGES)?, reserved(m, "triangles of edges")?);
         let mut entries = reserved(graph.nnz(), EDGES)?;
-        // Of each vertex the next edge to a larger one that has not come up in the row of that.
+        // For each vertex its next edge to a larger vertex whose row has not been read.
         let mut next: Vec<u32> = filled(n, 0, "edges of vertices")?;
         for u in 0..n {
             next[u] = edges.len() as u32;
@@ -182,7 +182,7 @@ impl<'a> Peel<'a> {
         })
     }
 
-    /// Removes the edges of the stack, and those that are in `level` triangles then.
+    /// Removes the edges of the stack, and those that thereby drop to `level` triangles.
     fn cascade(&mut self, level: u32) {
         while let Some(e) = self.stack.pop() {
             self.level[e as usize] = level;
@@ -192,12 +192,12 @@ impl<'a> Peel<'a> {
         }
     }
 
-    /// Takes the triangles of edge `e`, which has been removed, from the other edges.
+    /// Subtracts the triangles of the removed edge `e` from their other edges.
     fn remove_triangles(&mut self, e: usize, level: u32) {
         let (u, v) = self.edges[e];
         let (u, v) = if self.lens[u as usize] < self.lens[v as usize] { (u, v) } else { (v, u) };
         let (short, long) = (self.lens[u as usize] as usize, self.lens[v as usize] as usize);
-        // Whose row is gone through, and whose is looked up.
+        // The row to scan, and the row to look up.
         let (from, other) = match self.marked {
             Some(marked) if marked == u && long < SEARCHED * short => (v, u),
             _ => (u, v),
@@ -243,11 +243,11 @@ impl<'a> Peel<'a> {
         self.support[e] = 0;
     }
 
-    /// Marks the neighbors of `v` in place of those of another vertex.
+    /// Replaces the marks by those of the neighbors of `v`.
     fn mark(&mut self, v: u32) {
         let row = |v: u32| self.ptr[v as usize]..self.ptr[v as usize + 1];
         if let Some(old) = self.marked.replace(v) {
-            // Marks of edges that the row has lost stay: they are those of removed edges.
+            // Marks of edges already dropped from the row may remain: they are those of removed edges.
             let len = self.lens[old as usize] as usize;
             self.entries[row(old)][..len].iter().for_each(|x| self.marks[x.0 as usize] = 0);
         }

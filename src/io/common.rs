@@ -1,9 +1,9 @@
-//! Settings that every reader has.
+//! Options common to all readers.
 
 use super::text::Limits;
 use crate::par::Threads;
 
-/// Threads, pieces and limits.
+/// Threads, piece size and limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common<'a> {
     pub(super) threads: Option<&'a Threads>,
@@ -25,11 +25,11 @@ impl Common<'_> {
     }
 }
 
-/// The methods that set them.
+/// The setters of [`Common`].
 macro_rules! common_options {
     ($options:ident) => {
         impl<'a> $options<'a> {
-            /// The threads of the caller's pool, no limit, nothing decided that the file leaves open.
+            /// Defaults: the threads of the caller's pool, no size limit, ambiguous files are errors.
             #[must_use]
             pub fn new() -> Self {
                 Self::default()
@@ -40,19 +40,19 @@ macro_rules! common_options {
                 self.common.threads = Some(threads);
                 self
             }
-            /// Cuts text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
+            /// Approximate size of the pieces into which text is split, one task each: 1 byte to 4 GiB.
             #[must_use]
             pub fn piece_bytes(mut self, bytes: usize) -> Self {
                 self.common.piece_bytes = bytes.clamp(1, crate::io::text::Limits::LARGEST_PIECE);
                 self
             }
-            /// Refuses files of more bytes (unpacked, so that a small file cannot fill the memory).
+            /// Maximum size of a file after decompression, so that a small file cannot exhaust memory.
             #[must_use]
             pub fn max_bytes(mut self, bytes: u64) -> Self {
                 self.common.max_bytes = bytes;
                 self
             }
-            /// Leaves out bytes behind compressed text that are not gzip.
+            /// Ignores trailing bytes after compressed text that are not gzip.
             #[must_use]
             pub fn lenient(mut self, lenient: bool) -> Self {
                 self.common.lenient = lenient;

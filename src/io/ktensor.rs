@@ -1,4 +1,4 @@
-//! Kruskal tensors as text, in the format of the Tensor Toolbox, pyttb and GenTen.
+//! Kruskal tensors as text, in the `ktensor` format of the Tensor Toolbox, pyttb and GenTen.
 //!
 //! ```text
 //! ktensor
@@ -6,12 +6,12 @@
 //! 5 201 61            the dimensions
 //! 2                   the rank
 //! 0.5 2               the weights
-//! matrix              then for each mode its factor: order 2, shape, rows
+//! matrix              then the factor of each mode: order 2, shape, rows
 //! 2
 //! 5 2
 //! …
 //! ```
-//! Numbers may be spread over lines in any way.
+//! Line breaks are equivalent to blanks.
 //!
 //! Source: Bader, Kolda et al., *Tensor Toolbox for MATLAB*, 3.6, `export_data`.
 
@@ -26,7 +26,7 @@ use crate::replace::write_file;
 use crate::tensor::{Kruskal, MAX_ORDER};
 use crate::{Dense, Error, Result};
 
-/// Text unpacked, at most.
+/// Maximum bytes of decompressed text.
 const MOST: u64 = 1 << 36;
 
 fn limits() -> Limits {
@@ -48,14 +48,14 @@ pub fn read_ktensor(path: impl AsRef<Path>) -> Result<Kruskal<f64>> {
     parse_ktensor(&bytes, &name)
 }
 
-/// As [`read_ktensor`], from whatever can be read; errors call it `name`.
+/// [`read_ktensor`] from any reader; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_ktensor`].
 pub fn read_ktensor_from(from: &mut dyn Read, name: &str) -> Result<Kruskal<f64>> {
     parse_ktensor(&bytes_from(from, name, &limits(), &first)?, name)
 }
 
-/// As [`read_ktensor`], the bytes of a file; errors call it `name`.
+/// [`read_ktensor`] from the bytes of a file; `name` appears in errors.
 /// ```
 /// use sparring::io::{parse_ktensor, write_ktensor_to};
 /// let text = b"ktensor\n2\n2 1\n1\n3\nmatrix\n2\n2 1\n0.6\n0.8\nmatrix\n2\n1 1\n1\n";
@@ -67,7 +67,7 @@ pub fn read_ktensor_from(from: &mut dyn Read, name: &str) -> Result<Kruskal<f64>
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// As there.
+/// As [`read_ktensor`].
 pub fn parse_ktensor(bytes: &[u8], name: &str) -> Result<Kruskal<f64>> {
     if is_packed(bytes) {
         let text = unpacked(bytes, name, &limits(), &|_| None)?;
@@ -105,7 +105,7 @@ fn parse(text: &[u8], name: &str) -> Result<Kruskal<f64>> {
     Kruskal::new(weights, factors)
 }
 
-/// Words, whatever the lines.
+/// A word reader that ignores line breaks.
 struct Words<'a> {
     name: &'a str,
     cursor: Cursor<'a>,
@@ -115,7 +115,7 @@ impl<'a> Words<'a> {
     fn wrong(&self, message: &str) -> Error {
         Bad::new(self.cursor.at, message).locate(self.name, self.cursor.text)
     }
-    /// The next word, and where it begins.
+    /// The next word, and its offset.
     fn next(&mut self) -> (usize, &'a [u8]) {
         let Cursor { text, at } = &mut self.cursor;
         *at += text[*at..].iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(text.len() - *at);
@@ -138,11 +138,11 @@ impl<'a> Words<'a> {
         let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         number.ok_or_else(|| self.unexpected(at, what))
     }
-    /// Numbers, for which there is memory as far as there is text.
+    /// Reads `count` numbers. The allocation is bounded by the length of the text, not by the declared count.
     fn numbers(&mut self, count: usize, what: &str) -> Result<Vec<f64>> {
-        // A number and what stands behind it are two bytes.
-        let there = (self.cursor.text.len() - self.cursor.at) / 2 + 1;
-        let mut list = reserved(count.min(there), "numbers of a Kruskal tensor")?;
+        // A number and its separator take at least two bytes.
+        let possible = (self.cursor.text.len() - self.cursor.at) / 2 + 1;
+        let mut list = reserved(count.min(possible), "numbers of a Kruskal tensor")?;
         for _ in 0..count {
             let (at, text) = self.next();
             let mut cursor = Cursor { text, at: 0 };
@@ -161,7 +161,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Writes a Kruskal tensor; floats as the shortest text that gives the same value.
+/// Writes a Kruskal tensor; floats in the shortest form that reads back exactly.
 /// # Errors
 /// [`Error::Io`].
 pub fn write_ktensor(path: impl AsRef<Path>, model: &Kruskal<f64>) -> Result<()> {
@@ -170,9 +170,9 @@ pub fn write_ktensor(path: impl AsRef<Path>, model: &Kruskal<f64>) -> Result<()>
     write_file(path, |out| written(out, model)).map_err(io)
 }
 
-/// As [`write_ktensor`], to `out`.
+/// [`write_ktensor`] to `out`.
 /// # Errors
-/// As there; its path is `output`.
+/// As [`write_ktensor`]; the path of [`Error::Io`] is `output`.
 pub fn write_ktensor_to(out: &mut dyn Write, model: &Kruskal<f64>) -> Result<()> {
     written(out, model).map_err(|source| Error::Io { path: "output".into(), source })
 }

@@ -1,4 +1,4 @@
-//! A matrix from a file, with what the file says beside it.
+//! A matrix read from a file, with its row and column labels.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use crate::par::{out_of_memory, reserved};
 use crate::pattern::{check_ncols, check_nrows};
 use crate::{Csr, Error, Pattern, Result};
 
-/// A matrix that was read from a file, and the names that the file gives its rows and columns.
+/// A matrix read from a file, with the names of its rows and columns in the file.
 ///
-/// `runtime::Matrix::new(file.pattern, file.values)` is the matrix of a type known at run time, [`csr`](Self::csr) that
-/// of a type known while the program is compiled.
+/// `runtime::Matrix::new(file.pattern, file.values)` is a matrix whose type is known at run time, [`csr`](Self::csr)
+/// one whose type is known at compile time.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LabeledMatrix {
-    /// Where the entries are.
+    /// The sparsity pattern.
     pub pattern: Arc<Pattern>,
-    /// Their values, in the order of the pattern.
+    /// The values, in the order of the pattern.
     pub values: Array,
-    /// A label for each row, of a format that has labels.
+    /// Row labels, if the format has them.
     pub labels: Labels,
-    /// A name for each column, of a table with a heading.
+    /// Column names of a table with a header line.
     pub columns: Labels,
-    /// The number that stands in the file for each row and column, if they were renumbered.
+    /// The number of each row and column in the file, if vertices were renumbered.
     pub ids: Vec<i64>,
 }
 
@@ -30,9 +30,9 @@ impl LabeledMatrix {
     pub(super) fn new(pattern: Arc<Pattern>, values: Array) -> Self {
         Self { pattern, values, labels: Labels::default(), columns: Labels::default(), ids: Vec::new() }
     }
-    /// The matrix, if its values are of the type `T`; nothing is copied.
+    /// The matrix as `Csr<T>`, if its values have type `T`; no data is copied.
     /// # Errors
-    /// [`Error::Unsupported`] if they are of another type.
+    /// [`Error::Unsupported`] if the values have another type.
     pub fn csr<T: Value>(self) -> Result<Csr<T>> {
         let ty = self.values.ty();
         let values = self.values.into_vec::<T>().map_err(|_| Error::Unsupported {
@@ -43,7 +43,7 @@ impl LabeledMatrix {
     }
 }
 
-/// A list of texts, one behind the other in memory.
+/// A list of strings, stored contiguously.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     text: String,
@@ -51,7 +51,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// These texts.
+    /// A list of these strings.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self> {
@@ -59,24 +59,24 @@ impl Labels {
         texts.into_iter().try_for_each(|text| labels.push(text))?;
         Ok(labels)
     }
-    /// Number of texts.
+    /// Number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
-    /// One of them.
+    /// String `i`.
     #[must_use]
     pub fn get(&self, i: usize) -> Option<&str> {
         let end = *self.ends.get(i)?;
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         Some(&self.text[start..end])
     }
-    /// All of them, in order.
+    /// All strings, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
@@ -88,7 +88,7 @@ impl Labels {
         self.ends.push(self.text.len());
         Ok(())
     }
-    /// Those of several lists, in order.
+    /// Concatenates lists.
     fn joined<'a>(lists: impl Iterator<Item = &'a Self> + Clone) -> Result<Self> {
         let (bytes, len) = lists.clone().fold((0, 0), |(b, n), list| (b + list.text.len(), n + list.len()));
         let mut all = Self { text: String::new(), ends: reserved(len, "labels")? };
@@ -102,23 +102,23 @@ impl Labels {
     }
 }
 
-/// Consecutive rows, whose columns increase.
+/// Consecutive rows with increasing column indices.
 #[derive(Debug, Default)]
 pub(super) struct Rows<T> {
-    /// Entries of each.
+    /// Number of entries of each row.
     pub(super) lens: Vec<u32>,
     pub(super) cols: Vec<u32>,
     pub(super) values: Vec<T>,
     pub(super) labels: Labels,
 }
 
-/// Refuses a shape that indices of 32 bits do not have.
+/// Checks that the shape fits 32-bit indices.
 pub(super) fn check_shape(nrows: usize, ncols: usize) -> Result<()> {
     check_nrows::<u32>(nrows)?;
     check_ncols::<u32>(ncols)
 }
 
-/// The matrix of these rows.
+/// Concatenates blocks of rows into a matrix.
 pub(super) fn stacked<T: Value>(blocks: Vec<Rows<T>>, ncols: usize) -> Result<LabeledMatrix> {
     let (nrows, nnz) = blocks.iter().fold((0, 0), |(n, e), rows| (n + rows.lens.len(), e + rows.cols.len()));
     check_shape(nrows, ncols)?;
@@ -127,7 +127,7 @@ pub(super) fn stacked<T: Value>(blocks: Vec<Rows<T>>, ncols: usize) -> Result<La
     let (mut cols, mut values) = (reserved(nnz, "column indices")?, reserved(nnz, "values")?);
     let mut end = 0;
     row_ptr.push(0);
-    // A block is given back as soon as it is copied.
+    // Each block is freed as soon as it has been copied.
     for rows in blocks {
         row_ptr.extend(rows.lens.iter().map(|&len| {
             end += len as usize;
@@ -140,7 +140,7 @@ pub(super) fn stacked<T: Value>(blocks: Vec<Rows<T>>, ncols: usize) -> Result<La
     Ok(LabeledMatrix { labels, ..LabeledMatrix::new(Arc::new(pattern), Array::of(values)) })
 }
 
-/// Puts the entries of one row in the order of their columns; the first column that is there twice, if one is.
+/// Sorts the entries of a row by column; returns the first duplicate column, if any.
 pub(super) fn sort_row<T: Copy>(cols: &mut [u32], values: &mut [T]) -> Result<Option<u32>> {
     if cols.windows(2).all(|pair| pair[0] < pair[1]) {
         return Ok(None);
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_of_several_lists_follow_each_other() {
+    fn lists_of_labels_are_concatenated() {
         let mut lists = [Labels::default(), Labels::default(), Labels::default()];
         for (list, label) in [(0, "a"), (0, ""), (2, "bc")] {
             lists[list].push(label).unwrap();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_sorted_and_told_what_repeats() {
+    fn a_row_is_sorted_and_duplicates_are_found() {
         let (mut cols, mut values) = ([5, 1, 3], [0.5, 0.1, 0.3]);
         assert_eq!(sort_row(&mut cols, &mut values).unwrap(), None);
         assert_eq!((cols, values), ([1, 3, 5], [0.1, 0.3, 0.5]));

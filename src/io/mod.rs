@@ -1,4 +1,4 @@
-//! Files: readers and writers of the formats that matrices and tensors are exchanged in.
+//! Readers and writers of matrix and tensor file formats.
 
 mod common;
 mod csv;

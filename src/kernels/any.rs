@@ -1,4 +1,4 @@
-//! Results whose type is known at run time: made block by block by who writes values of that type.
+//! Results of a type known at run time, computed block by block with typed writers.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::algebra::{Array, Number, Slice, SliceMut, Type, Value, Word};
 use crate::par::{Threads, collected};
 use crate::{Error, Result};
 
-/// Writes the results of a block: those of the range, over as many values that are there.
+/// Writes the results of a block of positions over as many initialized values.
 pub(crate) type WriteAny<'a> = dyn Fn(Range<usize>, &mut SliceMut<'_>) + Sync + 'a;
 
-/// The array of values of this type whose elements `start(block.start)..start(block.end)` are what
-/// `work(block, elements)` makes of zeros; structs on one thread.
+/// An array of this type: zeros, of which `work(block, elements)` overwrites the elements
+/// `start(block.start)..start(block.end)`. Structs run on one thread.
 pub(crate) fn fill_any(
     ty: Type,
     threads: &Threads,
@@ -26,70 +26,70 @@ pub(crate) fn fill_any(
         let write = |block: Range<usize>, values: &mut [T]| work(block, &mut SliceMut::of(values));
         Ok(Array::of(fill(threads, op, blocks, start, T::ZERO, &write)?))
     }, {
-        let mut made = Array::zeros(ty, blocks.last().map_or(0, |last| start(last.end)))?;
+        let mut values = Array::zeros(ty, blocks.last().map_or(0, |last| start(last.end)))?;
         for block in blocks {
-            work(block.clone(), &mut made.slice_mut().part(start(block.start)..start(block.end)));
+            work(block.clone(), &mut values.slice_mut().part(start(block.start)..start(block.end)));
         }
-        Ok(made)
+        Ok(values)
     })
 }
 
-/// What makes values one after the other, of items that it lists.
+/// Computes values in sequence, each batch from a list of items.
 ///
-/// It has no word but the first and those that `write` wrote: it is written for every type of word, and a [`Word`]
-/// cannot be made.
-pub(crate) trait Listing {
-    /// What a value is made of.
+/// Its only words are the initial one and those that `write` wrote: the implementation is generic in the word type, and
+/// a [`Word`] cannot be constructed.
+pub(crate) trait FromItems {
+    /// The input of one value.
     type Item;
-    /// What is found beside the values.
+    /// Side output of the computation.
     type Found;
-    /// The values: `write(items, words)` writes those of some items over words that are `first`.
+    /// The values: `write(items, words)` writes the words of some items over words that equal `first`.
     fn make<W: Word>(&self, first: W, write: &Write<'_, Self::Item, W>) -> Result<(Self::Found, Vec<W>)>;
 }
-/// Writes the words of some items.
+/// Writes one word per item.
 pub(crate) type Write<'a, X, W> = dyn Fn(&[X], &mut [W]) + Sync + 'a;
 
 /// Values of this type, written by `write(items, values)` over zeros.
 /// # Errors
-/// [`Error::Unsupported`] for structs; those of the listing.
-pub(crate) fn listed_any<X: Listing>(
+/// [`Error::Unsupported`] for structs; those of `X`.
+pub(crate) fn listed_any<X: FromItems>(
     ty: Type,
-    way: &X,
+    source: &X,
     write: &(dyn Fn(&[X::Item], &mut SliceMut<'_>) + Sync),
 ) -> Result<(X::Found, Array)> {
     with_type!(ty, T => {
         let write = |items: &[X::Item], words: &mut [<T as Value>::Word]| {
-            // SAFETY: all are `first`, a value of this type.
+            // SAFETY: every word is `first`, a value of this type.
             write(items, &mut SliceMut::of(unsafe { values_mut::<T>(words) }));
         };
-        let (found, made) = way.make(word(T::ZERO), &write)?;
-        // SAFETY: they are `first`, or what was written over it, values of this type (`Listing`).
-        Ok((found, Array::of(unsafe { from_words::<T>(made) })))
+        let (found, values) = source.make(word(T::ZERO), &write)?;
+        // SAFETY: each word is `first` or was overwritten by `write` with a value of this type (`FromItems`).
+        Ok((found, Array::of(unsafe { from_words::<T>(values) })))
     }, Err(Error::Unsupported {
         what: format!("{ty} entry by entry, by a formula"),
-        why: "its loops are compiled for numbers; an operator of `op!` has loops of its own".into(),
+        why: "only numbers have compiled loops; an operator of `op!` compiles its own".into(),
     }))
 }
 
-/// What makes one array of several, by moves alone: compiled once for a size of value.
+/// Joins several arrays into one by copying values: compiled once per value size.
 ///
-/// It is written for every type, so that all that it has are copies of the values that it is given.
+/// The implementation is generic in the value type, so it can only copy the values that it is given.
 pub(crate) trait Joins {
-    /// What is found beside the values.
+    /// Side output of the computation.
     type Found;
-    /// The values of the arrays, moved.
+    /// The joined values.
     fn join<T: Copy + Send + Sync>(&self, arrays: &[&[T]]) -> Result<(Self::Found, Vec<T>)>;
 }
 
 /// Joins arrays of one type; `None` for structs.
 /// # Errors
-/// [`Error::OutOfMemory`]; those of the work.
+/// [`Error::OutOfMemory`]; those of `joins`.
 pub(crate) fn joined_any<J: Joins>(arrays: &[Slice<'_>], joins: &J) -> Result<Option<(J::Found, Array)>> {
     let Some(first) = arrays.first() else { return Ok(None) };
     with_type!(first.ty(), T => {
         let arrays = arrays.iter().map(|array| words(array.get::<T>().unwrap_or_default()));
-        let (found, made) = joins.join(&collected(arrays.len(), arrays, "arrays")?)?;
-        // SAFETY: they are copies of values of this type (`Joins`).
-        Ok(Some((found, Array::of(unsafe { from_words::<T>(made) }))))
+        let (found, values) = joins.join(&collected(arrays.len(), arrays, "arrays")?)?;
+        // SAFETY: the words are copies of values of this type (`Joins`).
+        Ok(Some((found, Array::of(unsafe { from_words::<T>(values) }))))
     }, Ok(None))
 }

@@ -1,17 +1,17 @@
-//! Results made block by block on all threads: the part of every operation that knows neither operator nor type.
+//! Block-parallel output: the part of every operation that depends on neither operator nor type.
 
 use std::ops::Range;
 
 use crate::Result;
 use crate::algebra::words::{from_words, values_mut, word};
 use crate::algebra::{Value, Word};
-use crate::par::{Fresh, Threads};
+use crate::par::{Threads, UninitOutput};
 
-/// Writes the results of a block: those of the range, over as many words that are there.
+/// Writes the results of a block of positions over as many initialized words.
 pub(crate) type WriteBlock<'a, W> = dyn Fn(Range<usize>, &mut [W]) + Sync + 'a;
 
-/// The vector whose elements `start(block.start)..start(block.end)` are `first`, and then what `work(block, elements)`
-/// makes of them.
+/// A vector filled with `first`, of which `work(block, elements)` overwrites the elements
+/// `start(block.start)..start(block.end)`.
 pub(crate) fn fill<T: Value>(
     threads: &Threads,
     op: &'static str,
@@ -21,14 +21,14 @@ pub(crate) fn fill<T: Value>(
     work: &WriteBlock<'_, T>,
 ) -> Result<Vec<T>> {
     let words = fill_words(threads, op, blocks, start, word(first), &|block, words| {
-        // SAFETY: all are `first` at first.
+        // SAFETY: every word is initialized to `first`.
         work(block, unsafe { values_mut::<T>(words) });
     })?;
-    // SAFETY: all were `first`, and then what `work` wrote, which are values of this type.
+    // SAFETY: each word is `first` or a value of this type written by `work`.
     Ok(unsafe { from_words(words) })
 }
 
-/// [`fill`], compiled once for a size of value.
+/// [`fill`], compiled once per value size.
 pub(crate) fn fill_words<W: Word>(
     threads: &Threads,
     op: &'static str,
@@ -38,7 +38,7 @@ pub(crate) fn fill_words<W: Word>(
     work: &WriteBlock<'_, W>,
 ) -> Result<Vec<W>> {
     let end = |b: usize| b.checked_sub(1).map_or(0, |b| start(blocks[b].end));
-    Fresh::new(end(blocks.len()), op)?.fill(
+    UninitOutput::new(end(blocks.len()), op)?.fill(
         threads,
         op,
         blocks.len(),
@@ -51,10 +51,10 @@ pub(crate) fn fill_words<W: Word>(
     )
 }
 
-/// Writes the results of a block, and whether each is an entry, over words that are there and `false`.
+/// Writes the results of a block and, for each, whether it is an entry, over initialized words and `false` flags.
 pub(crate) type WriteFound<'a, W> = dyn Fn(Range<usize>, &mut [W], &mut [bool]) + Sync + 'a;
 
-/// As [`fill`], with a flag for each element.
+/// [`fill`] with a presence flag for each element.
 pub(crate) fn fill_found<T: Value>(
     threads: &Threads,
     op: &'static str,
@@ -63,14 +63,14 @@ pub(crate) fn fill_found<T: Value>(
     work: &WriteFound<'_, T>,
 ) -> Result<(Vec<T>, Vec<bool>)> {
     let (words, found) = fill_found_words(threads, op, blocks, word(first), &|block, words, found| {
-        // SAFETY: all are `first` at first.
+        // SAFETY: every word is initialized to `first`.
         work(block, unsafe { values_mut::<T>(words) }, found);
     })?;
-    // SAFETY: all were `first`, and then what `work` wrote, which are values of this type.
+    // SAFETY: each word is `first` or a value of this type written by `work`.
     Ok((unsafe { from_words(words) }, found))
 }
 
-/// [`fill_found`], compiled once for a size of value.
+/// [`fill_found`], compiled once per value size.
 fn fill_found_words<W: Word>(
     threads: &Threads,
     op: &'static str,
@@ -80,8 +80,8 @@ fn fill_found_words<W: Word>(
 ) -> Result<(Vec<W>, Vec<bool>)> {
     let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
     let n = end(blocks.len());
-    Fresh::new(n, op)?.fill_with(
-        Fresh::new(n, op)?,
+    UninitOutput::new(n, op)?.fill_with(
+        UninitOutput::new(n, op)?,
         threads,
         op,
         blocks.len(),

@@ -1,4 +1,4 @@
-//! The built-in monoids as values: one fold for each and each type it is on.
+//! Built-in monoids as values: one fold for each monoid and type.
 
 use std::any;
 
@@ -6,9 +6,9 @@ use super::Fold;
 use super::fold::Typed;
 use crate::algebra::*;
 
-/// The fold of the built-in monoid of that name on that type, if there is one, and if `W` is the type's word.
+/// The fold of the named built-in monoid on a type; `None` if it is not defined there or `W` is not the type's word.
 pub(crate) fn builtin<W: Word>(name: &str, ty: Type) -> Option<Box<dyn Fold<W>>> {
-    /// `fold`, whose word is `V`, if that is `W`.
+    /// `fold` if its word `V` is `W`.
     fn of<V: Word, W: Word>(fold: Box<dyn Fold<V>>) -> Option<Box<dyn Fold<W>>> {
         (&mut Some(fold) as &mut dyn any::Any).downcast_mut::<Option<Box<dyn Fold<W>>>>()?.take()
     }

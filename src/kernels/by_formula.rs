@@ -1,12 +1,11 @@
-//! Kernels of semirings that are known at run time: fused loops for those that are met most often, two steps for all
-//! others.
+//! Kernels of semirings known at run time: fused loops for the most common ones, unfused kernels for all others.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::staged::Staged;
-use super::two_steps::{TwoSteps, no_structs};
+use super::unfused::{Unfused, no_structs};
 use super::{CompiledRing, Numeric, Products, Sums, VectorProducts, sums};
 use crate::algebra::words::{from_words, words_mut};
 use crate::algebra::*;
@@ -14,7 +13,7 @@ use crate::num_complex::Complex;
 use crate::sparse::EffectiveMask;
 use crate::{Csr, Error, Pattern, Result};
 
-/// An operand: where it has entries, their values, and the matrix itself, a `Csr` of the values' type.
+/// An operand: its pattern, its values, and the matrix itself, a `Csr` of the values' type.
 #[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
     pub(crate) pattern: &'a Arc<Pattern>,
@@ -22,7 +21,7 @@ pub(crate) struct Operand<'a> {
     pub(crate) csr: &'a dyn Any,
 }
 
-/// Runs the body with `$T` the type of that name; `$other` for a struct.
+/// Runs the body with `$T` bound to the type of that name, or `$other` for a struct.
 macro_rules! with_type {
     ($ty:expr, $T:ident => $body:expr, $other:expr) => {
         $crate::algebra::for_each_type!(numbers, with_type!(@ $ty, $T, $body, $other,))
@@ -54,17 +53,17 @@ pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
         return found;
     }
     with_type!(ring.ty(), T => {
-        let (found, made) = phase.make(&staged(ring.two_steps::<T>()?, a, b))?;
-        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Numeric`); 2. these
-        // are values of type T (`TwoSteps`).
+        let (found, made) = phase.make(&staged(ring.unfused::<T>()?, a, b))?;
+        // SAFETY: 1. `make` has no words but copies of those that the kernel returned or wrote (`Numeric`); 2. these
+        // are values of type T (`Unfused`).
         Ok((found, Array::of(unsafe { from_words::<T>(made) })))
     }, Err(no_structs()))
 }
 
-/// Values over the semiring `ring`, written over others of its type.
+/// Values over the semiring `ring`, overwriting `c`, which is of its type.
 /// # Errors
 /// As for [`numeric_by_formula`].
-pub(crate) fn refill_by_formula<N: super::Again<u32>>(
+pub(crate) fn numeric_into_by_formula<N: super::NumericInto<u32>>(
     ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
@@ -76,14 +75,14 @@ pub(crate) fn refill_by_formula<N: super::Again<u32>>(
         let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
         return Err(Error::Argument { name: "c", message });
     }
-    if let Some(done) = fused(ring, a, b, &mut Again(phase, c)) {
+    if let Some(done) = fused(ring, a, b, &mut Overwrite(phase, c)) {
         return done;
     }
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         let Some(c) = c.get::<T>() else { return Err(no_structs()) };
-        // SAFETY: as above; `refill` has no other words than these values' and the kernel's.
-        phase.refill(&staged(kernels, a, b), unsafe { words_mut(c) })
+        // SAFETY: as above; `numeric_into` has no words but those of these values and of the kernel.
+        phase.numeric_into(&staged(kernels, a, b), unsafe { words_mut(c) })
     }, Err(no_structs()))
 }
 
@@ -100,7 +99,7 @@ pub(super) fn check(ring: &RingFormula, a: Type, b: Type) -> Result<()> {
     Ok(())
 }
 
-/// What is done with fused loops.
+/// Work to run with fused loops.
 trait Run {
     type Out;
     fn run<R: Semiring>(&mut self, products: &Products<'_, R, u32>) -> Result<Self::Out>;
@@ -113,8 +112,8 @@ impl<N: Numeric<u32>> Run for New<'_, N> {
         Ok((found, Array::of(values)))
     }
 }
-struct Again<'p, 'c, 's, N>(&'p N, &'c mut SliceMut<'s>);
-impl<N: super::Again<u32>> Run for Again<'_, '_, '_, N> {
+struct Overwrite<'p, 'c, 's, N>(&'p N, &'c mut SliceMut<'s>);
+impl<N: super::NumericInto<u32>> Run for Overwrite<'_, '_, '_, N> {
     type Out = ();
     fn run<R: Semiring>(&mut self, products: &Products<'_, R, u32>) -> Result<()> {
         let Some(c) = self.1.get::<Out<R>>() else { return Err(no_structs()) };
@@ -122,21 +121,21 @@ impl<N: super::Again<u32>> Run for Again<'_, '_, '_, N> {
     }
 }
 
-/// The semirings with fused loops: those that products are most often asked for. By its number in the table.
+/// A semiring with fused loops: one of the most common in products. Holds its index in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fused(u32);
 
 macro_rules! fused {
     ($($number:literal $ring:ty;)*) => {
         impl Fused {
-            /// The number of the semiring, if it is one of these.
+            /// The index of the semiring in the table, if it has fused loops.
             pub(super) fn of(ring: &RingFormula) -> Option<Self> {
                 static TABLE: OnceLock<HashMap<RingFormula, u32>> = OnceLock::new();
                 let table = TABLE.get_or_init(|| HashMap::from([$((RingFormula::of(<$ring>::new()), $number)),*]));
                 table.get(ring).copied().map(Self)
             }
         }
-        /// Runs with the fused loops of the semiring, if it is one of those that have some.
+        /// Runs with the fused loops of the semiring, if it has any.
         fn fused<X: Run>(ring: &CompiledRing, a: Operand<'_>, b: Operand<'_>, run: &mut X) -> Option<Result<X::Out>> {
             match ring.fused()?.0 {
                 $($number => {
@@ -147,19 +146,19 @@ macro_rules! fused {
                 _ => None,
             }
         }
-        /// The sums of a vector times a matrix, likewise.
+        /// [`fused`] for the sums of a vector times a matrix.
         pub(super) fn fused_sums(
             ring: &CompiledRing,
             (ks, xs): (&[u32], Slice<'_>),
             a: Operand<'_>,
             mask: Option<EffectiveMask<'_, u32>>,
-            way: &impl Sums<u32>,
+            strategy: &impl Sums<u32>,
         ) -> Option<Result<(Vec<u32>, Array)>> {
             match ring.fused()?.0 {
                 $($number => {
                     let a = a.csr.downcast_ref::<Csr<Rhs<$ring>>>()?;
                     let x = (ks, xs.get::<Lhs<$ring>>()?);
-                    let made = sums(&VectorProducts { ring: <$ring>::new(), x, a, mask }, way);
+                    let made = sums(&VectorProducts { ring: <$ring>::new(), x, a, mask }, strategy);
                     Some(made.map(|(columns, sums)| (columns, Array::of(sums))))
                 })*
                 _ => None,
@@ -193,7 +192,7 @@ fused! {
     18 PlusTimes<Complex<f64>>;
 }
 
-fn staged<'a, T: Value>(kernels: &'a TwoSteps<T>, a: Operand<'a>, b: Operand<'a>) -> Staged<'a, T::Word> {
-    // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
+fn staged<'a, T: Value>(kernels: &'a Unfused<T>, a: Operand<'a>, b: Operand<'a>) -> Staged<'a, T::Word> {
+    // SAFETY: ⊕ is on T, ⊗ returns T and takes the operands' types (`check`).
     unsafe { Staged::new((a.pattern, a.values), (b.pattern, b.values), kernels.fold(), kernels) }
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::fill_words;
 use super::by_formula::with_type;
-use super::two_steps::no_structs;
+use super::unfused::no_structs;
 use super::{BLOCK, CompiledMonoid, Fold};
 use crate::algebra::words::{from_words, words};
 use crate::algebra::{Array, Slice, Word};
@@ -16,17 +16,17 @@ use crate::{Error, Result};
 const PARTS: usize = 8;
 /// Minimum entries per part.
 const PART: usize = 1 << 15;
-/// Entries whose columns are bounds-checked together, ahead of their fold.
+/// Entries whose columns are bounds-checked together before they are folded.
 const LOOKED: usize = 1 << 10;
 
 /// y(j) = e ⊕ x(p) ⊕ … over the p with `columns[p]` = j, and a bitmap of the columns that occur.
 ///
-/// The entries are cut into at most eight parts of equal length; how many depends on nnz and `ncols` alone. Each part
-/// is folded in order, then the partial results are, so the bits are the same for any number of threads. Cost:
-/// O(nnz + ncols) time; memory for O(nnz + ncols) partial results.
+/// The entries are cut into at most eight parts of equal length; their number depends on nnz and `ncols` alone. Each
+/// part is folded in order, then the partial results are, so the result is bitwise the same for any number of threads.
+/// Cost: O(nnz + ncols) time; memory for O(nnz + ncols) partial results.
 /// # Errors
 /// [`Error::IndexRange`] for a column that is not below `ncols`; [`Error::Argument`] if values are of another type;
-/// [`Error::Unsupported`] for structs and for a ⊕ that keeps what comes last; [`Error::OutOfMemory`],
+/// [`Error::Unsupported`] for structs and for a ⊕ that returns its last operand; [`Error::OutOfMemory`],
 /// [`Error::Cancelled`].
 /// # Panics
 /// If there is not one value for each column.
@@ -39,13 +39,13 @@ pub(crate) fn column_folds(
 ) -> Result<(Array, Bitmap)> {
     assert_eq!(columns.len(), x.len(), "one value for each column");
     if monoid.formula().is_last() {
-        let why = "parts of the entries are folded apart".into();
+        let why = "parts of the entries are folded separately".into();
         return Err(Error::Unsupported { what: format!("{} over columns", monoid.text()), why });
     }
     with_type!(monoid.ty(), T => {
         let (fold, Some(x)) = (monoid.fold::<T>()?, x.get::<T>()) else { return Err(no_structs()) };
         let (y, present) = folds_of_words(threads, fold, ncols, columns, words(x))?;
-        // SAFETY: all were the identity, and then what the fold gave for values of type T.
+        // SAFETY: each word is the identity or a fold of values of type T.
         Ok((Array::of(unsafe { from_words::<T>(y) }), present))
     }, Err(no_structs()))
 }
@@ -69,7 +69,7 @@ fn folds_of_words<W: Word>(
     let Some(window) = ncols.max(1).checked_next_power_of_two() else {
         return Err(crate::par::out_of_memory::<W>("results of columns", ncols));
     };
-    let made = Mutex::new(reserved::<Part<W>>(parts, OP)?);
+    let partial = Mutex::new(reserved::<Part<W>>(parts, OP)?);
     threads.for_each_of(
         OP,
         parts,
@@ -84,13 +84,13 @@ fn folds_of_words<W: Word>(
                 fold.to_window(&mut y, js, x);
                 js.iter().for_each(|&j| present[j as usize] = 1);
             }
-            made.lock().unwrap_or_else(PoisonError::into_inner).push((part, y, present));
+            partial.lock().unwrap_or_else(PoisonError::into_inner).push((part, y, present));
             Ok(())
         },
     )?;
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.sort_unstable_by_key(|(part, ..)| *part);
-    let mut rest = made.into_iter();
+    let mut partial = partial.into_inner().unwrap_or_else(PoisonError::into_inner);
+    partial.sort_unstable_by_key(|(part, ..)| *part);
+    let mut rest = partial.into_iter();
     let Some((_, mut first, mut present)) = rest.next() else { return Err(no_structs()) };
     let rest = rest.as_slice();
     for (.., more) in rest {

@@ -1,8 +1,7 @@
-//! Operators, monoids and semirings that are known at run time, compiled: a text, its formula, and the loops that run
-//! it.
+//! Compiled operators, monoids and semirings known at run time: a text, its formula, and the loops that run it.
 //!
-//! A value is made once and serves any number of calls and of threads at a time. Its loops, with the scratch that they
-//! work in, are made by the first call that needs them and stay until the value goes.
+//! A compiled value serves any number of calls and threads at a time. Its loops and their scratch memory are created by
+//! the first call that needs them and live as long as the value.
 
 use std::any::Any;
 use std::fmt;
@@ -10,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 
 use super::Fold;
 use super::by_formula::{Fused, with_type};
-use super::runs::Runs;
-use super::two_steps::{TwoSteps, fold_of, no_structs};
+use super::evaluator::Evaluator;
+use super::unfused::{Unfused, fold_of, no_structs};
 use crate::Result;
 use crate::algebra::{Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
 #[cfg(feature = "cuda")]
 use crate::algebra::{Printable, Printed, print_once};
 
-/// What is in the lock, or else what `make` makes; an error is not kept.
+/// The content of `lock`, initialized by `make` if empty; errors are not stored.
 fn once<T>(lock: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     match lock.get() {
         Some(made) => Ok(made),
@@ -28,23 +27,23 @@ fn once<T>(lock: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     }
 }
 
-/// Loops on words of one type, which those who ask for them name.
+/// Loops on words of one type, which the caller names.
 type Erased = Box<dyn Any + Send + Sync>;
 
-/// The loops of type `X`, made at first use.
+/// The loops of type `X`, created at first use.
 fn typed<X: Any + Send + Sync>(lock: &OnceLock<Erased>, make: impl FnOnce() -> Result<X>) -> Result<&X> {
     once(lock, || Ok(Box::new(make()?)))?.downcast_ref().ok_or_else(no_structs)
 }
 
-/// An operator: a formula of an entry, of two, or of an entry, a scalar and its place.
+/// An operator: a formula of an entry, of two, or of an entry, a scalar and a position.
 pub(crate) struct CompiledOp {
     text: Box<str>,
     formula: Formula,
-    reads_place: bool,
-    /// What stands for a scalar that is not read.
+    is_positional: bool,
+    /// Placeholder for an unread scalar.
     zero: Option<Constant>,
     name: OnceLock<Option<&'static str>>,
-    runs: OnceLock<Runs>,
+    evaluator: OnceLock<Evaluator>,
     #[cfg(feature = "cuda")]
     printed: OnceLock<Arc<Printed>>,
     #[cfg(feature = "cuda")]
@@ -56,11 +55,11 @@ impl CompiledOp {
         let scalar = formula.parameters().iter().find(|p| p.0 == "s").filter(|_| !formula.reads("s"));
         Self {
             text: text.into(),
-            reads_place: formula.reads("i") || formula.reads("j"),
+            is_positional: formula.reads("i") || formula.reads("j"),
             zero: scalar.map(|&(_, ty)| with_type!(ty, T => Constant::of(T::ZERO), Constant::of(false))),
             formula,
             name: OnceLock::new(),
-            runs: OnceLock::new(),
+            evaluator: OnceLock::new(),
             #[cfg(feature = "cuda")]
             printed: OnceLock::new(),
             #[cfg(feature = "cuda")]
@@ -74,7 +73,7 @@ impl CompiledOp {
     pub(crate) fn formula(&self) -> &Formula {
         &self.formula
     }
-    /// The name of the built-in operator that it is, however it was written.
+    /// The name of the built-in operator it equals, however it was written.
     pub(crate) fn builtin(&self) -> Option<&'static str> {
         *self.name.get_or_init(|| self.formula.name())
     }
@@ -83,34 +82,34 @@ impl CompiledOp {
         self.formula.ty()
     }
     /// Whether it depends on the row or the column of an entry.
-    pub(crate) fn reads_place(&self) -> bool {
-        self.reads_place
+    pub(crate) fn is_positional(&self) -> bool {
+        self.is_positional
     }
-    /// What stands for a scalar that it does not read.
+    /// Placeholder for the scalar of an operator that does not read one.
     pub(crate) fn unread_scalar(&self) -> Option<&Constant> {
         self.zero.as_ref()
     }
     /// # Errors
     /// Those of [`Blocks::new`](crate::algebra::Blocks::new); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn runs(&self) -> Result<&Runs> {
-        once(&self.runs, || Runs::new(&self.formula))
+    pub(crate) fn evaluator(&self) -> Result<&Evaluator> {
+        once(&self.evaluator, || Evaluator::new(&self.formula))
     }
-    /// As device code of its operands.
+    /// As device code, a function of its operands.
     #[cfg(feature = "cuda")]
     pub(crate) fn printed(&self) -> &Arc<Printed> {
         self.printed.get_or_init(|| print_once(Printable::Op(self.formula.clone())))
     }
-    /// As device code of an entry alone; `None` if it reads more.
+    /// As device code, a function of an entry alone; `None` if it reads more.
     #[cfg(feature = "cuda")]
     pub(crate) fn printed_of_entry(&self) -> Option<&Arc<Printed>> {
         let made = self.printed.get();
-        if made.is_some() || self.reads_place || self.formula.reads("s") {
+        if made.is_some() || self.is_positional || self.formula.reads("s") {
             return made;
         }
         let op = self.formula.over(&self.formula.parameters()[..1])?;
         Some(self.printed.get_or_init(|| print_once(Printable::Op(op))))
     }
-    /// As device code of an entry, a scalar and a place.
+    /// As device code, a function of an entry, a scalar and a position.
     #[cfg(feature = "cuda")]
     pub(crate) fn printed_at(&self) -> &Arc<Printed> {
         self.printed_at.get_or_init(|| print_once(Printable::IndexOp(self.formula.clone())))
@@ -167,11 +166,11 @@ impl CompiledMonoid {
 pub(crate) struct CompiledRing {
     text: Box<str>,
     formula: RingFormula,
-    /// Its fused loops, if it has any.
+    /// Its fused loops, if any.
     fused: OnceLock<Option<Fused>>,
-    /// The [`TwoSteps`] of the type that ⊗ gives.
-    two_steps: OnceLock<Erased>,
-    /// The semiring of the transposed product, if it is another.
+    /// The unfused kernels ([`Unfused`]) of the result type of ⊗.
+    unfused: OnceLock<Erased>,
+    /// The semiring of the transposed product, if different.
     transposed: OnceLock<Option<Arc<CompiledRing>>>,
     #[cfg(feature = "cuda")]
     printed: OnceLock<Arc<Printed>>,
@@ -183,7 +182,7 @@ impl CompiledRing {
             text: text.into(),
             formula,
             fused: OnceLock::new(),
-            two_steps: OnceLock::new(),
+            unfused: OnceLock::new(),
             transposed: OnceLock::new(),
             #[cfg(feature = "cuda")]
             printed: OnceLock::new(),
@@ -200,28 +199,28 @@ impl CompiledRing {
     pub(crate) fn ty(&self) -> Type {
         self.formula.mul().ty()
     }
-    /// The semiring of the transposed product: ⊗ with its operands and its row and column exchanged.
+    /// The semiring of the transposed product: ⊗ with its operands swapped, and its row and column.
     pub(crate) fn transposed(self: &Arc<Self>) -> Arc<Self> {
         let made = self.transposed.get_or_init(|| {
-            let text = format!("{}, operands exchanged", self.text);
+            let text = format!("{}, operands swapped", self.text);
             self.formula.transposed().map(|formula| Arc::new(Self::new(&text, formula)))
         });
         Arc::clone(made.as_ref().unwrap_or(self))
     }
-    /// Its fused loops, if it has any.
+    /// Its fused loops, if any.
     pub(super) fn fused(&self) -> Option<Fused> {
         *self.fused.get_or_init(|| Fused::of(&self.formula))
     }
-    /// Whether it is + and × of f64.
+    /// Whether it is + and × on f64.
     pub(crate) fn is_plus_times_f64(&self) -> bool {
         self.fused() == Some(Fused::PLUS_TIMES[0])
     }
-    /// ⊕ and ⊗ as two values, for results of type `T`.
+    /// The unfused kernels, for results of type `T`.
     /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) if they are of another type, or if its formulas cannot run on
-    /// the processor.
-    pub(super) fn two_steps<T: Value>(&self) -> Result<&TwoSteps<T>> {
-        typed(&self.two_steps, || TwoSteps::<T>::new(&self.formula))
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if the results are of another type, or if the formulas cannot
+    /// run on the processor.
+    pub(super) fn unfused<T: Value>(&self) -> Result<&Unfused<T>> {
+        typed(&self.unfused, || Unfused::<T>::new(&self.formula))
     }
     /// As device code.
     #[cfg(feature = "cuda")]
@@ -240,7 +239,7 @@ macro_rules! shown {
                 f.debug_struct(stringify!($name)).field("text", &self.text).field("formula", &self.formula).finish()
             }
         }
-        /// Equal are values of one text and one formula.
+        /// Values are equal if both texts and formulas are.
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
                 std::ptr::eq(self, other) || (self.text == other.text && self.formula == other.formula)

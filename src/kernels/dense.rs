@@ -1,20 +1,20 @@
-//! Dense folds by a semiring that is known at run time: contractions of one or two arrays, and rows of an MTTKRP.
+//! Dense folds over a semiring known at run time: contractions of one or two arrays, and rows of an MTTKRP.
 //!
-//! Products of up to [`BLOCK`] elements go to a buffer, which is then folded, as in [`Staged`](super::staged::Staged).
+//! Up to [`BLOCK`] products go to a buffer, which is then folded, as in [`Staged`](super::staged::Staged).
 
 use std::ops::Range;
 
 use super::blocks::fill_words;
 use super::by_formula::with_type;
 use super::sides::{MulSides, Side, SideMultiplier};
-use super::two_steps::no_structs;
+use super::unfused::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::{from_words, words};
 use crate::algebra::{Array, Slice, Type, Value, Word};
 use crate::par::{Threads, collected, reserved};
 use crate::{Error, Index, Result};
 
-/// An index: how many values it has, and how far they lie apart in each operand.
+/// A loop over one index: its extent and its stride in each operand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop {
     pub(crate) extent: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// The places of the value after.
+    /// The operand offsets `at`, advanced by `by` steps.
     fn advanced(&self, at: [usize; 2], by: isize) -> [usize; 2] {
         [0, 1].map(|t| at[t].wrapping_add(self.steps[t].wrapping_mul(by) as usize))
     }
@@ -31,22 +31,22 @@ impl Loop {
 /// `C(o…) = ⊕ over k… of A(o…, k…) ⊗ B(o…, k…)`, C row-major; without B the fold of A alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Nest {
-    /// Indices of the result, the slowest first; all but the inner one if that is of the result.
+    /// Indices of the result, slowest first; without the inner one.
     pub(crate) outer: Vec<Loop>,
-    /// Folded indices, the slowest first; all but the inner one if that is folded.
+    /// Contracted indices, slowest first; without the inner one.
     pub(crate) folded: Vec<Loop>,
-    /// The index of the buffer.
+    /// The index along which the buffer is filled, of the result or contracted.
     pub(crate) inner: Loop,
     pub(crate) inner_is_folded: bool,
-    /// Where both operands begin.
+    /// Offset of the first element of each operand.
     pub(crate) bases: [usize; 2],
 }
 
-/// Products of a task, about.
+/// Target number of products per task.
 const TASK: usize = 1 << 15;
 
 impl Nest {
-    /// Elements of the result that one task has: the inner index is cut into pieces of a buffer.
+    /// Result elements of one buffer: the inner index is cut into pieces of a buffer.
     fn columns(&self) -> usize {
         if self.inner_is_folded { 1 } else { self.inner.extent }
     }
@@ -54,12 +54,12 @@ impl Nest {
     fn pieces(&self) -> usize {
         self.columns().div_ceil(BLOCK)
     }
-    /// Where the elements of piece number `t` of the result begin.
+    /// The first result element of piece `t`.
     fn start(&self, t: usize) -> usize {
         let pieces = self.pieces().max(1);
         t / pieces * self.columns() + (t % pieces * BLOCK).min(self.columns())
     }
-    /// Ranges of pieces that are computed by one thread each; `None` if there are too many to count.
+    /// Ranges of pieces, one task each; `None` if there are too many to count.
     fn blocks(&self) -> Result<Vec<Range<usize>>> {
         let product = |loops: &[Loop]| match loops.iter().any(|l| l.extent == 0) {
             true => Some(0),
@@ -73,7 +73,7 @@ impl Nest {
         let count = rows.div_ceil(step);
         collected(count, (0..count).map(|b| b * step..rows.min((b + 1) * step)), "blocks")
     }
-    /// The places of row `o` of the result.
+    /// The operand offsets of row `o` of the result.
     fn row(&self, mut o: usize) -> [usize; 2] {
         self.outer.iter().rev().fold(self.bases, |at, l| {
             let k = o % l.extent;
@@ -81,9 +81,9 @@ impl Nest {
             l.advanced(at, k as isize)
         })
     }
-    /// Calls `each` with the places of every tuple of folded indices, in order.
+    /// Calls `each` with the operand offsets of every tuple of contracted indices, in order.
     fn walk(&self, mut at: [usize; 2], counters: &mut [usize], mut each: impl FnMut([usize; 2])) {
-        // A fold over nothing is over at once, however many tuples the other indices have.
+        // An empty fold ends at once, whatever the extents of the other indices.
         if self.folded.iter().chain([&self.inner]).any(|l| l.extent == 0) {
             return;
         }
@@ -107,7 +107,7 @@ impl Nest {
     }
 }
 
-/// `n` values from `at` on, a step apart.
+/// `n` values from `at` on, `step` apart.
 fn side<'s, W: Word>(x: &'s [W], at: usize, step: isize, n: usize, room: &'s mut [W]) -> Side<'s, W> {
     match step {
         0 => Side::One(&x[at]),
@@ -121,11 +121,11 @@ fn side<'s, W: Word>(x: &'s [W], at: usize, step: isize, n: usize, room: &'s mut
     }
 }
 
-/// What a contraction reads, and by what it computes.
+/// Operands and operators of a contraction.
 struct Contraction<'a, W: Word> {
     nest: &'a Nest,
     a: &'a [W],
-    /// None where A alone is folded.
+    /// `None` if A alone is folded.
     b: Option<&'a [W]>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulSides<W>,
@@ -180,12 +180,12 @@ impl<W: Word> Contraction<'_, W> {
     }
 }
 
-/// The numbers of the elements of a buffer.
+/// The positions of a buffer's elements.
 fn columns() -> [u32; BLOCK] {
     std::array::from_fn(|j| j as u32)
 }
 
-/// Refuses semirings that are not on values of one type, or that depend on places, of which dense arrays have none.
+/// Rejects semirings on more than one type and positional semirings: dense arrays have no entry positions.
 pub(crate) fn check_dense(ring: &CompiledRing, op: &str, ty: Type) -> Result<()> {
     let mul = ring.formula().mul();
     let refused = |why: String| {
@@ -205,7 +205,7 @@ pub(crate) fn check_dense(ring: &CompiledRing, op: &str, ty: Type) -> Result<()>
     Ok(())
 }
 
-/// The contraction of A and B, or the fold of A if there is no B, row-major.
+/// The contraction of A and B, row-major; the fold of A alone without B.
 /// # Errors
 /// [`Error::Unsupported`] for structs, and as [`check_dense`]; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn contract_by_formula(
@@ -217,38 +217,38 @@ pub(crate) fn contract_by_formula(
 ) -> Result<Array> {
     check_dense(ring, "einsum", a.ty())?;
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         let b = b.as_ref().map(typed_words::<T>).transpose()?;
         let (a, fold) = (typed_words::<T>(&a)?, kernels.fold());
         let c = Contraction { nest, a, b, fold, mul: kernels }.run(threads)?;
-        // SAFETY: all words are copies of those of the operands, or what ⊕ and ⊗ gave: values of type T.
+        // SAFETY: each word is a copy of an operand's word or a result of ⊕ or ⊗: a value of type T.
         Ok(Array::of(unsafe { from_words::<T>(c) }))
     }, Err(no_structs()))
 }
 
-/// Entries of a sparse tensor in the order of one mode: those of row i are `order[ptr[i]..ptr[i + 1]]`.
+/// Entries of a sparse tensor ordered by one mode: those of row i are `order[ptr[i]..ptr[i + 1]]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Entries<'a> {
     pub(crate) ptr: &'a [usize],
-    /// Entry number p of `order`, and the index of an entry in mode m of the other ones.
-    pub(crate) places: &'a (dyn Places + Sync),
+    /// `order`, and the indices of the entries in the other modes.
+    pub(crate) indices: &'a (dyn EntryIndices + Sync),
 }
 
-/// Numbers and indices of entries, which are read once for a block of columns.
-pub(crate) trait Places {
-    /// The number of the entry that is p-th in the order.
+/// Entry numbers and indices, read once per block of columns.
+pub(crate) trait EntryIndices {
+    /// The number of the p-th entry in the order.
     fn entry(&self, p: usize) -> usize;
-    /// Its index in the m-th other mode.
+    /// The index of an entry in the m-th other mode.
     fn index(&self, m: usize, entry: usize) -> usize;
 }
 
-/// Those of lists of one type.
+/// [`EntryIndices`] as lists of one index type.
 pub(crate) struct Lists<'a, I> {
     pub(crate) order: &'a [I],
     /// Indices in the other modes.
     pub(crate) indices: &'a [&'a [I]],
 }
-impl<I: Index> Places for Lists<'_, I> {
+impl<I: Index> EntryIndices for Lists<'_, I> {
     fn entry(&self, p: usize) -> usize {
         self.order[p].get()
     }
@@ -257,8 +257,8 @@ impl<I: Index> Places for Lists<'_, I> {
     }
 }
 
-/// `V(i, r) = ⊕ x(e) ⊗ A₁(i₁(e), r) ⊗ …`, over the entries e of row i in their order, ⊗ from left to right; rows of
-/// `rank` columns. `factors` are those of the other modes.
+/// `V(i, r) = ⊕ x(e) ⊗ A₁(i₁(e), r) ⊗ …` over the entries e of row i in order, ⊗ associating to the left; rows have
+/// `rank` columns. `factors` holds the factors of the other modes.
 /// # Errors
 /// As [`contract_by_formula`].
 /// # Panics
@@ -273,7 +273,7 @@ pub(crate) fn mttkrp_by_formula(
 ) -> Result<Array> {
     check_dense(ring, "mttkrp", values.ty())?;
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         let factors = factors.iter().map(typed_words::<T>).collect::<Result<Vec<_>>>()?;
         let (values, fold) = (typed_words::<T>(&values)?, kernels.fold());
         let v = Mttkrp { entries, values, factors: &factors, rank, fold, mul: kernels }.run(threads)?;
@@ -304,18 +304,18 @@ impl<W: Word> Mttkrp<'_, W> {
         })
     }
     fn rows(&self, block: Range<usize>, multiply: &mut SideMultiplier<'_, W>, v: &mut [W]) {
-        let Entries { ptr, places } = self.entries;
+        let Entries { ptr, indices } = self.entries;
         let (columns, identity) = (columns(), self.fold.identity());
         let (mut zs, mut next) = ([identity; BLOCK], [identity; BLOCK]);
         for (i, v) in block.zip(v.chunks_mut(self.rank.max(1))) {
             for (c, v) in v.chunks_mut(BLOCK).enumerate() {
                 let (mut sums, n) = ([identity; BLOCK], v.len());
                 for p in ptr[i]..ptr[i + 1] {
-                    let e = places.entry(p);
+                    let e = indices.entry(p);
                     let x = &self.values[e];
                     zs[..n].fill(*x);
                     for (m, factor) in self.factors.iter().enumerate() {
-                        let row = Side::Many(&factor[places.index(m, e) * self.rank + c * BLOCK..][..n]);
+                        let row = Side::Many(&factor[indices.index(m, e) * self.rank + c * BLOCK..][..n]);
                         let left = if m == 0 { Side::One(x) } else { Side::Many(&zs[..n]) };
                         multiply(left, row, &mut next[..n]);
                         std::mem::swap(&mut zs, &mut next);
@@ -328,7 +328,7 @@ impl<W: Word> Mttkrp<'_, W> {
     }
 }
 
-/// Ranges of rows, each but the last of so many entries at least, or of so many rows.
+/// Ranges of rows with at least `entries` entries, or with as many rows; the last range may be smaller.
 fn row_blocks(ptr: &[usize], entries: usize) -> Result<Vec<Range<usize>>> {
     let rows = ptr.len() - 1;
     let mut blocks = reserved(ptr[rows] / entries + rows / entries + 1, "blocks")?;

@@ -1,4 +1,4 @@
-//! ⊕ as a value: folds a buffer of products into where the results are gathered.
+//! ⊕ as a value: folds a buffer of products into the accumulator of the results.
 
 use super::fold_blocks::{Combine, fold_each_at_once};
 use crate::algebra::words::{value, values, values_mut, word};
@@ -10,49 +10,50 @@ use std::any::TypeId;
 ///
 /// # Safety
 /// There is one type of value, with memory `W`, such that
-/// 1. `identity` gives a word of it;
-/// 2. the words written and given are of it, if those handed over are.
+/// 1. `identity` returns a word of it;
+/// 2. the words written and returned are of it, provided the words passed in are.
 ///
-/// Who calls hands over words only that came from this monoid or from values of that type.
+/// Callers pass only words that came from this monoid or from values of that type.
 pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     /// e, with e ⊕ x = x.
     fn identity(&self) -> W;
-    /// Whether z ⊕ x = z for every x: a fold may stop there.
+    /// Whether z ⊕ x = z for every x, so that a fold may stop at z.
     fn is_terminal(&self, z: W) -> bool;
     /// `window[j & (window.len() − 1)]` ⊕= z for each column and product.
     /// # Panics
     /// If the window is empty, or columns and products differ in number.
     fn to_window(&self, window: &mut [W], js: &[u32], zs: &[W]);
-    /// `row[places[j & (places.len() − 1)]]` ⊕= z where there is such an entry of the row.
+    /// `row[positions[j & (positions.len() − 1)]]` ⊕= z for each column and product, skipping positions past the
+    /// row.
     /// # Panics
-    /// If there are no places, or columns and products differ in number.
-    fn to_short_places(&self, row: &mut [W], places: &[u16], js: &[u32], zs: &[W]);
-    /// As [`to_short_places`](Self::to_short_places), for rows with more entries.
+    /// If `positions` is empty, or columns and products differ in number.
+    fn to_short_positions(&self, row: &mut [W], positions: &[u16], js: &[u32], zs: &[W]);
+    /// [`to_short_positions`](Self::to_short_positions) with wider positions, for rows with more entries.
     /// # Panics
-    /// If there are no places, or columns and products differ in number.
-    fn to_places(&self, row: &mut [W], places: &[u32], js: &[u32], zs: &[W]);
+    /// If `positions` is empty, or columns and products differ in number.
+    fn to_positions(&self, row: &mut [W], positions: &[u32], js: &[u32], zs: &[W]);
     /// `values[slots[s]]` ⊕= `zs[s]`.
     /// # Panics
-    /// If there is no such value.
+    /// If a slot is out of range.
     fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]);
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn dot(&self, z: W, xs: &[W]) -> W;
-    /// ⊕ of several values at once, if a call for each takes longer.
+    /// ⊕ on blocks of values, if it is faster than one call per value.
     fn at_once(&self) -> Option<&dyn Combine<W>> {
         None
     }
     /// e ⊕ x₁ ⊕ x₂ …, in the order of [`folded`].
     fn folded(&self, xs: &[W]) -> W;
-    /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
+    /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the touched columns in `present`.
     /// # Panics
-    /// If the window or its bits end before a column.
+    /// If a column is past the end of the window or of its bits.
     fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]);
 }
 
-/// `y[r]` ⊕= z for the products of each of at most [`BLOCK`](super::BLOCK) rows, in order: they follow each other and
-/// end at `ends[r]`.
+/// `y[r]` ⊕= z for the products of each of at most [`BLOCK`](super::BLOCK) rows, in order. The rows' products are
+/// consecutive, those of row r ending at `ends[r]`.
 /// # Panics
-/// If ends and elements of y differ in number, or the products do not reach to the last end.
+/// If `ends` and `y` differ in length, or there are fewer products than the last end.
 pub(super) fn fold_each<W: Word>(fold: &dyn Fold<W>, ends: &[usize], zs: &[W], y: &mut [W]) {
     assert!(ends.len() == y.len());
     if let Some(add) = fold.at_once() {
@@ -65,26 +66,26 @@ pub(super) fn fold_each<W: Word>(fold: &dyn Fold<W>, ends: &[usize], zs: &[W], y
     }
 }
 
-/// Sums of a long fold.
+/// Number of partial sums of a long fold.
 const SUMS: usize = 16;
-/// Entries between two looks at whether a fold has met the terminal value of ⊕: a look at every entry would make a loop
-/// that hardly ever stops slower; a look at every 16th may do 15 too many.
+/// Entries between two checks for the terminal value of ⊕. A check at every entry slows down a loop that rarely stops
+/// early; a check at every 16th costs at most 15 superfluous products.
 pub(crate) const LOOK: usize = 16;
 
 /// e ⊕ x₁ ⊕ x₂ …
 ///
-/// In order, and the fold stops soon after it has met the terminal value of ⊕. But sums ([`Plus`]) of more than sixteen
-/// values are sixteen that need not wait for each other: sum s has the entries s, s + 16, … from 0 on; then neighbours
-/// are joined, until there is one.
+/// In order, and the fold stops soon after reaching the terminal value of ⊕. Exception: sums ([`Plus`]) of more than
+/// sixteen values keep sixteen independent partial sums, to break the dependency chain. Sum s has the entries s,
+/// s + 16, …, starting from 0; adjacent sums are then added pairwise until one is left.
 #[inline(always)]
 pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
     folded_first(monoid, xs, xs.len())
 }
 
-/// [`folded`] of the first `len` values. Those behind them, of the next row say, change nothing: the last step of a
-/// fold may read them instead of a copy.
+/// [`folded`] of the first `len` values. The values behind them, of the next row for instance, do not affect the
+/// result: the last step of a fold may read them to avoid a copy.
 /// # Panics
-/// If there are not so many.
+/// If there are fewer than `len` values.
 #[inline(always)]
 pub(crate) fn folded_first<M: Monoid>(monoid: M, more: &[M::Out], len: usize) -> M::Out {
     let xs = &more[..len];
@@ -106,13 +107,13 @@ pub(crate) fn folded_first<M: Monoid>(monoid: M, more: &[M::Out], len: usize) ->
     z
 }
 
-/// The sums of [`folded`].
+/// The pairwise sums of [`folded`].
 #[inline(never)]
 fn by_sums<M: Monoid>(monoid: M, more: &[M::Out], len: usize) -> M::Out {
     dispatch_work(Sums { monoid, more, len })
 }
 
-/// Sums of the first values, for [`dispatch_work`].
+/// Sums of the first `len` values, for [`dispatch_work`].
 struct Sums<'a, M: Monoid> {
     monoid: M,
     more: &'a [M::Out],
@@ -132,7 +133,7 @@ impl<M: Monoid> simd::Work for Sums<'_, M> {
                 *z = add(*z, x);
             }
         }
-        // What is left, and identities, which add nothing.
+        // The remainder, padded with identities, which add nothing.
         let mut padded = [M::IDENTITY; SUMS];
         let rest = more[len - last.len()..].first_chunk::<SUMS>().unwrap_or_else(|| {
             padded[..last.len()].copy_from_slice(last);
@@ -166,8 +167,8 @@ impl<M: Monoid> Typed<M> {
 
 type WordOf<M> = <<M as BinaryOp>::Out as Value>::Word;
 
-// SAFETY: the type is `M::Out`, and the identity is of it; the words handed over are of it by the caller's promise
-// (which the conversions below stand on), and what is written is a value of it.
+// SAFETY: the type is `M::Out`, and the identity is of it; the words passed in are of it by the caller's promise
+// (which the conversions below rely on), and a value of it is written.
 unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
     fn identity(&self) -> WordOf<M> {
         word(M::IDENTITY)
@@ -185,18 +186,18 @@ unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
         scatter(window, window.len() - 1, js, zs, |z, x, _| add(z, x));
     }
     #[inline(never)]
-    fn to_short_places(&self, row: &mut [WordOf<M>], places: &[u16], js: &[u32], zs: &[WordOf<M>]) {
+    fn to_short_positions(&self, row: &mut [WordOf<M>], positions: &[u16], js: &[u32], zs: &[WordOf<M>]) {
         // SAFETY: words of this type.
         let (row, zs) = unsafe { (values_mut::<M::Out>(row), values::<M::Out>(zs)) };
         let add = self.add();
-        scatter_at(row, places, places.len() - 1, js, zs, |z, x, _| add(z, x));
+        scatter_at(row, positions, positions.len() - 1, js, zs, |z, x, _| add(z, x));
     }
     #[inline(never)]
-    fn to_places(&self, row: &mut [WordOf<M>], places: &[u32], js: &[u32], zs: &[WordOf<M>]) {
+    fn to_positions(&self, row: &mut [WordOf<M>], positions: &[u32], js: &[u32], zs: &[WordOf<M>]) {
         // SAFETY: words of this type.
         let (row, zs) = unsafe { (values_mut::<M::Out>(row), values::<M::Out>(zs)) };
         let add = self.add();
-        scatter_at(row, places, places.len() - 1, js, zs, |z, x, _| add(z, x));
+        scatter_at(row, positions, positions.len() - 1, js, zs, |z, x, _| add(z, x));
     }
     #[inline(never)]
     fn to_slots(&self, into: &mut [WordOf<M>], slots: &[usize], zs: &[WordOf<M>]) {

@@ -1,7 +1,7 @@
-//! ⊕ that is known at run time only, by an operator on blocks of values.
+//! ⊕ known only at run time, as an operator on blocks of values.
 //!
-//! Up to [`BLOCK`] results that are different are gathered, combined with their products, and put back. The order of
-//! the fold is that of the products: a result that is met again ends a block.
+//! Up to [`BLOCK`] distinct results are gathered, combined with their products, and scattered back. The fold has the
+//! order of the products: a repeated result ends the block.
 
 use super::{BLOCK, Fold};
 use crate::algebra::Word;
@@ -9,9 +9,9 @@ use crate::algebra::Word;
 /// z ⊕ x for a block of values.
 ///
 /// # Safety
-/// There is one type of value, with memory `W`, such that the words written are of it, if those handed over are.
+/// There is one type of value, with memory `W`, such that the words written are of it, provided those passed in are.
 pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
-    /// `zs[s]` = `zs[s]` ⊕ `xs[s]`, for at most [`BLOCK`] of them.
+    /// `zs[s]` = `zs[s]` ⊕ `xs[s]`, for at most [`BLOCK`] elements.
     fn combine(&self, zs: &mut [W], xs: &[W]);
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn fold(&self, z: W, xs: &[W]) -> W {
@@ -23,11 +23,11 @@ pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
     }
 }
 
-/// As [`fold_each`](super::fold::fold_each): the next product of every row that has one, at once. So short rows take as
-/// many steps as the longest of them is long.
+/// [`fold_each`](super::fold::fold_each) across rows: each step folds the next product of every unfinished row, so a
+/// batch of short rows takes as many steps as its longest row.
 pub(super) fn fold_each_at_once<W: Word>(add: &dyn Combine<W>, identity: W, ends: &[usize], zs: &[W], y: &mut [W]) {
     assert!(ends.len() <= BLOCK);
-    // Each row that has products left: which, where the next one is, and where they end.
+    // Unfinished rows: the row, its next product, and the end of its products.
     let (mut rows, mut n, mut start) = ([(0, 0, 0); BLOCK], 0, 0);
     for (r, &end) in ends.iter().enumerate() {
         if start < end {
@@ -48,7 +48,7 @@ pub(super) fn fold_each_at_once<W: Word>(add: &dyn Combine<W>, identity: W, ends
         for (&z, (r, ..)) in old.iter().zip(&*rows) {
             y[*r] = z;
         }
-        // Those that have more, in front.
+        // Compacts the unfinished rows to the front.
         let mut left = 0;
         for s in 0..n {
             if rows[s].1 < rows[s].2 {
@@ -60,10 +60,10 @@ pub(super) fn fold_each_at_once<W: Word>(add: &dyn Combine<W>, identity: W, ends
     }
 }
 
-/// Products up to which the buffers of a gather are short ones.
-const FEW: usize = 16;
+/// Maximum number of products for the small gather buffers.
+const SHORT: usize = 16;
 
-/// A monoid by its operator on blocks.
+/// A monoid given by its operator on blocks.
 pub(crate) struct Blocks<W, C> {
     combine: C,
     identity: W,
@@ -72,14 +72,14 @@ pub(crate) struct Blocks<W, C> {
 }
 
 impl<W: Word, C: Combine<W>> Blocks<W, C> {
-    /// The monoid of this operator, identity and terminal value, which `same` recognises.
+    /// The monoid of this operator, identity and terminal value; `same` compares with the terminal value.
     /// # Safety
     /// The words are of the operator's type, and `same` takes words of it.
     pub(crate) unsafe fn new(combine: C, identity: W, terminal: Option<W>, same: fn(W, W) -> bool) -> Self {
         Self { combine, identity, terminal, same }
     }
 
-    /// `into[slot]` ⊕= z for each slot and product, in order; `slot(j)` is where column j goes, if anywhere.
+    /// `into[slot]` ⊕= z for each product, in order; `slot(j)` is the slot of column j, out of range if it has none.
     #[inline(always)]
     fn gather(&self, into: &mut [W], js: &[u32], zs: &[W], slot: impl Fn(usize) -> usize) {
         assert!(js.len() == zs.len());
@@ -87,7 +87,7 @@ impl<W: Word, C: Combine<W>> Blocks<W, C> {
         while end < js.len() {
             let start = end;
             for to in &mut slots {
-                // The columns of a block increase, so they differ, and so do their slots.
+                // Increasing columns are distinct, and so are their slots.
                 if end == js.len() || end > start && js[end] <= js[end - 1] {
                     break;
                 }
@@ -99,16 +99,16 @@ impl<W: Word, C: Combine<W>> Blocks<W, C> {
     }
 }
 
-/// `into[slot]` ⊕= z for slots that differ; those beyond the end are left out.
+/// `into[slot]` ⊕= z for distinct slots; slots out of range are skipped.
 fn combine_at<W: Word>(add: &dyn Combine<W>, identity: W, into: &mut [W], slots: &mut [usize], zs: &[W]) {
-    // Buffers of a whole block take longer to make than few products to fold.
-    if zs.len() <= FEW {
-        combine_at_by::<W, FEW>(add, identity, into, slots, zs);
+    // Initializing buffers of a whole block costs more than folding a few products.
+    if zs.len() <= SHORT {
+        combine_at_by::<W, SHORT>(add, identity, into, slots, zs);
     } else {
         combine_at_by::<W, BLOCK>(add, identity, into, slots, zs);
     }
 }
-/// The same by buffers of N products.
+/// [`combine_at`] with buffers of N products.
 fn combine_at_by<W: Word, const N: usize>(
     add: &dyn Combine<W>,
     identity: W,
@@ -130,7 +130,7 @@ fn combine_at_by<W: Word, const N: usize>(
     }
 }
 
-// SAFETY: the type is the operator's: the identity is of it (`new`), and `combine` keeps to it.
+// SAFETY: the type is the operator's: the identity is of it (`new`), and `combine` writes only words of it.
 unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
     fn identity(&self) -> W {
         self.identity
@@ -142,16 +142,16 @@ unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
         let mask = window.len() - 1;
         self.gather(window, js, zs, |j| j & mask);
     }
-    fn to_short_places(&self, row: &mut [W], places: &[u16], js: &[u32], zs: &[W]) {
-        let mask = places.len() - 1;
-        self.gather(row, js, zs, |j| usize::from(places[j & mask]));
+    fn to_short_positions(&self, row: &mut [W], positions: &[u16], js: &[u32], zs: &[W]) {
+        let mask = positions.len() - 1;
+        self.gather(row, js, zs, |j| usize::from(positions[j & mask]));
     }
-    fn to_places(&self, row: &mut [W], places: &[u32], js: &[u32], zs: &[W]) {
-        let mask = places.len() - 1;
-        self.gather(row, js, zs, |j| places[j & mask] as usize);
+    fn to_positions(&self, row: &mut [W], positions: &[u32], js: &[u32], zs: &[W]) {
+        let mask = positions.len() - 1;
+        self.gather(row, js, zs, |j| positions[j & mask] as usize);
     }
     fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]) {
-        // The slots of an accumulator come in any order; those of a row of B differ, but who calls need not know.
+        // Slots of an accumulator come in any order. Those of a row of B are distinct; callers need not guarantee it.
         for (&slot, z) in slots.iter().zip(zs) {
             self.combine.combine(&mut values[slot..=slot], std::slice::from_ref(z));
         }

@@ -1,4 +1,4 @@
-//! The loops over products that a semiring brings to yᵀ = xᵀ ⊕.⊗ A, x sparse: products are listed, then folded.
+//! The loops over products that a semiring provides for yᵀ = xᵀ ⊕.⊗ A, x sparse: products are listed, then folded.
 
 use std::ops::Range;
 
@@ -10,44 +10,44 @@ use crate::simd::{RowsOf, prefetch, scatter};
 use crate::sparse::{EffectiveMask, Indices, bit};
 use crate::{Csr, Index, Pattern, Result};
 
-/// Rows of A ahead of the current one that are asked for.
+/// Prefetch distance, in rows of A.
 const AHEAD: usize = 8;
 
 /// The products x(k) ⊗ A(k, j), summed by ⊕ to words of type `W`.
 ///
 /// # Safety
 /// There is one type of value, with memory `W`, such that
-/// 1. `identity` gives a word of it, and so do the products appended;
-/// 2. `fold` writes words of it, if those handed over are.
+/// 1. `identity` returns a word of it, and the products appended are of it;
+/// 2. `fold` writes words of it, provided those passed in are.
 ///
-/// Who calls hands over words only that came from this kernel.
+/// Callers pass only words that came from this kernel.
 pub(crate) unsafe trait Listed<W: Word, I: Index>: Sync {
     /// The identity of ⊕.
     fn identity(&self) -> W;
     /// Appends (j, x(k) ⊗ A(k, j)) for the entries of x at the positions `of_x`, in order.
     fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, W)>);
-    /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
+    /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the touched columns in `present`.
     fn fold(&self, list: &[(I, W)], first: usize, window: &mut [W], present: &mut [u64]);
-    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for the entries of A in each part, in order, whatever the
+    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for the entries of A in each part, in order. Ignores the
     /// mask.
     /// # Panics
-    /// If the window is empty, or there are no such entries.
+    /// If the window is empty, or a position is out of range.
     fn add(&self, parts: &[Part], window: &mut [W]);
-    /// Whether [`add_each`](Self::add_each) is faster than [`add`](Self::add) where rows are short.
+    /// Whether [`add_each`](Self::add_each) is faster than [`add`](Self::add) on short rows.
     fn has_each(&self) -> bool {
         false
     }
-    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for single entries of A, in order, whatever the mask: entry e
-    /// is at position `of_a[e]`, and the entry of x at `first + of_x[e]`. Sets the flag of each column in `present`, which
-    /// is as long as the window.
+    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for single entries of A, in order. Ignores the mask. Entry e
+    /// is at position `of_a[e]`, and its entry of x at `first + of_x[e]`. Sets the flag of each touched column in
+    /// `present`, which is as long as the window.
     /// # Panics
-    /// If the window is empty, or there are no such entries.
+    /// If the window is empty, or a position is out of range.
     fn add_each(&self, _first: usize, _entries: (&[u16], &[usize]), _window: &mut [W], _present: &mut [u8]) {
-        unreachable!("a kernel that has no loop over entries");
+        unreachable!("this kernel has no loop over single entries");
     }
 }
 
-/// An entry of x, and some of the row of A that it names.
+/// An entry of x, and a range of entries in its row of A.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// Position of the entry of x.
@@ -56,21 +56,20 @@ pub(crate) struct Part {
     pub of_a: Range<usize>,
 }
 
-/// Parts ahead of the current one whose values are asked for, and lines of them at most: what the processor fetches by
-/// itself it does not begin where rows are left out. A third of the time of rows of 27; where a cache has all, up to a
-/// tenth is lost by it.
+/// Prefetch distance in parts, and the maximum number of cache lines prefetched for one: hardware prefetching does not
+/// start where rows are skipped. Saves a third of the time for rows of 27; loses up to a tenth if everything is cached.
 const SOON: usize = 4;
 const LINES: usize = 8;
-/// Entries of a matrix that a cache holds.
+/// Number of matrix entries that fit a cache.
 pub(crate) const CACHED: usize = 1 << 20;
 
-/// A semiring and its operands: loops that rustc fuses.
+/// A semiring and its operands, as loops that rustc fuses.
 pub(crate) struct VectorProducts<'a, R: Semiring, I: Index> {
     pub ring: R,
     /// Indices of x and its values there.
     pub x: (&'a [I], &'a [Lhs<R>]),
     pub a: &'a Csr<Rhs<R>, I>,
-    /// The columns of y that are computed; all if `None`.
+    /// The mask of y; `None` computes all columns.
     pub mask: Option<EffectiveMask<'a, I>>,
 }
 
@@ -93,8 +92,8 @@ impl<R: Semiring, I: Index> VectorProducts<'_, R, I> {
     }
 }
 
-/// Keeps those from `start` on that the mask allows. No branch is to be guessed: of the neighbors of a frontier about
-/// half have been reached.
+/// Retains the entries from `start` on that the mask allows. Branch-free: about half of a frontier's neighbors have
+/// been visited, which a branch predictor cannot guess.
 #[inline(always)]
 fn keep_allowed<W: Copy, I: Index>(list: &mut Vec<(I, W)>, start: usize, allows: impl Fn(usize) -> bool) {
     let mut kept = start;
@@ -106,7 +105,7 @@ fn keep_allowed<W: Copy, I: Index>(list: &mut Vec<(I, W)>, start: usize, allows:
     list.truncate(kept);
 }
 
-// SAFETY: the type is `Out<R>`: identity and products are of it, and ⊕ of values of it.
+// SAFETY: the type is `Out<R>`: identity and products are of it, and ⊕ of values of it is.
 unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for VectorProducts<'_, R, I> {
     fn identity(&self) -> <Out<R> as Value>::Word {
         word(<R::Add as Monoid>::IDENTITY)
@@ -116,7 +115,7 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
         self.append_all(of_x, list);
         if let Some(mask) = self.mask {
             match mask.indices {
-                // Apart, so that the loop knows what it asks.
+                // Matched outside the loop, which is then compiled for one form of mask.
                 Indices::Bitmap(words) => keep_allowed(list, start, |j| bit(words, j) != mask.complement),
                 _ => keep_allowed(list, start, |j| mask.allows(j)),
             }
@@ -195,7 +194,7 @@ pub(crate) struct StagedVector<'a, W: Word> {
 }
 
 impl<'a, W: Word> StagedVector<'a, W> {
-    /// x(k) ⊗ A(k, j), to be summed by ⊕; x has entries at `ks`.
+    /// x(k) ⊗ A(k, j), to be summed by ⊕, for x with entries at the indices `ks`.
     /// # Panics
     /// If there is not one value per entry.
     /// # Safety
@@ -212,7 +211,7 @@ impl<'a, W: Word> StagedVector<'a, W> {
     }
 }
 
-// SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ keeps to it.
+// SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ preserves it.
 unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
     fn identity(&self) -> W {
         self.fold.identity()
@@ -259,9 +258,10 @@ unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
     }
 }
 
-/// A way from lists to sums, for kernels of any word.
+/// A strategy for summing products, over kernels of any word.
 ///
-/// It has no word but those of the kernel: it is written for every type of word, and a [`Word`] cannot be made.
+/// Its only words are those of the kernel: the implementation is generic in the word type, and a [`Word`] cannot be
+/// constructed.
 pub(crate) trait Sums<I: Index> {
     /// Columns of y, and their sums.
     fn make<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)>;
@@ -270,10 +270,10 @@ pub(crate) trait Sums<I: Index> {
 /// Columns and sums of a semiring's type.
 pub(crate) fn sums<R: Semiring, I: Index>(
     products: &VectorProducts<'_, R, I>,
-    way: &impl Sums<I>,
+    strategy: &impl Sums<I>,
 ) -> Result<(Vec<I>, Vec<Out<R>>)> {
-    let (columns, sums) = way.make(products)?;
-    // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are
+    let (columns, sums) = strategy.make(products)?;
+    // SAFETY: 1. `make` has no words but copies of those that the kernel returned or wrote (`Sums`); 2. these are
     // values of type `Out<R>` (`Listed`, implemented by `VectorProducts`).
     Ok((columns, unsafe { from_words(sums) }))
 }

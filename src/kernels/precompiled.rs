@@ -1,14 +1,14 @@
-//! Drivers compiled in the library for the types of numbers. A crate that multiplies matrices of doubles compiles the
-//! loops of its semiring alone.
+//! Drivers compiled inside the library for the number types, so that a crate that multiplies matrices of doubles
+//! compiles only the loops of its semiring.
 //!
-//! rustc compiles a generic function again in each crate that calls it. A function pointer to one instance is compiled
-//! where it is defined. A constant chooses the pointer; rustc does not compile the branches that the constant rules
+//! rustc compiles a generic function again in each crate that calls it. A function pointer to an instance is compiled
+//! where it is defined. A constant selects the pointer; rustc does not compile the branches that the constant rules
 //! out.
 
 use crate::Index;
 use crate::algebra::{Real, Type, Word};
 
-/// The number of W among the words of numbers, if columns have 32 bits.
+/// The index of W among the words of number types, if columns have 32 bits.
 pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
     match (align_of::<W>(), size_of::<W>() / align_of::<W>()) {
         _ if size_of::<I>() != 4 => None,
@@ -22,7 +22,7 @@ pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
     }
 }
 
-/// The number of T among f32 and f64, if indices have 32 bits.
+/// The index of T among f32 and f64, if indices have 32 bits.
 pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     match T::TYPE {
         _ if size_of::<I>() != 4 => None,
@@ -32,9 +32,9 @@ pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     }
 }
 
-/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the instance of the library for the types that [`word`] or
-/// [`real`] names; `$make::<$T>` for the value types that are no structs. Each instance is a static of its own, so the
-/// linker drops those that a program does not use.
+/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the library's instance for the types that [`word`] or [`real`]
+/// names; `$make::<$T>` for the value types other than structs. Each instance is a separate static, so the linker drops
+/// those that a program does not use.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
         use $crate::algebra::WordOf;
@@ -51,10 +51,10 @@ macro_rules! precompiled {
     };
     (number $make:ident: $F:ident<$T:ident>; $($variant:ident $of:ty),*) => {
         $(if const { matches!(<$T as $crate::algebra::Value>::TYPE, $crate::algebra::Type::$variant) } {
-            static MADE: &(dyn std::any::Any + Send + Sync) = &($make::<$of> as $F<$of>);
-            match MADE.downcast_ref::<$F<$T>>() {
-                Some(made) => *made,
-                None => unreachable!("the type is this one"),
+            static INSTANCE: &(dyn std::any::Any + Send + Sync) = &($make::<$of> as $F<$of>);
+            match INSTANCE.downcast_ref::<$F<$T>>() {
+                Some(instance) => *instance,
+                None => unreachable!("the constant names this type"),
             }
         } else)* {
             $make::<$T>
@@ -62,10 +62,10 @@ macro_rules! precompiled {
     };
     ($place:ident $make:ident: $F:ident<$A:ident, $I:ident>; $($number:literal $of:ty),*) => {
         $(if const { matches!($crate::kernels::$place::<$A, $I>(), Some($number)) } {
-            static MADE: &(dyn std::any::Any + Send + Sync) = &($make::<$of, u32> as $F<$of, u32>);
-            match MADE.downcast_ref::<$F<$A, $I>>() {
-                Some(made) => *made,
-                None => unreachable!("these are the types of that number"),
+            static INSTANCE: &(dyn std::any::Any + Send + Sync) = &($make::<$of, u32> as $F<$of, u32>);
+            match INSTANCE.downcast_ref::<$F<$A, $I>>() {
+                Some(instance) => *instance,
+                None => unreachable!("the index names these types"),
             }
         } else)* {
             $make::<$A, $I>

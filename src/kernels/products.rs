@@ -1,4 +1,4 @@
-//! Loops that rustc fuses: ⊕ and ⊗ are types.
+//! Fused loops: ⊕ and ⊗ are type parameters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::{Multiply, OneByOne, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
-use crate::par::{Slots, out_of_memory};
-use crate::simd::{self, InOrder, MaskedProducts, RowsOf, Sixteen, SparseAccumulator, prefetch, scatter, scatter_at};
+use crate::par::{OutputSlice, out_of_memory};
+use crate::simd::{
+    self, MaskedProducts, RowsOf, Sixteen, SortedColumns, SparseAccumulator, prefetch, scatter, scatter_at,
+};
 use crate::{Csr, Index, Pattern, Result};
 
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance, in entries of A: the rows of B they select are prefetched.
 const AHEAD: usize = 8;
 
 /// A semiring and its operands.
@@ -29,8 +31,8 @@ impl<'a, R: Semiring, I: Index> Products<'a, R, I> {
         Self { ring, a, b, rows_of_a, rows_of_b }
     }
 
-    /// Runs `fold(js, ys, f)` for the columns and values of each row of B that a row of A meets, in the order of A's
-    /// row, with `f(z, y, j)` = z ⊕ (a ⊗ y), asking ahead for the rows to come.
+    /// Runs `fold(js, ys, f)` for the columns and values of each row of B that the row of A selects, in order, with
+    /// `f(z, y, j)` = z ⊕ (a ⊗ y). Prefetches the next rows.
     #[inline(always)]
     fn each_row_of_b(&self, row: RowOfA<'_>, mut fold: impl FoldRow<R, I>) {
         let Self { ring, rows_of_b: rows, .. } = *self;
@@ -56,13 +58,13 @@ fn add_product<R: Semiring>(ring: R, (i, k, j): (usize, usize, usize), z: Out<R>
     ring.add().apply::<Host>(V(z), ring.mul().mul::<Host>(V(x), V(y), at)).0
 }
 
-/// x ⊗ y at (i, k, j), folded from the identity as others are.
+/// x ⊗ y at (i, k, j), folded onto the identity like any other product.
 #[inline(always)]
 fn only_product<R: Semiring>(ring: R, at: (usize, usize, usize), x: Lhs<R>, y: Rhs<R>) -> <Out<R> as Value>::Word {
     word(add_product(ring, at, <R::Add as Monoid>::IDENTITY, x, y))
 }
 
-/// What becomes of the products of a row of B: a function that is generic in a closure.
+/// Consumer of the products of a row of B: a function generic in a closure.
 trait FoldRow<R: Semiring, I: Index> {
     fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>);
 }
@@ -75,8 +77,8 @@ impl<R: Semiring, I: Index> FoldRow<R, I> for ToWindow<'_, Out<R>> {
     }
 }
 
-struct ToPlaces<'a, T, P>(&'a mut [T], &'a [P]);
-impl<R: Semiring, I: Index, P: Copy + Into<u64>> FoldRow<R, I> for ToPlaces<'_, Out<R>, P> {
+struct ToPositions<'a, T, P>(&'a mut [T], &'a [P]);
+impl<R: Semiring, I: Index, P: Copy + Into<u64>> FoldRow<R, I> for ToPositions<'_, Out<R>, P> {
     #[inline(always)]
     fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>) {
         scatter_at(self.0, self.1, self.1.len() - 1, js, ys, f);
@@ -91,10 +93,9 @@ impl<R: Semiring, I: Index> FoldRow<R, I> for IntoAccumulator<'_, Out<R>, I> {
     }
 }
 
-// Not inlined: as functions they keep the promise that their slices do not overlap, without which each product may
-// reload them.
+// Not inlined: as function parameters, the slices are known not to alias. Without that, each product may reload them.
 //
-// SAFETY: 1. the type is `Out<R>`, and the identity is of it; 2. the words handed over are of it by the caller's
+// SAFETY: 1. the type is `Out<R>`, and the identity is of it; 2. the words passed in are of it by the caller's
 // promise, so they may be read and written as values of it.
 unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Products<'_, R, I> {
     fn patterns(&self) -> (&Arc<Pattern<I>>, &Arc<Pattern<I>>) {
@@ -108,24 +109,24 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
         &self,
         rows: RowsOfC<'_, I>,
         window: &mut [<Out<R> as Value>::Word],
-        slots: &mut Slots<'_, <Out<R> as Value>::Word>,
+        slots: &mut OutputSlice<'_, <Out<R> as Value>::Word>,
     ) {
         let identity = <R::Add as Monoid>::IDENTITY;
         // SAFETY: words of this type, by the caller's promise.
         let window = unsafe { values_mut::<Out<R>>(window) };
-        // SAFETY: words of the identity.
+        // SAFETY: these words are copies of the identity.
         let take = |n| unsafe { values_mut::<Out<R>>(slots.take(n, word(identity))) };
         rows.each(identity, window, take, |row, window| self.each_row_of_b(row, ToWindow(window)));
     }
     #[inline(never)]
-    fn to_short_places(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], places: &[u16]) {
+    fn to_short_positions(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], positions: &[u16]) {
         // SAFETY: as above.
-        self.each_row_of_b(row, ToPlaces(unsafe { values_mut::<Out<R>>(values) }, places));
+        self.each_row_of_b(row, ToPositions(unsafe { values_mut::<Out<R>>(values) }, positions));
     }
     #[inline(never)]
-    fn to_places(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], places: &[u32]) {
+    fn to_positions(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], positions: &[u32]) {
         // SAFETY: as above.
-        self.each_row_of_b(row, ToPlaces(unsafe { values_mut::<Out<R>>(values) }, places));
+        self.each_row_of_b(row, ToPositions(unsafe { values_mut::<Out<R>>(values) }, positions));
     }
     #[inline(never)]
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [<Out<R> as Value>::Word], slots: &[usize]) {
@@ -176,8 +177,8 @@ unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Prod
     fn rows_of_b(
         &self,
         rows: Range<usize>,
-        mut cols: Option<&mut Slots<'_, I>>,
-        values: &mut Slots<'_, <Out<R> as Value>::Word>,
+        mut cols: Option<&mut OutputSlice<'_, I>>,
+        values: &mut OutputSlice<'_, <Out<R> as Value>::Word>,
     ) {
         let Self { ring, rows_of_a, rows_of_b, .. } = *self;
         for i in rows {
@@ -194,7 +195,7 @@ unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Prod
         }
     }
     #[inline(never)]
-    fn rows_of_a(&self, rows: Range<usize>, values: &mut Slots<'_, <Out<R> as Value>::Word>) {
+    fn rows_of_a(&self, rows: Range<usize>, values: &mut OutputSlice<'_, <Out<R> as Value>::Word>) {
         let Self { ring, b, rows_of_a, .. } = *self;
         for i in rows {
             let (ks, xs) = rows_of_a.row(i);
@@ -211,12 +212,12 @@ unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Prod
         lens: &mut [usize],
         to: (&mut Vec<I>, &mut Vec<<Out<R> as Value>::Word>),
     ) -> Result<usize> {
-        by.run(FewRows { of: self, by, rows, lens, to })
+        by.run(ShortRows { of: self, by, rows, lens, to })
     }
 }
 
-/// [`OneByOne::short_rows`].
-struct FewRows<'a, 'p, R: Semiring, I: Index> {
+/// The work of [`OneByOne::short_rows`].
+struct ShortRows<'a, 'p, R: Semiring, I: Index> {
     of: &'a Products<'p, R, I>,
     by: Sixteen,
     rows: Range<usize>,
@@ -224,11 +225,11 @@ struct FewRows<'a, 'p, R: Semiring, I: Index> {
     to: (&'a mut Vec<I>, &'a mut Vec<<Out<R> as Value>::Word>),
 }
 
-impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
+impl<R: Semiring, I: Index> simd::Work for ShortRows<'_, '_, R, I> {
     type Out = Result<usize>;
-    /// Products are computed row of B by row of B, and folded in the order of their columns. Rows have so few of them
-    /// that a loop of a guessed length would mostly end where it was not foreseen: so they are computed by fours, the
-    /// last one of a row of B again and again, and folded by eights, what is beyond the last to a place beyond the
+    /// Products are computed row of B by row of B and folded in column order. These rows are so short that the exit of
+    /// a loop of variable length would usually be mispredicted. So products are computed in groups of four, repeating
+    /// the last product of a row of B, and folded in groups of eight, with the surplus going to a position past the
     /// last.
     #[inline(always)]
     fn run(self) -> Result<usize> {
@@ -255,7 +256,7 @@ impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
                     }
                 }
             };
-            let Some(InOrder { new, len: n }) = by.put_in_order(rows_of_b, ks, each, cols, &mut order)? else {
+            let Some(SortedColumns { new, len: n }) = by.append_sorted(rows_of_b, ks, each, cols, &mut order)? else {
                 return Ok(done);
             };
             *len = new.count_ones() as usize;
@@ -265,7 +266,7 @@ impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
             let from = values.len();
             values.try_reserve(MOST + 1).map_err(|_| out_of_memory::<Out<R>>("a block of C", from + MOST + 1))?;
             values.resize(from + MOST + 1, word(identity));
-            // SAFETY: words of the identity.
+            // SAFETY: these words are copies of the identity.
             let row = unsafe { values_mut::<Out<R>>(&mut values[from..]) };
             let (new, mut place) = (new | 1 << n, 0);
             let mut fold = |s: usize| {

@@ -1,8 +1,8 @@
-//! C = A ⊕.⊗ B of few products: expanded into one buffer, sorted, compressed.
+//! C = A ⊕.⊗ B with few products: expanded into one buffer, sorted, compressed (ESC).
 //!
-//! Whole rows are gathered until the buffer is full; one run of ⊗ multiplies them and one run of ⊕ folds them, so that
-//! a small matrix costs a few runs of the operators and no plan. The products of an entry are folded in the order of k,
-//! from the identity on: the values have the bits of every other product.
+//! Whole rows are gathered until the buffer is full; one run of ⊗ multiplies them and one run of ⊕ folds them. A small
+//! matrix costs a few runs of the operators and no plan. The products of an entry are folded from the identity in the
+//! order of k, so the values are bitwise those of every other algorithm.
 //!
 //! Source: Bell, Dalton, Olson 2012, "Exposing fine-grained parallelism in algebraic multigrid methods" (expansion,
 //! sorting, compression).
@@ -10,23 +10,23 @@
 use super::by_formula::{Operand, check, with_type};
 use super::fold::fold_each;
 use super::staged::{MulRow, Multiplier, Piece, Pieces};
-use super::two_steps::no_structs;
+use super::unfused::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::from_words;
 use crate::algebra::{Array, Word};
 use crate::par::reserved;
 use crate::{Index, Pattern, Result};
 
-/// Rows of A and products of a small product at most.
+/// Maximum rows of A and maximum flops of a small product.
 const ROWS: usize = 1 << 10;
 const PRODUCTS: usize = 1 << 10;
 
-/// Products at most over a semiring with fused loops, which take less time for more (6.7 µs against 9.4 for 517
-/// products of 64 rows).
+/// Maximum flops over a semiring with fused loops, which win above it (6.7 µs against 9.4 for 517 products of 64
+/// rows).
 const FUSED: usize = 1 << 8;
 
-/// The number of multiplications, if the product is a small one: no row of it has more than [`BLOCK`] of them.
-fn few_flops(a: &Pattern, b: &Pattern, most: usize) -> Option<usize> {
+/// The number of multiplications, if it is at most `most` and no row has more than [`BLOCK`].
+fn small_flops(a: &Pattern, b: &Pattern, most: usize) -> Option<usize> {
     if a.nrows() > ROWS || a.nnz() > most {
         return None;
     }
@@ -41,31 +41,31 @@ fn few_flops(a: &Pattern, b: &Pattern, most: usize) -> Option<usize> {
     Some(flops)
 }
 
-/// C = A ⊕.⊗ B, rows sorted, and how many multiplications it took; `None` unless A has at most 1024 rows, C takes at
-/// most 1024 multiplications, 256 if the semiring has fused loops, and no row of it more than 128.
+/// C = A ⊕.⊗ B, rows sorted, with the number of multiplications. `None` if A has more than 1024 rows, C takes more than
+/// 1024 multiplications (256 if the semiring has fused loops), or a row takes more than 128.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
 /// [`Error::Unsupported`](crate::Error::Unsupported) for results that are structs;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Panics
-/// If B has not a row for each column of A.
+/// If B does not have one row per column of A.
 pub(crate) fn small_product(
     ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
 ) -> Option<Result<(Pattern, Array, u64)>> {
     let most = if ring.fused().is_some() { FUSED } else { PRODUCTS };
-    let flops = few_flops(a.pattern, b.pattern, most)?;
+    let flops = small_flops(a.pattern, b.pattern, most)?;
     Some(product(ring, a, b, flops).map(|(c, values)| (c, values, flops as u64)))
 }
 
 fn product(ring: &CompiledRing, a: Operand<'_>, b: Operand<'_>, flops: usize) -> Result<(Pattern, Array)> {
     check(ring.formula(), a.values.ty(), b.values.ty())?;
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         let (c, words) = words(kernels.fold(), kernels, a, b, flops)?;
-        // SAFETY: 1. there are no other words than the identity of ⊕, what ⊗ wrote over it, and what ⊕ made of these;
-        // 2. ⊕ and ⊗ are on T and ⊗ takes the operands' types (`check`).
+        // SAFETY: 1. every word is the identity of ⊕, written over it by ⊗, or a result of ⊕ on these; 2. ⊕ and ⊗ are
+        // on T and ⊗ takes the operands' types (`check`).
         Ok((c, Array::of(unsafe { from_words::<T>(words) })))
     }, Err(no_structs()))
 }
@@ -85,23 +85,23 @@ fn words<W: Word>(
     });
     match c? {
         Some(c) => Ok((c, values)),
-        None => unreachable!("⊗ was not lent"),
+        None => unreachable!("`with` did not run its closure"),
     }
 }
 
-/// What knows the type of the products.
+/// Typed products.
 trait Products {
-    /// The values of entries of C whose products are these: in the order of `keys` those of an entry follow each other,
-    /// and end at its place in `ends`.
+    /// Folds products into entries of C. In the order of `keys` the products of an entry are consecutive and end at its
+    /// element of `ends`.
     fn finish(&mut self, products: Pieces<'_>, keys: &[u64], ends: &[usize]);
 }
 
 struct Gathered<'a, W> {
     fold: &'a dyn Fold<W>,
     mul: &'a mut dyn Multiplier<W>,
-    /// As they are multiplied.
+    /// In order of multiplication.
     zs: [W; BLOCK],
-    /// In the order of rows and columns.
+    /// In order of rows and columns.
     sorted: [W; BLOCK],
     values: &'a mut Vec<W>,
 }
@@ -118,21 +118,21 @@ impl<W: Word> Products for Gathered<'_, W> {
     }
 }
 
-/// Bits of the number of a product.
+/// Bits of a product's index.
 const BITS: u32 = BLOCK.ilog2();
 
-/// C's pattern; the products of as many whole rows as fit into a buffer go to `products` at a time.
+/// The pattern of C; passes the products of as many whole rows as fit a buffer to `products` at a time.
 fn expand(a: Operand<'_>, b: Operand<'_>, flops: usize, products: &mut dyn Products) -> Result<Pattern> {
     let (pa, pb) = (a.pattern, b.pattern);
     let mut row_ptr = reserved(pa.nrows() + 1, "row pointers of C")?;
     let mut cols = reserved(flops, "columns of C")?;
     row_ptr.push(0);
-    // Of each product its column, and its column with its number in the last bits, to be sorted.
+    // Column of each product, and its sort key: the column with the product's index in the low bits.
     let (mut js, mut keys, mut ends) = ([0u32; BLOCK], [0u64; BLOCK], [0; BLOCK]);
     let mut pieces = [Piece::default(); BLOCK];
     let mut row = 0;
     while row < pa.nrows() {
-        // One row fits in any case (`few_flops`).
+        // A single row always fits (`small_flops`).
         let (first, mut n, mut count) = (row, 0, 0);
         while row < pa.nrows() {
             let entries = pa.row_ptr()[row]..pa.row_ptr()[row + 1];
@@ -149,7 +149,7 @@ fn expand(a: Operand<'_>, b: Operand<'_>, flops: usize, products: &mut dyn Produ
             for ((key, &j), at) in keys[start..n].iter_mut().zip(&js[start..n]).zip(start as u64..) {
                 *key = u64::from(j) << BITS | at;
             }
-            // Products of one column stay in their order.
+            // The index in the key makes the sort stable: products of one column keep their order.
             keys[start..n].sort_unstable();
             row += 1;
             row_ptr.push(n);

@@ -1,4 +1,4 @@
-//! Y = A ⊕.⊗ X, X and Y dense and row-major: loops fused by type, and by two values.
+//! Y = A ⊕.⊗ X with X and Y dense and row-major: loops fused by type, and unfused kernels.
 
 use std::any::Any;
 use std::ops::Range;
@@ -6,25 +6,24 @@ use std::ops::Range;
 use super::blocks::{fill, fill_words};
 use super::by_formula::{Fused, check, with_type};
 use super::staged::{Factors, MulRow, Multiplier, Piece, Pieces};
-use super::two_steps::no_structs;
+use super::unfused::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::from_words;
 use crate::algebra::{
     Array, At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, Slice, SliceMut, V, Word,
 };
-use crate::par::{Fresh, Slots, Threads, refill, reserved, try_split};
+use crate::par::{OutputSlice, Threads, UninitOutput, overwrite_blocks, reserved, try_split};
 use crate::simd::{SpmmFloat, SpmmPart, dispatch, has_spmm, spmm_part};
 use crate::{Index, Pattern, Result};
 
-/// Rows of X of fewer columns gather in a buffer, so that ⊗ and ⊕ are worth their calls.
+/// Rows of X with fewer columns gather in a buffer, to amortize the calls of ⊗ and ⊕.
 const LONG: usize = 16;
-/// Columns whose sums stay in registers: of eight columns a product takes 0.5 to 0.8 of the time.
+/// Columns whose sums stay in registers: with eight columns a product takes 0.5 to 0.8 of the time.
 const LANES: usize = 8;
-/// Columns up to which a row of A is read once for each [`LANES`] of them.
+/// Maximum number of columns for rereading a row of A for each group of [`LANES`].
 const WIDE: usize = 4 * LANES;
 
-/// `y(i, j)` ⊕= A(i, k) ⊗ X(k, j) over the entries of some rows of A, in the order in which they are stored; `y` and X
-/// have `n` columns.
+/// `y(i, j)` ⊕= A(i, k) ⊗ X(k, j) over the entries of some rows of A, in storage order; `y` and X have `n` columns.
 /// # Panics
 /// If there is not one value per entry, or X or y have other sizes.
 pub(crate) fn spmm_rows<R: Semiring, I: Index>(
@@ -51,7 +50,7 @@ pub(crate) fn spmm_rows<R: Semiring, I: Index>(
     });
 }
 
-/// [`spmm_rows`] of a multiple of [`LANES`] columns: so many sums stay in registers while a row of A is read.
+/// [`spmm_rows`] for a multiple of [`LANES`] columns, whose sums stay in registers while a row of A is read.
 #[inline(always)]
 fn lanes_of_rows<R: Semiring, I: Index>(
     ring: R,
@@ -77,8 +76,8 @@ fn lanes_of_rows<R: Semiring, I: Index>(
     }
 }
 
-/// The values of Y over a semiring that is known at run time, row after row; rows of A without entries give the
-/// identity of ⊕. `x` has `n` columns, which are at least one and fit 32 bits.
+/// The values of Y over a semiring known at run time, row-major; empty rows of A yield the identity of ⊕. X has `n`
+/// columns, `n` ≥ 1 and within 32 bits.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
 /// [`Error::Unsupported`](crate::Error::Unsupported) for structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
@@ -106,18 +105,18 @@ pub(crate) fn spmm_by_formula(
         }
     }
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         let fold = kernels.fold();
         let products = Staged { a, values, x, n, fold, mul: kernels };
         let identity = fold.identity();
         let y = fill_words(threads, "spmm", blocks, &|i| i * n, identity, &|rows, y| products.rows(rows, y))?;
-        // SAFETY: all were the identity, and then what ⊗ and ⊕ wrote: values of type T, which ⊗ gives of the operands'
-        // types (`check`).
+        // SAFETY: each word is the identity or was written by ⊗ and ⊕: values of type T, which ⊗ returns for the
+        // operands' types (`check`).
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
 }
 
-/// By the loops of a semiring of floats, if the values are its.
+/// Runs the loops of a float semiring, if the values are of its type.
 fn floats<R: Semiring>(
     threads: &Threads,
     blocks: &[Range<usize>],
@@ -137,8 +136,8 @@ pub(crate) fn is_float_ring(ring: &CompiledRing) -> bool {
     ring.fused().is_some_and(|fused| Fused::PLUS_TIMES.contains(&fused))
 }
 
-/// The values of Y = A·X, row after row, if the values are all f32 or all f64 and this process has loops for them
-/// ([`spmm_part`]); else `None`. X has `n` columns.
+/// The values of Y = A·X, row-major, if all values are f32 or all f64 and this processor has loops for them
+/// ([`spmm_part`]); otherwise `None`. X has `n` columns.
 pub(crate) fn float_spmm<I: Index>(
     threads: &Threads,
     op: &'static str,
@@ -153,9 +152,9 @@ pub(crate) fn float_spmm<I: Index>(
     Some(fresh(threads, op, (a, values), (x, n)).map(Array::of))
 }
 
-/// [`float_spmm`] over the values of Y that exist, which are of the same type.
+/// [`float_spmm`], overwriting the values of Y, which are of the same type.
 /// # Errors
-/// As there; after [`Error::Cancelled`](crate::Error::Cancelled) some values are new, the others are as they were.
+/// As [`float_spmm`]; after [`Error::Cancelled`](crate::Error::Cancelled) some values are new and the rest unchanged.
 /// # Panics
 /// If `y` has another size.
 pub(crate) fn float_spmm_into<I: Index>(
@@ -173,7 +172,7 @@ pub(crate) fn float_spmm_into<I: Index>(
     Some(again(threads, op, (a, values), (x, n), y))
 }
 
-/// The pattern, if there are loops for its type of index.
+/// The pattern, if there are loops for its index type.
 fn with_loops<I: Index>(a: &Pattern<I>) -> Option<&Pattern> {
     (a as &dyn Any).downcast_ref().filter(|_| has_spmm())
 }
@@ -185,7 +184,7 @@ fn fresh<T: SpmmFloat>(
     (x, n): (&[T], usize),
 ) -> Result<Vec<T>> {
     let parts = parts(threads, a, n)?;
-    Fresh::new(end(&parts, parts.len(), n), op)?.fill(
+    UninitOutput::new(end(&parts, parts.len(), n), op)?.fill(
         threads,
         op,
         parts.len(),
@@ -206,7 +205,7 @@ fn again<T: SpmmFloat>(
     y: &mut [T],
 ) -> Result<()> {
     let parts = parts(threads, a, n)?;
-    refill(
+    overwrite_blocks(
         y,
         threads,
         op,
@@ -220,12 +219,12 @@ fn again<T: SpmmFloat>(
     )
 }
 
-fn write_part<T: SpmmFloat>(a: (&Pattern, &[T]), x: (&[T], usize), part: &SpmmPart, y: &mut Slots<'_, T>) {
+fn write_part<T: SpmmFloat>(a: (&Pattern, &[T]), x: (&[T], usize), part: &SpmmPart, y: &mut OutputSlice<'_, T>) {
     // SAFETY: `spmm_part` writes all values of the part, which are those of the block (`end`).
     unsafe { y.write_rest(|y| spmm_part(a, x, part, y)) };
 }
 
-/// Values of Y in the first `b` parts.
+/// Number of values of Y in the first `b` parts.
 fn end(parts: &[SpmmPart], b: usize, n: usize) -> usize {
     b.checked_sub(1).map_or(0, |b| {
         let SpmmPart { rows, columns } = &parts[b];
@@ -233,19 +232,19 @@ fn end(parts: &[SpmmPart], b: usize, n: usize) -> usize {
     })
 }
 
-/// Work of a part: products of an entry and eight columns. It takes some eight microseconds.
+/// Work of a part, in products of an entry with eight columns. Takes about eight microseconds.
 const PART_WORK: u64 = 1 << 14;
-/// Work of a part where there are few of them.
+/// Minimum work of a part if there are few parts.
 const LEAST_WORK: u64 = 1 << 11;
-/// Work up to which the caller's thread computes all, before others are awake.
+/// Maximum work for the calling thread alone, which is done before other threads wake up.
 const ALONE: u64 = 1 << 13;
-/// Parts at most, but for those of long rows.
+/// Maximum number of parts, not counting parts of long rows.
 const PARTS: u64 = 1024;
-/// Columns of a part of a row: whole lines.
+/// Columns of a part of a row: whole cache lines.
 const PART_COLUMNS: usize = 32;
 
-/// Cuts Y into parts of about equal work, in order: rows, and columns of rows that are too long for one thread. Threads
-/// get equally many.
+/// Cuts Y into consecutive parts of about equal work: ranges of rows, and column ranges of rows too long for one
+/// thread. The number of parts is divided evenly among threads.
 fn parts(threads: &Threads, a: &Pattern, n: usize) -> Result<Vec<SpmmPart>> {
     let (m, registers) = (a.nrows(), n.div_ceil(8) as u64);
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(registers);
@@ -262,7 +261,7 @@ fn parts(threads: &Threads, a: &Pattern, n: usize) -> Result<Vec<SpmmPart>> {
     let wide = n.div_ceil(PART_COLUMNS);
     let mut parts = reserved(rows.len() + rows.iter().filter(|&rows| heavy(rows)).count() * wide, "parts")?;
     for rows in rows {
-        // The last row alone is too long: the rows before it were not enough for a part.
+        // The last row alone is too long, and the rows before it are too little work for a part.
         let before = if heavy(&rows) { rows.end - 1 } else { rows.end };
         if before > rows.start {
             parts.push(SpmmPart { rows: rows.start..before, columns: 0..n });
@@ -285,7 +284,7 @@ struct Staged<'a, W: Word> {
     mul: &'a dyn MulRow<W>,
 }
 
-/// Columns and products on their way, and the sums of up to [`BLOCK`] columns.
+/// Pending columns and products, and the sums of up to [`BLOCK`] columns.
 struct Buffer<W> {
     js: [u32; BLOCK],
     zs: [W; BLOCK],
@@ -312,7 +311,7 @@ impl<W: Word> Staged<'_, W> {
             }
         });
     }
-    /// The sums of row `i` in these columns, neighbours from a multiple of [`BLOCK`] on.
+    /// The sums of row `i` in consecutive columns, starting at a multiple of [`BLOCK`].
     fn part(&self, i: usize, columns: &[u32], mul: &mut dyn Multiplier<W>, buffer: &mut Buffer<W>) {
         let Buffer { js, zs, sums, pieces } = buffer;
         let (first, m) = (columns[0] as usize, columns.len());

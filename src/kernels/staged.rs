@@ -1,7 +1,7 @@
-//! C = A ⊕.⊗ B in two steps: products of a row of B go to a short buffer, which is then folded.
+//! C = A ⊕.⊗ B unfused: the products of a row of B go to a short buffer, which is then folded.
 //!
-//! So ⊕ and ⊗ are two values, each compiled once: the number of kernels is a sum of operators, not a product. Products
-//! of short rows of B gather in one buffer, so that a fold is worth its call.
+//! ⊕ and ⊗ are two values, each compiled once: the number of kernels is the sum of the numbers of operators, not their
+//! product. Products of short rows of B share one buffer, to amortize the call of the fold.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -10,29 +10,29 @@ use std::sync::Arc;
 use super::multiply::columns_of_row;
 use super::{Fold, Multiply, RowOfA, RowsOfC};
 use crate::algebra::{Slice, Word};
-use crate::par::Slots;
+use crate::par::OutputSlice;
 use crate::simd::{RowsOf, prefetch, within};
 use crate::{Index, Pattern};
 
-/// Products in a buffer: of doubles, 1 KiB.
+/// Products in a buffer: 1 KiB of doubles.
 pub(crate) const BLOCK: usize = 128;
-/// Rows of B from this length on are folded without going through the common buffer.
+/// Minimum length of a row of B that is folded directly, bypassing the shared buffer.
 const LONG: usize = 16;
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance, in entries of A: the rows of B they select are prefetched.
 const AHEAD: usize = 8;
 
-/// What is multiplied: A(i, k) with B(k, j) for some j.
+/// Factors: A(i, k), and B(k, j) for some j.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factors<'a> {
     /// Row of A.
     pub i: usize,
     /// Column of A, row of B.
     pub k: usize,
-    /// A(i, k), alone.
+    /// A(i, k), a single value.
     pub x: Slice<'a>,
     /// Columns of B.
     pub js: &'a [u32],
-    /// B(k, j) for each of them.
+    /// B(k, j) for each column.
     pub ys: Slice<'a>,
 }
 
@@ -45,25 +45,25 @@ pub(crate) struct Piece {
     pub k: usize,
     /// The entry of A.
     pub p: usize,
-    /// The entries of B, which follow each other.
+    /// The first of the consecutive entries of B.
     pub q: usize,
     /// Their number.
     pub n: usize,
 }
 
-/// Factors of products that follow each other.
+/// Factors of consecutive products.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces<'a> {
     /// Values of A and of B.
     pub xs: Slice<'a>,
     pub ys: Slice<'a>,
-    /// What is multiplied.
+    /// Factors of the products.
     pub pieces: &'a [Piece],
     /// Columns of all products.
     pub js: &'a [u32],
 }
 
-/// ⊗ with memory of its own, for at most [`BLOCK`] products at a time.
+/// ⊗ with its scratch memory, for at most [`BLOCK`] products at a time.
 pub(crate) trait Multiplier<W> {
     /// Products of one entry of A, written to as many words.
     fn multiply(&mut self, f: Factors<'_>, out: &mut [W]);
@@ -74,8 +74,8 @@ pub(crate) trait Multiplier<W> {
 /// ⊗ as a value.
 ///
 /// # Safety
-/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever
-/// the factors.
+/// There is one type of value, with memory `W`, such that the multiplier overwrites all output words with words of it,
+/// whatever the factors.
 pub(crate) unsafe trait MulRow<W: Word>: Send + Sync {
     /// Runs `work` with a multiplier.
     fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<W>));
@@ -107,15 +107,15 @@ impl<'a, W: Word> Staged<'a, W> {
         mul: &'a dyn MulRow<W>,
     ) -> Self {
         assert!(xs.len() == a.nnz() && ys.len() == b.nnz());
-        // SAFETY: the values' memory, any bytes of which are valid as such.
+        // SAFETY: the memory of the values, any bytes of which are valid as bytes.
         let bytes_of_b = unsafe { std::slice::from_raw_parts(ys.as_ptr().cast(), ys.len() * ys.ty().size()) };
         let (rows_of_a, rows_of_b) = (RowsOf::without_values(a), RowsOf::without_values(b));
         Self { a, b, xs, ys, rows_of_a, rows_of_b, bytes_of_b, fold, mul }
     }
 
-    /// Entry `p` of A, A(i, k), with the entries of B that it meets, which are asked for ahead.
+    /// Each entry `p` of A, A(i, k), with its row of B, which is prefetched ahead.
     #[inline(always)]
-    fn entries_met<'f>(&'f self, row: &'f RowOfA<'_>) -> impl Iterator<Item = (Piece, &'f [u32])> + 'f {
+    fn row_pieces<'f>(&'f self, row: &'f RowOfA<'_>) -> impl Iterator<Item = (Piece, &'f [u32])> + 'f {
         let i = row.i;
         let (entries, soon) = (self.a.row_ptr()[i]..self.a.row_ptr()[i + 1], self.rows_of_a.columns_after(i, AHEAD));
         let met = entries.zip(self.rows_of_a.row(i).0).enumerate().map(move |(s, (p, k))| {
@@ -133,11 +133,11 @@ impl<'a, W: Word> Staged<'a, W> {
         });
         met.filter(|(piece, _)| piece.n > 0)
     }
-    /// Takes the factors of a whole row, if there is room for them and rows of B are short.
+    /// Buffers the factors of a whole row, if they fit and its rows of B are short.
     #[inline(always)]
     fn push_row(&self, row: &RowOfA<'_>, buffer: &mut Buffer<W>) -> bool {
         let before = (buffer.n, buffer.count);
-        for (piece, _) in self.entries_met(row) {
+        for (piece, _) in self.row_pieces(row) {
             if piece.n >= LONG || buffer.n + piece.n > BLOCK {
                 (buffer.n, buffer.count) = before;
                 return false;
@@ -146,7 +146,7 @@ impl<'a, W: Word> Staged<'a, W> {
         }
         true
     }
-    /// Multiplies what was pushed: columns and products.
+    /// Multiplies the buffered factors: columns and products.
     fn multiply<'b>(&self, mul: &mut dyn Multiplier<W>, buffer: &'b mut Buffer<W>) -> (&'b [u32], &'b [W]) {
         let (n, count) = (std::mem::take(&mut buffer.n), std::mem::take(&mut buffer.count));
         let Buffer { js, zs, pieces, .. } = buffer;
@@ -156,7 +156,7 @@ impl<'a, W: Word> Staged<'a, W> {
         }
         (js, zs)
     }
-    /// Multiplies what was pushed, and folds it row by row.
+    /// Multiplies the buffered factors and folds them row by row.
     fn finish(
         &self,
         rows: &mut Rows<'_, '_, '_, W>,
@@ -171,7 +171,7 @@ impl<'a, W: Word> Staged<'a, W> {
             start = end;
         }
     }
-    /// Calls `fold` with columns and products, in order, for each row of B that a row of A meets.
+    /// Calls `fold` with columns and products, in order, for each row of B that the row of A selects.
     #[inline(always)]
     fn each(
         &self,
@@ -180,7 +180,7 @@ impl<'a, W: Word> Staged<'a, W> {
         buffer: &mut Buffer<W>,
         mut fold: impl FnMut(&[u32], &[W]),
     ) {
-        for (Piece { i, k, p, mut q, n }, js) in self.entries_met(&row) {
+        for (Piece { i, k, p, mut q, n }, js) in self.row_pieces(&row) {
             if buffer.n > 0 && (buffer.n + n > BLOCK || n >= LONG) {
                 let (js, zs) = self.multiply(mul, buffer);
                 fold(js, zs);
@@ -207,15 +207,15 @@ impl<'a, W: Word> Staged<'a, W> {
     }
 }
 
-/// Rows of C that are read off a window.
+/// Rows of C to be copied from a window.
 struct Rows<'a, 's, 'w, W> {
     c: &'a Pattern,
     part: Option<&'a Range<usize>>,
     window: &'w mut [W],
-    slots: &'w mut Slots<'s, W>,
+    slots: &'w mut OutputSlice<'s, W>,
 }
 impl<W: Word> Rows<'_, '_, '_, W> {
-    /// The values of row i, which leave the identity behind.
+    /// Copies the values of row i and resets the window to the identity.
     fn read_off(&mut self, i: usize, identity: W) {
         let (cols, mask) = (columns_of_row(self.c, i, self.part), self.window.len() - 1);
         for (j, z) in cols.iter().zip(self.slots.take(cols.len(), identity)) {
@@ -224,23 +224,23 @@ impl<W: Word> Rows<'_, '_, '_, W> {
     }
 }
 
-/// Columns and products on their way.
+/// Pending columns and products.
 struct Buffer<W> {
     js: [u32; BLOCK],
     zs: [W; BLOCK],
-    /// Products that wait.
+    /// Number of pending products.
     n: usize,
     pieces: [Piece; BLOCK],
-    /// Pieces that wait, each of a product or more.
+    /// Number of pending pieces, each of at least one product.
     count: usize,
 }
 impl<W> Buffer<W> {
-    /// Takes a piece with fewer than [`LONG`] entries of B, for which there is room.
+    /// Buffers a piece with fewer than [`LONG`] entries of B; the caller checks that it fits.
     #[inline(always)]
     fn push(&mut self, piece: Piece, b: &Pattern) {
         let (to, from) = (&mut self.js[self.n..], &b.col_idx()[piece.q..]);
         match (to.first_chunk_mut::<LONG>(), from.first_chunk::<LONG>()) {
-            // One move: what it writes too much is written again.
+            // A copy of fixed length: the surplus is overwritten by the next piece.
             (Some(to), Some(from)) => *to = *from,
             _ => to[..piece.n].copy_from_slice(&from[..piece.n]),
         }
@@ -250,7 +250,7 @@ impl<W> Buffer<W> {
     }
 }
 
-// SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ keeps to it.
+// SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ preserves it.
 unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
     fn patterns(&self) -> (&Arc<Pattern>, &Arc<Pattern>) {
         (self.a, self.b)
@@ -258,15 +258,15 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
     fn identity(&self) -> W {
         self.fold.identity()
     }
-    fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], slots: &mut Slots<'_, W>) {
+    fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], slots: &mut OutputSlice<'_, W>) {
         let (mut buffer, identity) = (self.buffer(), self.fold.identity());
         let RowsOfC { rows, c, part } = rows;
         let mut of_c = Rows { c, part, window, slots };
-        // Rows of A whose products wait in the buffer, with their ends there: small ones are multiplied together.
+        // Rows of A whose products are pending, with their ends in the buffer: short rows are multiplied together.
         let (mut ends, mut waiting) = ([(0, 0); BLOCK], 0);
         self.mul.with(&mut |mul| {
             for i in rows.clone() {
-                // No products: of hypersparse matrices most rows.
+                // No products: the most common case in hypersparse matrices.
                 if columns_of_row(c, i, part).is_empty() {
                     continue;
                 }
@@ -289,16 +289,16 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
             waiting = 0;
         });
     }
-    fn to_short_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u16]) {
+    fn to_short_positions(&self, row: RowOfA<'_>, values: &mut [W], positions: &[u16]) {
         let mut buffer = self.buffer();
         self.mul.with(&mut |mul| {
-            self.each(row, mul, &mut buffer, |js, zs| self.fold.to_short_places(values, places, js, zs));
+            self.each(row, mul, &mut buffer, |js, zs| self.fold.to_short_positions(values, positions, js, zs));
         });
     }
-    fn to_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u32]) {
+    fn to_positions(&self, row: RowOfA<'_>, values: &mut [W], positions: &[u32]) {
         let mut buffer = self.buffer();
         self.mul.with(&mut |mul| {
-            self.each(row, mul, &mut buffer, |js, zs| self.fold.to_places(values, places, js, zs));
+            self.each(row, mul, &mut buffer, |js, zs| self.fold.to_positions(values, positions, js, zs));
         });
     }
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]) {

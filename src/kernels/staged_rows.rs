@@ -1,4 +1,4 @@
-//! y = A ⊕.⊗ x and folds over rows in two steps: products go to a short buffer, which is then folded.
+//! y = A ⊕.⊗ x and row folds, unfused: products go to a short buffer, which is then folded.
 
 use std::ops::Range;
 
@@ -8,23 +8,22 @@ use crate::Pattern;
 use crate::algebra::{Slice, Word};
 use crate::sparse::{EffectiveMask, Indices, bit};
 
-/// What is multiplied: A(i, k) with x(k) for the entries of some rows that lie side by side, or for some entries of one
-/// row.
+/// Factors: A(i, k) and x(k) for the entries of some consecutive rows, or for some entries of one row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pairs<'a> {
     /// The first row.
     pub i: usize,
-    /// The original indices of the rows, if they were extracted from another matrix.
+    /// The original row indices, if the rows were extracted from another matrix.
     pub original: Option<&'a [u32]>,
-    /// Where the entries of each row end, counted from the first; all of the one row if there are none.
+    /// The end of each row's entries, counted from the first entry; empty for entries of a single row.
     pub ends: &'a [usize],
     /// Columns of A.
     pub ks: &'a [u32],
     /// A(i, k) for each of them.
     pub values: Slice<'a>,
-    /// The values of x: those of its entries if it is a list, else one for each column.
+    /// The values of x: those of its entries if it is a list, otherwise one per column.
     pub x: Slice<'a>,
-    /// Where x has entries.
+    /// The pattern of x.
     pub of_x: Indices<'a, u32>,
 }
 
@@ -33,7 +32,7 @@ impl<'a> Pairs<'a> {
     pub(super) fn first_row(&self) -> usize {
         self.original.map_or(self.i, |original| original[0] as usize)
     }
-    /// Position of x(k) among the values of x, for each column; beyond them where a list has no k.
+    /// Position of x(k) among the values of x, for each column; out of range if a list lacks k.
     pub(super) fn positions(&self) -> impl Iterator<Item = usize> + use<'a> {
         let &Self { ks, of_x, .. } = self;
         ks.iter().map(move |k| match of_x {
@@ -54,17 +53,17 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Products of some entries of A, written to as many words.
+/// Writes the products of some entries of A over as many words.
 pub(crate) type PairMultiplier<'a, W> = dyn FnMut(Pairs<'_>, &mut [W]) + 'a;
 
 /// ⊗ as a value, for the product with a vector.
 ///
 /// # Safety
-/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever
-/// the factors.
+/// There is one type of value, with memory `W`, such that the multiplier overwrites all output words with words of it,
+/// whatever the factors.
 pub(crate) unsafe trait MulPairs<W: Word>: Send + Sync {
-    /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may have memory of its own
-    /// meanwhile.
+    /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may hold scratch memory for that
+    /// time.
     fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, W>));
 }
 
@@ -73,27 +72,27 @@ pub(crate) struct StagedRows<'a, W: Word> {
     a: &'a Pattern,
     values: Slice<'a>,
     x: Slice<'a>,
-    /// Where x has entries.
+    /// The pattern of x.
     of_x: Indices<'a, u32>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulPairs<W>,
     rows: Rows<'a>,
 }
 
-/// The rows of y that are computed.
+/// The rows of y to compute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rows<'a> {
     /// All rows.
     All,
-    /// The rows that a mask allows, and any others.
+    /// The rows that a mask allows; other rows may be computed too.
     Allowed(EffectiveMask<'a, u32>),
-    /// All rows of a matrix whose rows were extracted from another, with their original indices.
+    /// All rows of a matrix extracted from another, with their original row indices.
     Extracted(&'a [u32]),
 }
 
 impl Rows<'_> {
-    /// Ranges of neighbours in `block` that are computed. Rows that the mask does not allow are skipped where they have
-    /// a buffer of products or more: a range costs as much as a buffer.
+    /// Ranges of consecutive rows of `block` to compute. Disallowed rows are skipped only if they have at least a
+    /// buffer of products, since a range costs as much as a buffer.
     pub(crate) fn ranges(self, block: Range<usize>, row_ptr: &[usize]) -> impl Iterator<Item = Range<usize>> {
         let mut at = block.start;
         std::iter::from_fn(move || {
@@ -120,8 +119,8 @@ impl Rows<'_> {
 impl<'a, W: Word> StagedRows<'a, W> {
     /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry, for some rows.
     /// # Panics
-    /// If there is not one value per entry; if x is a list without one value per index, or another form without one
-    /// value and bit per column; or there is not one original index per row.
+    /// If there is not one value per entry; if x has not one value per index as a list, or one value and bit per column
+    /// in another form; or if there is not one original index per row.
     /// # Safety
     /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
     pub(crate) unsafe fn new(
@@ -140,8 +139,8 @@ impl<'a, W: Word> StagedRows<'a, W> {
         assert!(values.len() == a.nnz() && fits && all_original);
         Self { a, values, x, of_x, fold, mul, rows }
     }
-    /// y(i) for some rows, over the identities that are there. Rows that fit into the buffer together are multiplied at
-    /// once; the fold of a longer row stops soon after it has met the terminal value of ⊕.
+    /// y(i) for some rows, overwriting identities. Rows that fit the buffer together are multiplied at once; the fold
+    /// of a longer row stops soon after reaching the terminal value of ⊕.
     pub(crate) fn rows(&self, block: Range<usize>, y: &mut [W]) {
         let (mut zs, mut ends) = ([self.fold.identity(); BLOCK], [0; BLOCK]);
         let ptr = self.a.row_ptr();
@@ -161,7 +160,7 @@ impl<'a, W: Word> StagedRows<'a, W> {
                         let ends = &mut ends[..n];
                         let entries = start..start + ends[n - 1];
                         let zs = &mut zs[..entries.len()];
-                        // Also those without an entry of x: whether it has one, the product does not depend on.
+                        // Multiplies entries without an x(k) too: they are filtered after the product.
                         multiply(self.pairs(i, ends, entries.clone()), zs);
                         self.keep_present(&self.a.col_idx()[entries], zs, ends);
                         fold_each(self.fold, ends, zs, &mut y[..n]);
@@ -172,7 +171,7 @@ impl<'a, W: Word> StagedRows<'a, W> {
             }
         });
     }
-    /// Some entries of rows from i on.
+    /// Some entries of the rows from i on.
     fn pairs<'p>(&'p self, i: usize, ends: &'p [usize], entries: Range<usize>) -> Pairs<'p> {
         let original = match self.rows {
             Rows::Extracted(original) => Some(&original[i..]),
@@ -181,7 +180,7 @@ impl<'a, W: Word> StagedRows<'a, W> {
         let (ks, values) = (&self.a.col_idx()[entries.clone()], self.values.part(entries));
         Pairs { i, original, ends, ks, values, x: self.x, of_x: self.of_x }
     }
-    /// y(i) for a row that does not fit into the buffer.
+    /// y(i) for a row that exceeds the buffer.
     fn long_row(&self, i: usize, multiply: &mut PairMultiplier<'_, W>, zs: &mut [W], y: &mut W) {
         let mut p = self.a.row_ptr()[i];
         for ks in self.a.row(i).chunks(BLOCK) {
@@ -195,7 +194,7 @@ impl<'a, W: Word> StagedRows<'a, W> {
             p += ks.len();
         }
     }
-    /// Moves the products of columns where x has an entry to the front, row after row.
+    /// Compacts the products of columns where x has an entry, row after row.
     fn keep_present(&self, ks: &[u32], zs: &mut [W], ends: &mut [usize]) {
         match self.of_x {
             Indices::All => {}

@@ -1,4 +1,4 @@
-//! The kernels against each other: whatever its form, one semiring gives one row, to the bit.
+//! The kernels against each other: every form of a semiring gives the same row, bitwise.
 
 use super::fold::Typed;
 use super::fold_blocks::{Blocks, Combine};
@@ -20,7 +20,7 @@ impl Random {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
     }
-    /// Rows of up to `most` entries, some empty; in any order if `mixed`.
+    /// Rows of up to `most` entries, some empty; unsorted if `mixed`.
     fn matrix<T: Num>(&mut self, n: usize, most: usize, mixed: bool) -> Csr<T> {
         let (mut row_ptr, mut cols) = (vec![0], vec![]);
         for i in 0..n {
@@ -41,15 +41,24 @@ impl Random {
     }
 }
 
-/// Some rows through the window, into values that are there.
+/// Some rows through the window, overwriting values.
 fn by_window<W: Word>(kernel: &dyn Multiply<W, u32>, rows: &RowsOfC<'_, u32>, window: &mut [W], values: &mut [W]) {
     let (n, window) = (values.len(), std::sync::Mutex::new(window));
-    let work = |(): &mut (), _: usize, slots: &mut crate::par::Slots<'_, W>| {
+    let work = |(): &mut (), _: usize, slots: &mut crate::par::OutputSlice<'_, W>| {
         let rows = RowsOfC { rows: rows.rows.clone(), c: rows.c, part: rows.part };
         kernel.by_window(rows, &mut window.lock().unwrap(), slots);
         Ok(())
     };
-    crate::par::refill(values, &crate::par::Threads::current(), "test", 1, |block| block * n, || Ok(()), work).unwrap();
+    crate::par::overwrite_blocks(
+        values,
+        &crate::par::Threads::current(),
+        "test",
+        1,
+        |block| block * n,
+        || Ok(()),
+        work,
+    )
+    .unwrap();
 }
 
 /// All rows by every loop of a kernel, as words.
@@ -57,7 +66,7 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
     let all = || vec![kernel.identity(); n.next_power_of_two()];
     let (short, long): (Vec<u16>, Vec<u32>) =
         ((0..n.next_power_of_two() as u16).collect(), (0..n.next_power_of_two() as u32).collect());
-    // Every third column has no place.
+    // Every third column has no position.
     let holes: Vec<u32> = (0..n.next_power_of_two() as u32).map(|j| if j % 3 == 0 { u32::MAX } else { j }).collect();
     let c = Pattern::new(n, n, (0..=n).map(|i| i * n).collect(), (0..n * n).map(|p| (p % n) as u32).collect()).unwrap();
     let half = n / 3..n / 2;
@@ -70,11 +79,11 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
             by_window(kernel, &RowsOfC { rows: i..i + 1, c: &c, part }, &mut window, &mut values);
             found.push(values);
             let mut values = all();
-            kernel.to_short_places(row, &mut values, &short);
+            kernel.to_short_positions(row, &mut values, &short);
             found.push(values);
-            for places in [&long, &holes] {
+            for positions in [&long, &holes] {
                 let mut values = all();
-                kernel.to_places(row, &mut values, places);
+                kernel.to_positions(row, &mut values, positions);
                 found.push(values);
             }
         }
@@ -90,7 +99,7 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
             let slots: Vec<usize> = b.row(k).iter().map(|j| j.get()).collect();
             kernel.to_slots(i, p, b.row_ptr()[k], &mut values, &slots);
         }
-        // The same in two calls for the whole row, the first of which ends within a row of B.
+        // The same in two calls per row, the first of which ends within a row of B.
         let entries = a.row_ptr()[i]..a.row_ptr()[i + 1];
         let q = |p: usize| b.row_ptr()[a.col_idx()[p].get()];
         let each = entries.clone().flat_map(|p| {
@@ -108,7 +117,7 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
     found
 }
 
-/// ⊕ by blocks, of an operator known by its type.
+/// ⊕ by blocks, of an operator given by its type.
 struct ByBlocks<M>(M);
 // SAFETY: the type is the monoid's.
 unsafe impl<M: Monoid> Combine<<M::Out as Value>::Word> for ByBlocks<M> {
@@ -256,7 +265,7 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
     for most in [6, 290] {
         let a = random.matrix::<f64>(300, most, true);
         let x: Vec<f64> = (0..300).map(|k| 0.3 * k as f64 - 40.0).collect();
-        // In order; `PlusTimes` of floats has sums of its own.
+        // In order; `PlusTimes` of floats has partial sums.
         let ring = Ring(Plus::<f64>::new(), Minus::<f64>::new());
         let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).fold(0.0, |sum, (&k, y)| sum + (y - x[k as usize]));
         let want: Vec<f64> = (0..300).map(row).collect();
@@ -283,7 +292,7 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
         // SAFETY: as above.
         assert_eq!(unsafe { values::<f64>(&y) }, want);
     }
-    // A fold that may stop, and some of the rows.
+    // A fold that may stop early, and a subset of the rows.
     let a = random.matrix::<f64>(300, 290, false);
     let x: Vec<f64> = (0..300).map(|k| f64::from(k % 9 == 0)).collect();
     let ring = LorLand::<f64>::default();
@@ -300,7 +309,8 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
     assert!(unsafe { values::<bool>(&y) }.iter().enumerate().all(|(i, &y)| y == ((17..290).contains(&i) && want[i])));
 }
 
-/// Times of two steps over fused loops: `cargo test --release --lib kernels::tests::timing -- --ignored --nocapture`.
+/// Times of unfused kernels over fused loops:
+/// `cargo test --release --lib kernels::tests::timing -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn timing() {
@@ -309,7 +319,7 @@ fn timing() {
     fn time<W: Word>(kernel: &dyn Multiply<W, u32>, c: &Pattern, window: usize) -> f64 {
         let mut window = vec![kernel.identity(); window];
         let mut values = vec![kernel.identity(); c.nnz()];
-        let places: Vec<u32> = (0..c.ncols() as u32).collect();
+        let positions: Vec<u32> = (0..c.ncols() as u32).collect();
         let mut least = f64::MAX;
         for _ in 0..15 {
             let start = std::time::Instant::now();
@@ -317,7 +327,7 @@ fn timing() {
                 by_window(kernel, &RowsOfC { rows: 0..c.nrows(), c, part: None }, &mut window, &mut values);
             } else {
                 let mut dense = vec![kernel.identity(); c.ncols()];
-                (0..c.nrows()).for_each(|i| kernel.to_places(RowOfA { i, part: None }, &mut dense, &places));
+                (0..c.nrows()).for_each(|i| kernel.to_positions(RowOfA { i, part: None }, &mut dense, &positions));
             }
             least = least.min(start.elapsed().as_secs_f64());
         }
@@ -349,7 +359,7 @@ fn timing() {
     let er = bench_spgemm::er(1 << 12, 8, 2).unwrap();
     let band = bench_spgemm::banded(4000, 27).unwrap();
     for (name, a) in [("er12d8", er), ("rmat10d16", matrix("tc_rmat10").unwrap()), ("band27", band)] {
-        // The generator's matrices are of the library that is no test.
+        // The generator's matrices are types of the library compiled without tests.
         let (row_ptr, cols) = (a.row_ptr().to_vec(), a.col_idx().to_vec());
         let a = Csr::new(a.nrows(), a.ncols(), row_ptr, cols, a.values().to_vec()).unwrap();
         let t = crate::par::Threads::new(1).unwrap();
@@ -363,7 +373,7 @@ fn timing() {
     }
 }
 
-/// Sums of rows of any length, alone and with NaN behind them: those that the documentation of `reduce_rows` describes.
+/// Sums of rows of any length, alone and with NaN behind them, against the documented order of `reduce_rows`.
 #[test]
 fn a_fold_ends_with_its_row() {
     let mut random = Random(5);

@@ -1,4 +1,4 @@
-//! Products with vectors, and folds, of semirings and monoids that are known at run time.
+//! Products with vectors, and folds, over semirings and monoids known at run time.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::blocks::{fill, fill_words};
 use super::by_formula::{Fused, Operand, check, fused_sums, with_type};
 use super::listed::StagedVector;
 use super::staged_rows::{Rows, StagedRows, fold_rows};
-use super::two_steps::no_structs;
+use super::unfused::no_structs;
 use super::{CompiledMonoid, CompiledRing, Sums};
 use crate::Pattern;
 use crate::Result;
@@ -16,8 +16,8 @@ use crate::par::Threads;
 use crate::simd::FloatRows;
 use crate::sparse::{EffectiveMask, Indices};
 
-/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row, or in that of
-/// `mxv` if x has all; e where there is none. Rows that are not to be computed have any value.
+/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x both have an entry, in the order of A's row, or in that of
+/// `mxv` if x is full; e if there is none. Rows outside `rows` have unspecified values.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
 /// [`Error::Unsupported`](crate::Error::Unsupported) for structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
@@ -45,17 +45,17 @@ pub(crate) fn mxv_by_formula(
         }
     }
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         let fold = kernels.fold();
-        // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
+        // SAFETY: ⊕ is on T, ⊗ returns T and takes the operands' types (`check`).
         let products = unsafe { StagedRows::new((a, values), (x, of_x), fold, kernels, rows) };
         let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|block, y| products.rows(block, y))?;
-        // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
+        // SAFETY: each word is the identity or a value of type T written by `rows`.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
 }
 
-/// The same by the loops of a semiring of floats, if the values are its.
+/// [`mxv_by_formula`] with the loops of a float semiring, if the values are of its type.
 fn float_mxv<R: Semiring + Contract>(
     threads: &Threads,
     blocks: &[Range<usize>],
@@ -76,8 +76,8 @@ fn float_mxv<R: Semiring + Contract>(
     Some(y.map(Array::of))
 }
 
-/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums, where the mask allows; x has entries at `ks`. The way has the same
-/// mask.
+/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … where the mask allows, as columns and sums; x has entries at the indices `ks`. The
+/// strategy has the same mask.
 /// # Errors
 /// As for [`mxv_by_formula`].
 /// # Panics
@@ -87,19 +87,19 @@ pub(crate) fn sums_by_formula(
     (ks, xs): (&[u32], Slice<'_>),
     a: Operand<'_>,
     mask: Option<EffectiveMask<'_, u32>>,
-    way: &impl Sums<u32>,
+    strategy: &impl Sums<u32>,
 ) -> Result<(Vec<u32>, Array)> {
     check(ring.formula(), xs.ty(), a.values.ty())?;
-    if let Some(made) = fused_sums(ring, (ks, xs), a, mask, way) {
-        return made;
+    if let Some(sums) = fused_sums(ring, (ks, xs), a, mask, strategy) {
+        return sums;
     }
     with_type!(ring.ty(), T => {
-        let kernels = ring.two_steps::<T>()?;
+        let kernels = ring.unfused::<T>()?;
         // SAFETY: as above.
         let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), kernels, mask) };
-        let (columns, sums) = way.make(&products)?;
-        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these
-        // are values of type T.
+        let (columns, sums) = strategy.make(&products)?;
+        // SAFETY: 1. `make` has no words but copies of those that the kernel returned or wrote (`Sums`); 2. these are
+        // values of type T.
         Ok((columns, Array::of(unsafe { from_words::<T>(sums) })))
     }, Err(no_structs()))
 }
@@ -108,7 +108,7 @@ pub(crate) fn sums_by_formula(
 /// # Errors
 /// As for [`mxv_by_formula`].
 /// # Panics
-/// If `starts` is not increasing, or leads beyond the values.
+/// If `starts` is not increasing, or exceeds the values.
 pub(crate) fn folds_by_formula(
     threads: &Threads,
     op: &'static str,
@@ -121,19 +121,19 @@ pub(crate) fn folds_by_formula(
         let (fold, Some(x)) = (monoid.fold::<T>()?, x.get::<T>()) else { return Err(no_structs()) };
         let x = words(x);
         let y = fill_words(threads, op, blocks, &|i| i, fold.identity(), &|rows, y| fold_rows(fold, starts, x, rows, y))?;
-        // SAFETY: all were the identity, and then what the fold gave for values of type T.
+        // SAFETY: each word is the identity or a fold of values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
 }
 
-/// e ⊕ (e ⊕ x(0) ⊕ x(1) ⊕ …), by the caller's thread, as an array of one; e if there are no values.
+/// e ⊕ (e ⊕ x(0) ⊕ x(1) ⊕ …), on the calling thread, as an array of one; e if there are no values.
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for structs.
 pub(crate) fn fold_by_formula(monoid: &CompiledMonoid, x: Slice<'_>) -> Result<Array> {
     with_type!(monoid.ty(), T => {
         let (fold, Some(x)) = (monoid.fold::<T>()?, x.get::<T>()) else { return Err(no_structs()) };
         let y = if x.is_empty() { fold.identity() } else { fold.folded(&[fold.folded(words(x))]) };
-        // SAFETY: what the fold gave for values of type T.
+        // SAFETY: a fold of values of type T.
         Ok(Array::of(vec![unsafe { value::<T>(y) }]))
     }, Err(no_structs()))
 }

@@ -1,4 +1,4 @@
-//! Where the least or the greatest value of each row stands, and how many entries each column has.
+//! Arg-min and arg-max of each row, and the number of entries of each column.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,11 +9,11 @@ use crate::{Csr, Index, Pattern, Result};
 use super::blocks::{blocks, row_blocks};
 use crate::kernels::fill;
 
-/// A row without such a value.
+/// A row without a minimum or maximum.
 const NONE: i64 = -1;
 
-/// The column of the least value of each row, or of the greatest: the first of equal ones. NaN is neither. The rows
-/// that have one, and these columns.
+/// The column of the minimum or maximum of each row, the first on ties; NaN is skipped. Returns the rows that have one,
+/// and these columns.
 ///
 /// Cost: O(nrows + nnz), in one pass.
 /// # Errors
@@ -29,7 +29,7 @@ pub(crate) fn arg_rows<T: Num, I: Index>(
             let mut best: Option<(T, I)> = None;
             for (&j, &x) in cols.iter().zip(values) {
                 let better = match best {
-                    // NaN is no number that equals itself.
+                    // NaN is the only value not equal to itself.
                     #[allow(clippy::eq_op, reason = "it tells NaN")]
                     None => x == x,
                     Some((y, k)) => (if greatest { y < x } else { x < y }) || x == y && j < k,
@@ -50,29 +50,29 @@ pub(crate) fn arg_rows<T: Num, I: Index>(
     Ok((rows, cols))
 }
 
-/// How many entries each column has. `None` if there are more than four billion entries.
+/// The number of entries of each column. `None` if there are more than four billion entries.
 ///
-/// Cost: O(nnz + n · threads) time, four bytes for each column and thread beside the result.
+/// Cost: O(nnz + n · threads) time, and four bytes per column and thread on top of the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn column_histogram<I: Index>(threads: &Threads, a: &Pattern<I>) -> Option<Result<Vec<i64>>> {
-    /// Entries that are worth a thread.
+    /// Minimum number of entries per thread.
     const PART: usize = 1 << 16;
     u32::try_from(a.nnz()).ok().map(|_| {
         let n = a.ncols();
         let parts = if n <= a.nnz() { threads.count().min(a.nnz() / PART + 1) } else { 1 };
-        let made = Mutex::new(reserved(parts, "aggregate")?);
+        let partial = Mutex::new(reserved(parts, "aggregate")?);
         let count = |(): &mut (), t: usize| {
             let mut counts = filled(n, 0u32, "aggregate")?;
             let entries = a.nnz() * t / parts..a.nnz() * (t + 1) / parts;
             a.col_idx()[entries].iter().for_each(|j| counts[j.get()] += 1);
-            made.lock().unwrap_or_else(PoisonError::into_inner).push(counts);
+            partial.lock().unwrap_or_else(PoisonError::into_inner).push(counts);
             Ok(())
         };
         threads.for_each_of("aggregate", parts, || Ok(()), count)?;
-        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let partial = partial.into_inner().unwrap_or_else(PoisonError::into_inner);
         fill(threads, "aggregate", &blocks(n, &|j| j as u64)?, &|j| j, 0i64, &|cols, y| {
-            for counts in &made {
+            for counts in &partial {
                 y.iter_mut().zip(&counts[cols.clone()]).for_each(|(y, &count)| *y += i64::from(count));
             }
         })
@@ -83,7 +83,7 @@ pub(crate) fn column_histogram<I: Index>(threads: &Threads, a: &Pattern<I>) -> O
 mod tests {
     use super::*;
 
-    /// So many entries that each thread counts a part; columns without one, and none at all.
+    /// Enough entries that each thread counts a part; empty columns, and matrices without columns.
     #[test]
     fn each_column_is_counted() {
         fn check<I: Index>(nrows: usize, n: usize) {

@@ -10,7 +10,7 @@ use crate::{Csr, Index, Result};
 
 /// `C(i, j) = f(A(i, j))` where A has an entry; C shares the pattern of A.
 ///
-/// Cost: O(nnz) time, nothing beside the result.
+/// Cost: O(nnz) time, no memory beyond the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {

@@ -10,7 +10,7 @@ use crate::{Csr, Index, Result};
 
 /// `C(i, j) = f(A(i, j), s, i, j)` where A has an entry; C shares the pattern of A.
 ///
-/// Cost: O(nrows + nnz) time, nothing beside the result.
+/// Cost: O(nrows + nnz) time, no memory beyond the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn apply_index<O: IndexUnaryOp, I: Index>(

@@ -1,4 +1,4 @@
-//! `C(I, J) = A` in one pass: rows outside of I are copied, those in it merged with rows of A; and `C⟨M⟩ = s`.
+//! `C(I, J) = A` in one pass: rows outside I are copied, rows in I merged with rows of A; and `C⟨M⟩ = s`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use crate::simd::RowUnion;
 use crate::sparse::{Checked, IndexList};
 use crate::{Error, Index, Pattern, Result};
 
-/// A row that is not assigned.
+/// Marks a row that is not assigned.
 const ABSENT: usize = usize::MAX;
 
-/// C without its entries in (I, J), and with those of A there, both only where the mask allows. All rows are sorted.
+/// C with its entries in (I, J) deleted and those of A inserted, both only where the mask allows. All rows are sorted.
 ///
-/// Cost: O(m + nnz(C) + nnz(A) + entries of the mask in rows I), and O(n / 64 + |J|) unless J is a range; sorting rows
-/// of A where J is not sorted, and a number for each row of C where I is not.
+/// Cost: O(m + nnz(C) + nnz(A) + entries of the mask in rows I), and O(n / 64 + |J|) unless J is a range. Rows of A are
+/// sorted if J is not; an unsorted I takes one number per row of C.
 pub(super) struct AssignRows<'a, I: Index> {
     pub(super) threads: &'a Threads,
     pub(super) c: &'a Pattern<I>,
     pub(super) a: &'a Pattern<I>,
     pub(super) part: (&'a IndexList, &'a IndexList),
-    /// Where it has an entry, or, with the flag, where it has none.
+    /// The mask's pattern, and whether it is complemented.
     pub(super) mask: Option<(&'a Pattern<I>, bool)>,
 }
 
 impl<I: Index> MovesTwo for AssignRows<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     #[inline(never)]
     fn run<W: Word>(self, of_c: &[W], of_a: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
         let Self { threads, c, a, part: (rows, cols), mask } = self;
@@ -135,15 +135,15 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
     }
 }
 
-/// Which row of A each row of C is assigned.
+/// The row of A assigned to each row of C.
 struct Sources<'a> {
     rows: &'a Checked<'a>,
-    /// For all rows of C, unless the list is sorted.
+    /// One element per row of C; `None` if the list is sorted.
     table: Option<Vec<usize>>,
 }
 
 impl<'a> Sources<'a> {
-    /// Of a list without repeats, for a matrix of `m` rows.
+    /// Sources for a list without repeats and a matrix of `m` rows.
     fn new(rows: &'a Checked<'a>, m: usize) -> Result<Self> {
         let mut table = None;
         if !rows.is_sorted() {
@@ -153,7 +153,7 @@ impl<'a> Sources<'a> {
         }
         Ok(Self { rows, table })
     }
-    /// Those of some rows, in order; [`ABSENT`] for a row that is not assigned.
+    /// The sources of some rows, in order; [`ABSENT`] for a row that is not assigned.
     fn of(&self, block: Range<usize>) -> impl Iterator<Item = usize> {
         let Self { rows, table } = self;
         let (mut next, mut end) = (0, if table.is_some() { 0 } else { rows.len() });
@@ -176,20 +176,20 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Rows of C that are written one after the other.
+/// Writer of consecutive rows of C.
 struct Rows<'a, 'b, W, I: Index> {
     c: (&'a Pattern<I>, &'a [W]),
     to: (&'b mut [I], &'b mut [W]),
-    /// Entries that are written.
+    /// Number of entries written.
     n: usize,
-    /// Entries of a row that are kept.
+    /// Retained entries of a row.
     kept: (Vec<I>, Vec<W>),
-    /// Any value.
+    /// Filler value.
     first: W,
 }
 
 impl<W: Word, I: Index> Rows<'_, '_, W, I> {
-    /// Copies rows as they are.
+    /// Copies rows unchanged.
     fn copy(&mut self, rows: Range<usize>) {
         let (c, values) = self.c;
         let entries = c.row_ptr()[rows.start]..c.row_ptr()[rows.end];
@@ -198,14 +198,15 @@ impl<W: Word, I: Index> Rows<'_, '_, W, I> {
         self.to.1[to.clone()].copy_from_slice(&values[entries]);
         self.n = to.end;
     }
-    /// Writes what `keeps` leaves of row i, and other entries, which it keeps none of, at once; how many there are.
+    /// Writes the entries of row i that satisfy `keeps` merged with new entries, which are disjoint from them. Returns
+    /// the number of entries.
     fn merge(&mut self, union: &mut RowUnion, i: usize, keeps: impl Fn(I) -> bool, new: (&[I], &[W])) -> Result<usize> {
         let ((c, values), (cols, kept)) = (self.c, &mut self.kept);
         let js = c.row(i);
         stretch(cols, js.len(), I::default(), "a row")?;
         stretch(kept, js.len(), self.first, "a row")?;
         let mut m = 0;
-        // What is not kept is written over: no branch to be guessed.
+        // Branch-free: a dropped entry is overwritten by the next.
         for (&j, &x) in js.iter().zip(&values[c.row_ptr()[i]..]) {
             (cols[m], kept[m]) = (j, x);
             m += usize::from(keeps(j));
@@ -217,9 +218,9 @@ impl<W: Word, I: Index> Rows<'_, '_, W, I> {
     }
 }
 
-/// C with one value at each place of a mask; rows of both are sorted.
+/// C with one value at each position of a mask; rows of both are sorted.
 ///
-/// Cost: O(m + nnz(C) + nnz(M)). Where each place is an entry of C, values alone are written.
+/// Cost: O(m + nnz(C) + nnz(M)). If C has all positions of the mask, only values are written.
 pub(super) struct FillRows<'a, I: Index> {
     pub(super) threads: &'a Threads,
     pub(super) c: &'a Arc<Pattern<I>>,
@@ -227,7 +228,7 @@ pub(super) struct FillRows<'a, I: Index> {
 }
 
 impl<I: Index> MovesTwo for FillRows<'_, I> {
-    type Found = Arc<Pattern<I>>;
+    type Structure = Arc<Pattern<I>>;
     #[inline(never)]
     fn run<W: Word>(self, of_c: &[W], s: &[W]) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
         let Self { threads, c, mask } = self;
@@ -247,7 +248,7 @@ impl<I: Index> MovesTwo for FillRows<'_, I> {
                     let to = &mut to[start..start + js.len()];
                     start += js.len();
                     if let Some(last) = allowed.len().checked_sub(1) {
-                        // While the row has them all, the next column of the mask is met or still to come.
+                        // While the row has them all, the next mask column is here or still to come.
                         let mut q = 0;
                         for ((to, &x), &j) in to.iter_mut().zip(xs).zip(js) {
                             let met = (allowed[q.min(last)] == j) & (q <= last);
@@ -272,7 +273,7 @@ impl<I: Index> MovesTwo for FillRows<'_, I> {
     }
 }
 
-/// What a mask allows in a row, asked for increasing columns.
+/// The positions a mask allows in a row, queried in increasing column order.
 struct Allowed<'a, I> {
     allowed: Option<(&'a [I], bool)>,
     at: usize,
@@ -292,7 +293,7 @@ impl<I: Index> Allowed<'_, I> {
 mod tests {
     use super::*;
 
-    /// Lists in order and not, of every kind, looked up by blocks that begin anywhere.
+    /// Sorted and unsorted lists of every kind, queried in blocks with arbitrary starts.
     #[test]
     fn each_row_finds_its_source() {
         let lists: [IndexList; 8] = [

@@ -1,4 +1,4 @@
-//! Results made block by block on all threads: the part of every operation that knows no operator.
+//! Block-parallel output: the part of every operation that does not depend on the operator.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Value;
 use crate::kernels::LOOK;
-use crate::par::{Fresh, Threads, append_both_as_left, reserved, try_split, zeros};
+use crate::par::{Threads, UninitOutput, append_both_as_left, reserved, try_split, zeros};
 use crate::sparse::{accumulate, out_of_memory};
 use crate::{Csr, Index, Pattern, Result};
 
-/// Entries in a block at least, so that handing it out costs nothing.
+/// Minimum number of entries per block, which hides the cost of scheduling it.
 const BLOCK_WORK: u64 = 1 << 15;
-/// The same where a block has no memory of its own: waking a thread costs as much as half of it.
+/// [`BLOCK_WORK`] for blocks without memory of their own: waking a thread costs as much as half of it.
 const LIGHT_WORK: u64 = 1 << 13;
-/// Blocks at most.
+/// Maximum number of blocks.
 const BLOCKS: u64 = 1024;
 
 /// Cuts `0..n` into blocks of about equal work, `work_before(i)` being the work of `0..i`.
@@ -26,12 +26,12 @@ fn blocks_of(work: u64, n: usize, work_before: &dyn Fn(usize) -> u64) -> Result<
     try_split(n, (work_before(n) / work).clamp(1, BLOCKS) as usize, work_before)
 }
 
-/// Rows in blocks of about equally many entries.
+/// Ranges of rows with about equal numbers of entries.
 pub(super) fn row_blocks<I: Index>(a: &Pattern<I>) -> Result<Vec<Range<usize>>> {
     blocks(a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
 }
 
-/// Rows in blocks that are handed out with no memory of their own: small ones, so that threads end together.
+/// [`row_blocks`] for blocks without memory of their own: smaller ones, for load balance.
 pub(super) fn light_row_blocks<I: Index>(a: &Pattern<I>) -> Result<Vec<Range<usize>>> {
     blocks_of(LIGHT_WORK, a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
 }
@@ -39,7 +39,7 @@ pub(super) fn light_row_blocks<I: Index>(a: &Pattern<I>) -> Result<Vec<Range<usi
 /// Appends the columns and values of some rows.
 pub(super) type AppendRows<'a, T, I> = dyn Fn(Range<usize>, &mut Vec<I>, &mut Vec<T>) + Sync + 'a;
 
-/// Columns and values of the rows that `row_ptr` announces, which `append` appends block by block.
+/// Columns and values of the rows with row pointers `row_ptr`, appended by `append` block by block.
 pub(super) fn fill_rows<T: Copy + Send, I: Index>(
     threads: &Threads,
     op: &'static str,
@@ -49,8 +49,8 @@ pub(super) fn fill_rows<T: Copy + Send, I: Index>(
 ) -> Result<(Vec<I>, Vec<T>)> {
     let start = starts(blocks, row_ptr);
     let nnz = start(blocks.len());
-    Fresh::new(nnz, "column indices")?.fill_with(
-        Fresh::new(nnz, "values")?,
+    UninitOutput::new(nnz, "column indices")?.fill_with(
+        UninitOutput::new(nnz, "values")?,
         threads,
         op,
         blocks.len(),
@@ -68,12 +68,12 @@ pub(super) fn fill_rows<T: Copy + Send, I: Index>(
     )
 }
 
-/// Where the entries of each block of rows begin, and the last ones end.
+/// The first entry of each block of rows, and the end of the last.
 fn starts<'a>(blocks: &'a [Range<usize>], row_ptr: &'a [usize]) -> impl Fn(usize) -> usize + Copy + Sync + 'a {
     |b| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end])
 }
 
-/// Makes the columns and values of some rows out of what other rows left, and writes how many entries each has.
+/// Computes the columns and values of some rows in reused buffers, and writes the length of each row.
 pub(super) type AppendLens<'a, T, I> =
     dyn Fn(Range<usize>, &mut [usize], &mut Vec<I>, &mut Vec<T>) -> Result<()> + Sync + 'a;
 
@@ -105,13 +105,13 @@ pub(super) fn append_rows<T: Copy + Send, I: Index>(
     Ok((row_ptr, cols, values))
 }
 
-/// Empties `v` and makes room for `len` elements.
+/// Clears `v` and reserves `len` elements.
 pub(super) fn room<T>(v: &mut Vec<T>, len: usize, what: &'static str) -> Result<()> {
     v.clear();
     v.try_reserve(len).map_err(|_| out_of_memory::<T>(what, len))
 }
 
-/// Gives `v` at least `len` elements; those that it has stay, whatever they are.
+/// Extends `v` to at least `len` elements; existing elements keep their values.
 pub(super) fn stretch<T: Copy>(v: &mut Vec<T>, len: usize, new: T, what: &'static str) -> Result<()> {
     if v.len() < len {
         v.try_reserve(len - v.len()).map_err(|_| out_of_memory::<T>(what, len))?;
@@ -120,12 +120,12 @@ pub(super) fn stretch<T: Copy>(v: &mut Vec<T>, len: usize, new: T, what: &'stati
     Ok(())
 }
 
-/// The matrix itself if its rows are sorted, else a sorted copy.
+/// The matrix itself if its rows are sorted, otherwise a sorted copy.
 pub(super) fn in_order<'a, T: Value, I: Index>(threads: &Threads, a: &'a Csr<T, I>) -> Result<Cow<'a, Csr<T, I>>> {
     Ok(if a.pattern().is_sorted() { Cow::Borrowed(a) } else { Cow::Owned(a.sorted(threads)?) })
 }
 
-/// Entries between two looks at whether a fold has met the terminal value of ⊕; all, if ⊕ has none.
+/// Entries between two checks for the terminal value of ⊕; unlimited if ⊕ has none.
 pub(super) const fn stride<T>(terminal: &Option<T>) -> usize {
     if terminal.is_some() { LOOK } else { usize::MAX }
 }

@@ -1,18 +1,18 @@
-//! Block matrices: blocks beside and below each other, of values of any type.
+//! Block matrices of values of any type.
 
 use std::ops::Range;
 
 use super::blocks::blocks as split_rows;
 use crate::algebra::{Array, Slice};
 use crate::kernels::{Joins, joined_any};
-use crate::par::{Fresh, Slots, Threads, collected, reserved};
+use crate::par::{OutputSlice, Threads, UninitOutput, collected, reserved};
 use crate::sparse::{IndexList, units};
 use crate::{Error, Index, Pattern, Result};
 
-/// Rows, columns and entries of the block matrix of blocks of these shapes and entries, each row of blocks as many as
-/// the others.
+/// Rows, columns and entries of the block matrix with blocks of these shapes and entry counts; every row of blocks has
+/// the same number of blocks.
 /// # Errors
-/// [`Error::Shape`] for blocks that do not fit, [`Error::Argument`] for no blocks or rows of different numbers;
+/// [`Error::Shape`] for nonconforming blocks, [`Error::Argument`] for no blocks or rows of different numbers;
 /// [`Error::IndexOverflow`].
 pub(crate) fn concat_shape<I: Index>(blocks: &[Vec<((usize, usize), usize)>]) -> Result<(usize, usize, usize)> {
     let Some(first) = blocks.first().filter(|row| !row.is_empty()) else {
@@ -46,8 +46,8 @@ pub(crate) fn concat_shape<I: Index>(blocks: &[Vec<((usize, usize), usize)>]) ->
     ))
 }
 
-/// The block matrix of these blocks, of the shape that [`concat_shape`] has found: its pattern and its values; rows of
-/// the blocks are sorted, and their values of one type.
+/// The pattern and values of the block matrix, of the shape computed by [`concat_shape`]. Rows of the blocks are
+/// sorted, and all values have one type.
 ///
 /// Cost: O(rows · blocks of a row + entries).
 /// # Errors
@@ -60,8 +60,8 @@ pub(crate) fn concat_blocks<I: Index>(
     let concat = Concat { threads, blocks, shape };
     let all = blocks.iter().flatten();
     let values = collected(all.clone().count(), all.clone().map(|block| block.1), "blocks")?;
-    if let Some(made) = joined_any(&values, &concat)? {
-        return Ok(made);
+    if let Some(joined) = joined_any(&values, &concat)? {
+        return Ok(joined);
     }
     // Structs.
     let none = collected(values.len(), all.map(|block| units(block.0.nnz())), "blocks")?;
@@ -74,14 +74,14 @@ pub(crate) fn concat_blocks<I: Index>(
     Ok((pattern, values))
 }
 
-/// Blocks and the shape of their matrix.
+/// Blocks and the shape of their block matrix.
 struct Concat<'a, I: Index> {
     threads: &'a Threads,
     blocks: &'a [Vec<(&'a Pattern<I>, Slice<'a>)>],
     shape: (usize, usize, usize),
 }
 
-/// A block: its pattern, its values, and the columns of blocks before it.
+/// A block: its pattern, its values, and its first column in C.
 type Block<'a, T, I> = (&'a Pattern<I>, &'a [T], usize);
 
 impl<I: Index> Joins for Concat<'_, I> {
@@ -102,7 +102,7 @@ impl<I: Index> Joins for Concat<'_, I> {
             top += row[0].0.nrows();
             before += row.iter().map(|block| block.0.nnz()).sum::<usize>();
         }
-        // What rows of C are: rows of blocks, the rows of these, and the entries of C before them all.
+        // Splits rows of C at rows of blocks: the block row, its rows, and the entries of C before them.
         let of_blocks = |rows: Range<usize>| {
             let first = all.partition_point(|row| row.1 <= rows.start).saturating_sub(1);
             all[first..].iter().take_while(move |row| row.1 < rows.end).map(move |(row, top, before)| {
@@ -111,7 +111,7 @@ impl<I: Index> Joins for Concat<'_, I> {
         };
         let parts = split_rows(nrows, &|i| i as u64)?;
         let start = |t: usize| if t > parts.len() { nrows + 1 } else { t.checked_sub(1).map_or(0, |t| parts[t].end) };
-        let fill = |(): &mut (), t: usize, to: &mut Slots<'_, usize>| {
+        let fill = |(): &mut (), t: usize, to: &mut OutputSlice<'_, usize>| {
             let Some(rows) = parts.get(t) else {
                 to.take(1, nnz);
                 return Ok(());
@@ -125,11 +125,17 @@ impl<I: Index> Joins for Concat<'_, I> {
             }
             Ok(())
         };
-        let row_ptr =
-            Fresh::new(nrows + 1, "row pointers")?.fill(threads, "concat", parts.len() + 1, start, || Ok(()), fill)?;
+        let row_ptr = UninitOutput::new(nrows + 1, "row pointers")?.fill(
+            threads,
+            "concat",
+            parts.len() + 1,
+            start,
+            || Ok(()),
+            fill,
+        )?;
         let parts = split_rows(nrows, &|i| (row_ptr[i] + i) as u64)?;
-        let (cols, values) = Fresh::new(nnz, "column indices")?.fill_with(
-            Fresh::new(nnz, "values")?,
+        let (cols, values) = UninitOutput::new(nnz, "column indices")?.fill_with(
+            UninitOutput::new(nnz, "values")?,
             threads,
             "concat",
             parts.len(),
@@ -152,7 +158,7 @@ impl<I: Index> Joins for Concat<'_, I> {
     }
 }
 
-/// The ranges of blocks of these lengths, of a dimension.
+/// Cuts a dimension into consecutive ranges of these lengths.
 /// # Errors
 /// [`Error::Argument`] unless they add up to the dimension; [`Error::OutOfMemory`].
 pub(crate) fn block_ranges(name: &'static str, lens: &[usize], dimension: usize) -> Result<Vec<IndexList>> {
@@ -176,16 +182,16 @@ mod tests {
     use num_complex::Complex;
 
     crate::value! {
-        /// Of no size of a word.
+        /// A struct with no word size.
         struct Wide {
             /// Eight bytes.
             x: u64,
-            /// Sixteen.
+            /// Sixteen bytes.
             y: Complex<f64>,
         }
     }
 
-    /// Rows of up to 90 entries, empty ones among them, in a matrix of `m` rows.
+    /// Rows of up to 90 entries, some empty, in a matrix of `m` rows.
     fn block<I: Index>(m: usize, n: usize, seed: usize) -> Pattern<I> {
         let row = |i: usize| {
             let len = [0, 1, 2, 7, 8, 9, 0, 16, 17, 63, 64, 65, 90][(i * 7 + seed) % 13].min(n);
@@ -199,7 +205,7 @@ mod tests {
         Pattern::new(m, n, ptr.collect(), (0..m).flat_map(row).collect()).unwrap()
     }
 
-    /// Values of every size, columns of both types: the entries of the blocks, one row after the other.
+    /// Values of every size and both index types: the result has the entries of the blocks, row after row.
     #[test]
     fn blocks_are_joined_whatever_the_size_of_a_value() {
         fn check<T: Value, I: Index>(make: impl Fn(usize) -> T) {

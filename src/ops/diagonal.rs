@@ -1,21 +1,21 @@
-//! Diagonals of matrices, and matrices of a diagonal: their places, of values of any type.
+//! Patterns of diagonals, and of matrices with a given diagonal, for values of any type.
 
 use crate::par::{reserved, zeros};
 use crate::pattern::check_ncols;
 use crate::{Error, Index, Pattern, Result};
 
-/// Where a diagonal begins, and how long it is.
+/// The first position of a diagonal, and its length.
 pub(crate) fn diagonal_of((nrows, ncols): (usize, usize), k: i64) -> ((usize, usize), usize) {
     let by = usize::try_from(k.unsigned_abs()).unwrap_or(usize::MAX);
     if k >= 0 { ((0, by), nrows.min(ncols.saturating_sub(by))) } else { ((by, 0), ncols.min(nrows.saturating_sub(by))) }
 }
 
-/// The entries of diagonal k, above the main one for k > 0: their indices along it, and their positions among the
-/// values of the matrix, whose rows are sorted.
+/// The entries of diagonal k, above the main one for k > 0: their indices along the diagonal, and their positions among
+/// the values of the matrix, whose rows are sorted.
 ///
 /// Cost: O(length of the diagonal) binary searches.
 /// # Errors
-/// [`Error::IndexOverflow`] for a diagonal longer than `I` can name; [`Error::OutOfMemory`].
+/// [`Error::IndexOverflow`] for a diagonal too long for `I`; [`Error::OutOfMemory`].
 pub(crate) fn diagonal_entries<I: Index>(a: &Pattern<I>, k: i64) -> Result<(Vec<I>, Vec<usize>)> {
     let (first, len) = diagonal_of(a.shape(), k);
     check_ncols::<I>(len)?;
@@ -30,7 +30,8 @@ pub(crate) fn diagonal_entries<I: Index>(a: &Pattern<I>, k: i64) -> Result<(Vec<
     Ok((indices, positions))
 }
 
-/// The pattern of the square matrix whose diagonal k has entries at these increasing indices of `len`: n + |k| rows.
+/// The pattern of the square matrix of n + |k| rows whose diagonal k, of length n = `len`, has entries at these
+/// increasing indices.
 ///
 /// Cost: O(n + |k|).
 /// # Errors

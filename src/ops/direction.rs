@@ -1,53 +1,52 @@
-//! Which of A and Aᵀ a product with a vector goes by, where both are at hand.
+//! Push or pull: the choice between A and Aᵀ for a product with a vector, if both are available.
 
 use crate::par::note;
 use crate::sparse::{Indices, VectorPattern, ones};
 use crate::{Error, Index, Pattern, Result, Vector};
 
-/// y = A ⊕.⊗ x by the rows of A that the mask allows, or by the rows of Aᵀ that x names.
+/// y = A ⊕.⊗ x by the rows of A that the mask allows (pull), or by the rows of Aᵀ selected by x (push).
 ///
 /// Sources: Beamer, Asanović, Patterson 2012, "Direction-optimizing breadth-first search"; Yang, Buluç, Owens 2018,
 /// "Implementing push-pull efficiently in GraphBLAS".
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direction {
-    /// Rows of A, and how many of them the mask allows.
+    /// Rows of A, and the number that the mask allows.
     pub rows: usize,
     pub allowed: usize,
     /// Entries of A.
     pub nnz: usize,
-    /// Places of x, and how many have an entry.
+    /// Length of x, and its number of entries.
     pub len: usize,
     pub entries: usize,
-    /// Entries of the rows of Aᵀ that x names.
+    /// Entries of the rows of Aᵀ selected by x.
     pub products: u64,
-    /// Whether the fold of a row ends with its first product.
+    /// Whether the fold of a row stops at its first product.
     pub stops: bool,
 }
 
 impl Direction {
-    /// Time of a row of A, of an entry that is looked up in x, and of a product that is put in its place: what the choice
-    /// weighs, in units of its own.
+    /// Relative cost of a row of A, of an entry looked up in x, and of a product scattered to its index.
     const ROW: f64 = 1.0;
-    const LOOKED: f64 = 1.0;
-    const PUT: f64 = 2.0;
+    const LOOKUP: f64 = 1.0;
+    const SCATTER: f64 = 2.0;
 
-    /// The choice for rows that are alike and no mask, the fold of a row ending nowhere: A has so many rows and entries,
-    /// x so many places and entries.
+    /// The choice without a mask or early exit, for rows of uniform length: A has this many rows and entries, x this
+    /// length and number of entries.
     pub(crate) fn estimated((rows, nnz): (usize, usize), (len, entries): (usize, usize)) -> Self {
         let products = (nnz as f64 / len.max(1) as f64 * entries as f64) as u64;
         Self { rows, allowed: rows, nnz, len, entries, products, stops: false }
     }
-    /// Whether it goes by the rows of A.
+    /// Whether to pull, by the rows of A.
     pub(crate) fn is_by_rows(self) -> bool {
         let Self { rows, allowed, nnz, len, entries, products, stops } = self;
         let whole = nnz as f64 / rows.max(1) as f64;
-        // One entry in so many meets one of x.
+        // Expected number of entries of A up to the first that is paired with one of x.
         let first = len as f64 / entries.max(1) as f64;
         let looked = allowed as f64 * if stops { whole.min(first) } else { whole };
-        // Few rows are gone through by a list of them.
-        let gone_through = if allowed <= rows / Vector::<f64>::SPARSE { allowed } else { rows };
-        let by_rows = Self::ROW * gone_through as f64 + Self::LOOKED * looked;
-        let by_entries = Self::PUT * products as f64;
+        // Few allowed rows are visited through a list of them.
+        let visited = if allowed <= rows / Vector::<f64>::SPARSE { allowed } else { rows };
+        let by_rows = Self::ROW * visited as f64 + Self::LOOKUP * looked;
+        let by_entries = Self::SCATTER * products as f64;
         note(|| {
             format!(
                 "  by {}: about {looked:.0} entries to look up in {allowed} of {rows} rows, or {products} products",
@@ -58,9 +57,9 @@ impl Direction {
     }
 }
 
-/// Entries of the rows of a matrix that a vector names.
+/// The number of entries in the rows of a matrix selected by a vector.
 ///
-/// Cost: O(entries of the vector), and of a bitmap O(its places / 64).
+/// Cost: O(entries of the vector); for a bitmap also O(length / 64).
 pub(crate) fn products<I: Index>(at: &Pattern<I>, x: &VectorPattern<I>) -> u64 {
     let row = |k: usize| at.row(k).len() as u64;
     match x.indices() {
@@ -70,7 +69,7 @@ pub(crate) fn products<I: Index>(at: &Pattern<I>, x: &VectorPattern<I>) -> u64 {
     }
 }
 
-/// Refuses a matrix that cannot be the transpose of another, by the shapes of the two and how many entries they have.
+/// Rejects a matrix that cannot be the transpose of another, by shapes and numbers of entries.
 /// # Errors
 /// [`Error::Argument`].
 pub(crate) fn check_transpose(a: ((usize, usize), usize), at: ((usize, usize), usize)) -> Result<()> {

@@ -1,7 +1,7 @@
 //! C = A ∘ B, entry by entry, on the union or the intersection of two patterns.
 //!
-//! Where both have one pattern, values alone are computed. Else each row is found once, with its values: where entries
-//! come in a union (`simd/union.rs`), or which ones an intersection has (`simd/common.rs`), is known before any moves.
+//! Equal patterns need only the values. Otherwise each row is traversed once, patterns and values together: the
+//! positions in a union (`simd/union.rs`) or intersection (`simd/common.rs`) are computed before any value is copied.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::{Csr, Error, Index, Pattern, Result};
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; where one has, C(i, j) is that entry. Rows sorted.
 ///
-/// Shapes: all m×n. Cost: O(m + nnz(A) + nnz(B)) time, nothing beside the result; an operand whose rows are not sorted
-/// is sorted first. Matrices of one pattern give a result that shares it.
+/// Shapes: all m×n. Cost: O(m + nnz(A) + nnz(B)) time, no memory beyond the result; an operand with unsorted rows is
+/// sorted first. Matrices with equal patterns yield a result that shares the pattern.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
@@ -39,21 +39,21 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     Csr::with_pattern(Arc::new(pattern), values)
 }
 
-/// The entries of B, and elsewhere those of A: a sum whose ∘ gives its second operand.
+/// The union of A and B, with the values of B where both have an entry: ∘ is `second`.
 pub(super) struct PutRows<'a, I: Index> {
     pub(super) threads: &'a Threads,
     pub(super) a: &'a Pattern<I>,
     pub(super) b: &'a Pattern<I>,
 }
 impl<I: Index> MovesTwo for PutRows<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     #[inline(never)]
     fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
         union_rows(self.threads, "ewise_add", (self.a, a), (self.b, b), &|_, y| y)
     }
 }
 
-/// The entries of two matrices of one shape, whose rows are sorted, together; `f` of both where both have one.
+/// The union of two matrices of one shape with sorted rows; `f` combines two entries.
 fn union_rows<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     name: &'static str,
@@ -103,8 +103,8 @@ pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
     let Some((&x, &y)) = a.values().first().zip(b.values().first()) else {
         return Csr::with_pattern(Arc::new(Pattern::empty(a.nrows(), a.ncols())?), Vec::new());
     };
-    let write = |places: &[Places], out: &mut [O::Out]| {
-        for (z, &(p, q)) in out.iter_mut().zip(places) {
+    let write = |positions: &[PositionPair], out: &mut [O::Out]| {
+        for (z, &(p, q)) in out.iter_mut().zip(positions) {
             *z = op.apply::<Host>(V(a.values()[p]), V(b.values()[q])).0;
         }
     };
@@ -117,21 +117,21 @@ fn check_shapes<I: Index>(op: &'static str, a: &Pattern<I>, b: &Pattern<I>) -> R
     if a.shape() == b.shape() { Ok(()) } else { Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() }) }
 }
 
-/// Whether two patterns, whose rows are sorted, are one: they share their memory, or say the same.
+/// Whether two patterns with sorted rows are equal, by shared memory or by content.
 ///
-/// Cost: O(m + nnz) where they are, else mostly a few comparisons.
+/// Cost: O(m + nnz) if they are equal, otherwise usually a few comparisons.
 pub(crate) fn is_one<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>, b: &Arc<Pattern<I>>) -> Result<bool> {
-    /// Entries that are compared at a time.
+    /// Entries compared at a time.
     const CHUNK: usize = 1 << 14;
-    /// Below this, comparing takes less time than waking a thread.
-    const FEW: usize = 1 << 16;
+    /// Below this number of entries, comparing takes less time than waking a thread.
+    const SMALL: usize = 1 << 16;
     if Arc::ptr_eq(a, b) {
         return Ok(true);
     }
     if a.shape() != b.shape() || a.nnz() != b.nnz() {
         return Ok(false);
     }
-    if a.nrows() + a.nnz() <= FEW {
+    if a.nrows() + a.nnz() <= SMALL {
         return Ok(a.row_ptr() == b.row_ptr() && a.col_idx() == b.col_idx());
     }
     let differ = AtomicBool::new(false);
@@ -159,7 +159,7 @@ pub(crate) fn is_one<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>, b: &Arc<P
     Ok(!differ.into_inner())
 }
 
-/// Matrices of one pattern: values alone.
+/// [`ewise_mult`] for equal patterns: computes only values.
 fn on_one_pattern<O: BinaryOp, I: Index>(
     threads: &Threads,
     name: &'static str,
@@ -180,26 +180,26 @@ fn on_one_pattern<O: BinaryOp, I: Index>(
     Csr::with_pattern(Arc::clone(a.pattern()), values)
 }
 
-/// Positions of an entry of C in A and in B; [`ABSENT`] where it has none.
-pub(crate) type Places = (usize, usize);
+/// Positions of an entry of C in A and in B; [`ABSENT`] if it has none.
+pub(crate) type PositionPair = (usize, usize);
 /// No position.
 pub(crate) const ABSENT: usize = usize::MAX;
-/// Entries of A and of B, and where each comes in their union.
-pub(crate) struct Together {
+/// Entries of A and of B, and their positions in the union.
+pub(crate) struct UnionChunk {
     pub(crate) union: RowUnion,
-    /// Positions of the entries, as many as have their place.
+    /// The entries, as many as have a position in the union.
     pub(crate) of_a: Range<usize>,
     pub(crate) of_b: Range<usize>,
 }
 
-/// The entries of A and B together, whose values `values` writes, at most [`BLOCK`] at a time, over words that are
-/// `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
+/// The union of the entries of A and B. `values` writes the values, at most [`BLOCK`] at a time, over words equal to
+/// `first`. Compiled once per value size. All rows are sorted.
 pub(crate) fn union_words<W: Word, I: Index>(
     threads: &Threads,
     op: &'static str,
     (a, b): (&Pattern<I>, &Pattern<I>),
     first: W,
-    values: &(dyn Fn(&[Together], &mut [W]) + Sync),
+    values: &(dyn Fn(&[UnionChunk], &mut [W]) + Sync),
 ) -> Result<(Pattern<I>, Vec<W>)> {
     check_shapes(op, a, b)?;
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, found: &mut Vec<W>| {
@@ -208,9 +208,9 @@ pub(crate) fn union_words<W: Word, I: Index>(
         let most = to.0 - from.0 + to.1 - from.1;
         stretch(cols, most, I::default(), "a block of rows")?;
         stretch(found, most, first, "a block of rows")?;
-        let mut here = Together { union: RowUnion::new::<I>(), of_a: from.0..from.0, of_b: from.1..from.1 };
+        let mut here = UnionChunk { union: RowUnion::new::<I>(), of_a: from.0..from.0, of_b: from.1..from.1 };
         let mut n = 0;
-        let mut write = |here: &mut Together| {
+        let mut write = |here: &mut UnionChunk| {
             let (entries, len) = (here.union.entries(), here.union.len());
             here.of_a = here.of_a.end..here.of_a.end + entries.0;
             here.of_b = here.of_b.end..here.of_b.end + entries.1;
@@ -249,14 +249,14 @@ pub(crate) fn union_words<W: Word, I: Index>(
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
-/// The entries of both A and B, whose values `values` writes, at most [`BLOCK`] at a time, over values that are
-/// `first`, by their positions. Rows are sorted, those of A and B too.
+/// The intersection of the entries of A and B. `values` writes the values by their positions, at most [`BLOCK`] at a
+/// time, over values equal to `first`. All rows are sorted.
 pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     op: &'static str,
     (a, b): (&Pattern<I>, &Pattern<I>),
     first: T,
-    values: &(impl Fn(&[Places], &mut [T]) + Sync + ?Sized),
+    values: &(impl Fn(&[PositionPair], &mut [T]) + Sync + ?Sized),
 ) -> Result<(Pattern<I>, Vec<T>)> {
     check_shapes(op, a, b)?;
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, found: &mut Vec<T>| {
@@ -265,16 +265,16 @@ pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
         room(cols, most, "a block of rows")?;
         room(found, most, "a block of rows")?;
         let (common, mut pairs) = (RowCommon::new::<I>(), [(0, 0); BLOCK + COMMON_SLACK]);
-        let mut places = [(0, 0); BLOCK];
+        let mut positions = [(0, 0); BLOCK];
         let mut write = |pairs: &[(u32, u32)], p: usize, q: usize| {
-            let places = &mut places[..pairs.len()];
-            for (place, pair) in places.iter_mut().zip(pairs) {
-                *place = (p + pair.0 as usize, q + pair.1 as usize);
+            let positions = &mut positions[..pairs.len()];
+            for (position, pair) in positions.iter_mut().zip(pairs) {
+                *position = (p + pair.0 as usize, q + pair.1 as usize);
             }
             let start = found.len();
-            cols.extend(places.iter().map(|&(p, _)| a.col_idx()[p]));
-            found.resize(start + places.len(), first);
-            values(places, &mut found[start..]);
+            cols.extend(positions.iter().map(|&(p, _)| a.col_idx()[p]));
+            found.resize(start + positions.len(), first);
+            values(positions, &mut found[start..]);
         };
         let (mut i, mut lens) = (rows.start, lens);
         while !lens.is_empty() {
@@ -284,11 +284,11 @@ pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
             let (done, n) = common.rows(of_a, of_b, lens, &mut pairs);
             write(&pairs[..n], p.start, q.start);
             if done == 0 {
-                // A row for which there is no room: in parts.
+                // A row too long for the buffer is computed in parts.
                 lens[0] = 0;
                 while !p.is_empty() && !q.is_empty() {
                     let (ja, jb) = (&a.col_idx()[p.clone()], &b.col_idx()[q.clone()]);
-                    let (x, y) = beside(ja, jb);
+                    let (x, y) = chunk_lens(ja, jb);
                     let n = common.positions(&ja[..x], &jb[..y], &mut pairs);
                     write(&pairs[..n], p.start, q.start);
                     lens[0] += n;
@@ -305,10 +305,10 @@ pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
-/// How many entries of two rows to compare at once: at most [`BLOCK`] of the shorter, and all columns up to the last of
-/// either part, so that one row is gone or one part is full.
-fn beside<I: Index>(ja: &[I], jb: &[I]) -> (usize, usize) {
-    /// Entries whose positions fit four bytes.
+/// The numbers of entries of two rows to compare at once: at most [`BLOCK`] of the shorter, and all columns up to the
+/// last of either part, so that one row is exhausted or one part is full.
+fn chunk_lens<I: Index>(ja: &[I], jb: &[I]) -> (usize, usize) {
+    /// Maximum number of entries whose positions fit four bytes.
     const MANY: usize = 1 << 31;
     let part = |js: &[I], other: &[I]| js.len().min(if js.len() <= other.len() { BLOCK } else { MANY });
     let (a, b) = (&ja[..part(ja, jb)], &jb[..part(jb, ja)]);
@@ -327,7 +327,7 @@ mod tests {
     use crate::algebra::words::{value, word};
 
     #[test]
-    fn places_lead_to_the_entries_of_either() {
+    fn positions_lead_to_the_entries_of_either() {
         let rows = |step: usize, n: usize| {
             let mut row_ptr = vec![0];
             let cols: Vec<u32> = (0..40usize).flat_map(|i| (i % step..n).step_by(step).map(|j| j as u32)).collect();
@@ -339,8 +339,8 @@ mod tests {
         for (a, b) in [(rows(3, 300), rows(5, 250)), (rows(300, 300), rows(2, 300)), (rows(7, 7), rows(7, 7))] {
             let (x, y) = (a.values(), b.values());
             let mixed = |x: f64, y: f64| x + 2.0 * y;
-            let write = |together: &[Together], out: &mut [<f64 as Value>::Word]| {
-                let Together { union, of_a, of_b } = &together[0];
+            let write = |together: &[UnionChunk], out: &mut [<f64 as Value>::Word]| {
+                let UnionChunk { union, of_a, of_b } = &together[0];
                 union.of_a().zip(&x[of_a.clone()]).for_each(|(p, x)| out[p] = word(*x));
                 for ((p, common), &y) in union.of_b().zip(&y[of_b.clone()]) {
                     // SAFETY: words of doubles.
@@ -352,8 +352,8 @@ mod tests {
             let values: Vec<f64> = values.into_iter().map(|w| unsafe { value(w) }).collect();
             let (rows, entries) = union_rows(threads, "ewise", (a.pattern(), x), (b.pattern(), y), &mixed).unwrap();
             assert_eq!((&c, &values), (&rows, &entries));
-            let write = |places: &[Places], out: &mut [f64]| {
-                out.iter_mut().zip(places).for_each(|(z, &(p, q))| *z = mixed(x[p], y[q]));
+            let write = |positions: &[PositionPair], out: &mut [f64]| {
+                out.iter_mut().zip(positions).for_each(|(z, &(p, q))| *z = mixed(x[p], y[q]));
             };
             let (c, values) = common_rows(threads, "ewise", (a.pattern(), b.pattern()), 0.0, &write).unwrap();
             let mut n = 0;

@@ -1,4 +1,4 @@
-//! Submatrices: A(I, J), its entries put where `C(I, J)` has them, and the entries of a matrix within (I, J).
+//! Submatrices: A(I, J), the scatter of A's entries to the part (I, J), and the entries within (I, J).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use crate::par::{Threads, collected, copied, filled, note, reserved, zeros};
 use crate::sparse::{Bitmap, Checked, IndexList, accumulate, count_rows, sorted_values};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// Columns of A for each entry and each column of C, up to which a table of all columns is made.
+/// A table of all columns is used up to this many columns of A per entry and column of C.
 const SPARSE: usize = 8;
-/// A row that is not extracted from.
+/// Marks a row that is not extracted.
 const ABSENT: usize = usize::MAX;
 
 /// The columns J of C = A(I, J).
 enum Columns<I> {
-    /// These, in order.
+    /// Consecutive columns.
     Range(Range<usize>),
-    /// Column j of A is this column of C, or none: `LAST`.
+    /// Column j of A is this column of C; `LAST` if it is not extracted.
     Map(Vec<I>),
-    /// Where columns repeat, column j of A is column `at[p]` of C for the p in `ptr[j]..ptr[j + 1]`.
+    /// For repeated columns: column j of A is column `at[p]` of C for each p in `ptr[j]..ptr[j + 1]`.
     Table { ptr: Vec<usize>, at: Vec<I> },
-    /// The same as sorted pairs of columns of A and C.
+    /// Sorted pairs of columns of A and C.
     Pairs(Vec<(I, I)>),
 }
 
@@ -54,7 +54,7 @@ impl<I: Index> Columns<I> {
         }
         Ok(Self::Table { ptr, at })
     }
-    /// Calls `f` with each entry's column in C and its position in the sorted row.
+    /// Calls `f` with the column in C of each extracted entry and its position in the sorted row.
     #[inline(always)]
     fn each(&self, row: &[I], mut f: impl FnMut(I, usize)) {
         match self {
@@ -91,10 +91,10 @@ impl<I: Index> Columns<I> {
     }
 }
 
-/// C = A(I, J): C(p, q) = A(I(p), J(q)) where that is an entry; rows sorted, those of A too.
+/// C = A(I, J): C(p, q) = A(I(p), J(q)) where that is an entry. All rows are sorted.
 ///
-/// Cost: O(|I| + |J| + entries of these rows), and O(ncols) unless they are far fewer than columns; sorting where J is
-/// not.
+/// Cost: O(|I| + |J| + entries of these rows), and O(ncols) unless the entries are far fewer than the columns; plus
+/// sorting if J is unsorted.
 /// # Errors
 /// [`Error::ListIndex`]; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
@@ -121,7 +121,7 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
                 Columns::Range(_) => "are a range",
                 Columns::Map(_) => "are looked up in a table of all columns",
                 Columns::Table { .. } => "repeat, and are looked up in a table of all columns",
-                Columns::Pairs(_) => "are searched: they are few beside all columns",
+                Columns::Pairs(_) => "are searched, being far fewer than all columns",
             }
         )
     });
@@ -135,7 +135,7 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
             let mut n = 0;
             for (p, len) in block.zip(lens) {
                 let start = n;
-                // What is not taken is written over: no branch to be guessed.
+                // Branch-free: an entry that is not extracted is overwritten by the next.
                 for (j, x) in a.row(rows.at(p)).iter().zip(&values[entries_of(p)]) {
                     let q = map[j.get()];
                     (cols[n], to[n]) = (q, *x);
@@ -185,9 +185,9 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
 }
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// A(rows, columns), each a list of indices in any order, with repeats or without (`GrB_extract`); rows sorted.
+    /// A(rows, columns) for lists of indices in any order, with or without repeats (`GrB_extract`); rows sorted.
     ///
-    /// Cost: O(|I| + |J| + entries of these rows), and O(columns) unless they are far more than these.
+    /// Cost: O(|I| + |J| + entries of these rows), and O(columns) unless the columns far outnumber these entries.
     /// ```
     /// use sparring::par::Threads;
     /// use sparring::sparse::IndexList;
@@ -205,7 +205,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         let (pattern, values) = extract_values(threads, a.pattern(), a.values(), (rows, columns))?;
         Self::with_pattern(Arc::new(pattern), values)
     }
-    /// A(rows, columns) of two ranges.
+    /// A(rows, columns) for two ranges.
     ///
     /// ```
     /// use sparring::Csr;
@@ -221,9 +221,9 @@ impl<T: Value, I: Index> Csr<T, I> {
     }
 }
 
-/// T(I(p), J(q)) = A(p, q), the matrix of this shape with A's entries where `C(I, J)` has them; rows sorted.
+/// T(I(p), J(q)) = A(p, q): the matrix of this shape with the entries of A scattered to its part (I, J); rows sorted.
 ///
-/// Cost: O(rows of T + |J| + nnz(A)); sorting where J or rows of A are not sorted.
+/// Cost: O(rows of T + |J| + nnz(A)), plus sorting if J or rows of A are unsorted.
 /// # Errors
 /// [`Error::Shape`] unless A is |I|×|J|; [`Error::ListIndex`], [`Error::RepeatedIndex`];
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
@@ -258,7 +258,7 @@ pub(crate) fn place_values<T: Copy + Send + Sync, I: Index>(
     in_rows(threads, Pattern::from_parts(nrows, ncols, row_ptr, cols, a.is_sorted() && to.is_sorted()), values)
 }
 
-/// The entries A(i, j) with i in I and j in J; rows sorted, those of A too.
+/// The entries A(i, j) with i in I and j in J. All rows are sorted.
 ///
 /// Cost: O(nrows + ncols / 64 + |I| + |J| + nnz(A)).
 /// # Errors
@@ -287,7 +287,7 @@ pub(crate) fn within_values<T: Copy + Send + Sync, I: Index>(
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, a.is_sorted()), values))
 }
 
-/// Whether an index is in a list.
+/// A set of indices.
 pub(super) enum Members {
     Range(Range<usize>),
     Bits(Bitmap),
@@ -310,7 +310,7 @@ impl Members {
     }
 }
 
-/// The matrix, its rows sorted. A copy in each caller would be 37 kB of the C library.
+/// The matrix with sorted rows. Inlined into each caller, the copies would take 37 kB of the C library.
 #[inline(never)]
 fn in_rows<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
@@ -320,9 +320,9 @@ fn in_rows<T: Copy + Send + Sync, I: Index>(
     if pattern.is_sorted() { Ok((pattern, values)) } else { sorted_values(threads, &pattern, &values) }
 }
 
-/// Positions in `0..entries.len()` of a vector's entries that w = v(I) has, and where they stand in w: both lists.
+/// The entries of w = v(I) as two lists: their positions in `0..entries.len()` of v's entries, and their indices in w.
 ///
-/// Cost: O(|I|), times a binary search where v is a list.
+/// Cost: O(|I|), times a binary search if v is a list.
 /// # Errors
 /// [`Error::ListIndex`]; [`Error::OutOfMemory`].
 pub(crate) fn extract_positions(

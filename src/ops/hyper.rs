@@ -1,4 +1,4 @@
-//! C = A ⊕.⊗ B of matrices most of whose rows are empty: nothing costs O(nrows) or O(ncols).
+//! C = A ⊕.⊗ B for hypersparse matrices: no step costs O(nrows) or O(ncols).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,12 +9,11 @@ use crate::sparse::HyperCsr;
 use crate::spgemm::{self, Options, Request};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// `C(i, j) = ⊕ over k of A(i, k) ⊗ B(k, j)`: the product of the stored rows, C's stored rows being those that have
-/// entries.
+/// `C(i, j) = ⊕ over k of A(i, k) ⊗ B(k, j)`: the product of the stored rows. C stores its nonempty rows.
 ///
-/// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, whatever m, k and
-/// n are; per thread what the product of the stored rows takes (see [`spgemm::symbolic`]). A ⊗ that reads i or k runs
-/// on one thread. The bits are those of the product of [`into_csr`](HyperCsr::into_csr), for any number of threads.
+/// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, independent of m,
+/// k and n; per thread the scratch of the product of the stored rows (see [`spgemm::symbolic`]). A ⊗ that reads i or k
+/// runs on one thread. The result is bitwise that of [`into_csr`](HyperCsr::into_csr), for any number of threads.
 ///
 /// Source of the format: Buluç and Gilbert 2008 (doubly compressed rows).
 /// # Errors
@@ -34,7 +33,7 @@ pub(crate) fn mxm_hyper<R: Semiring, I: Index>(
     if mul.reads("i") || mul.reads("k") {
         return by_definition(ring, a, b);
     }
-    let c = product(threads, budget, ring, &by_places(threads, a, b)?, b.compact())?;
+    let c = product(threads, budget, ring, &renumber_columns(threads, a, b)?, b.compact())?;
     without_empty_rows(m, a.rows(), c)
 }
 
@@ -50,7 +49,7 @@ fn product<R: Semiring, I: Index>(
     spgemm::numeric(threads, budget, &plan, ring, a, b)
 }
 
-/// Entry by entry, for ⊗ that is told the places of its operands: those of the stored rows are others.
+/// Entry by entry, for a positional ⊗: compaction renumbers the rows that it would see.
 fn by_definition<R: Semiring, I: Index>(
     ring: R,
     a: &HyperCsr<Lhs<R>, I>,
@@ -83,8 +82,8 @@ fn by_definition<R: Semiring, I: Index>(
     without_empty_rows(m, a.rows(), Csr::with_pattern(Arc::new(pattern), values)?)
 }
 
-/// The stored rows of A, with the place of a row of B for its index; entries whose row of B is empty are left out.
-fn by_places<T: Copy + Send + Sync, U: Send + Sync, I: Index>(
+/// The stored rows of A with column indices renumbered to the stored rows of B; drops entries whose row of B is empty.
+fn renumber_columns<T: Copy + Send + Sync, U: Send + Sync, I: Index>(
     threads: &Threads,
     a: &HyperCsr<T, I>,
     b: &HyperCsr<U, I>,
@@ -93,8 +92,8 @@ fn by_places<T: Copy + Send + Sync, U: Send + Sync, I: Index>(
     let (cols, values) = (a.compact().col_idx(), a.compact().values());
     let block = |t: usize| t * BLOCK..((t + 1) * BLOCK).min(cols.len());
     let blocks = cols.len().div_ceil(BLOCK);
-    // LAST is no place: B has fewer rows.
-    let places = append_blocks(
+    // LAST marks an empty row: B has fewer rows.
+    let columns = append_blocks(
         threads,
         "mxm",
         blocks,
@@ -106,19 +105,19 @@ fn by_places<T: Copy + Send + Sync, U: Send + Sync, I: Index>(
         },
     )?;
     let (nrows, row_ptr) = (a.compact().nrows(), a.compact().row_ptr());
-    let (sorted, nplaces) = (a.compact().pattern().is_sorted(), b.rows().len());
-    let kept = || places.iter().zip(values).filter(|(k, _)| **k != I::LAST);
+    let (sorted, ncols) = (a.compact().pattern().is_sorted(), b.rows().len());
+    let retained = || columns.iter().zip(values).filter(|(k, _)| **k != I::LAST);
     let mut ptr = filled(nrows + 1, 0usize, "row pointers")?;
     for i in 0..nrows {
-        ptr[i + 1] = ptr[i] + places[row_ptr[i]..row_ptr[i + 1]].iter().filter(|k| **k != I::LAST).count();
+        ptr[i + 1] = ptr[i] + columns[row_ptr[i]..row_ptr[i + 1]].iter().filter(|k| **k != I::LAST).count();
     }
     let live = ptr[nrows];
-    let values = collected(live, kept().map(|(_, x)| *x), "values")?;
-    let places = collected(live, kept().map(|(k, _)| *k), "columns")?;
-    Csr::with_pattern(Arc::new(Pattern::from_parts(nrows, nplaces, ptr, places, sorted)), values)
+    let values = collected(live, retained().map(|(_, x)| *x), "values")?;
+    let columns = collected(live, retained().map(|(k, _)| *k), "columns")?;
+    Csr::with_pattern(Arc::new(Pattern::from_parts(nrows, ncols, ptr, columns, sorted)), values)
 }
 
-/// The rows of `c` that have entries; row r is row `rows[r]` of `nrows`.
+/// The nonempty rows of `c`, whose row r is row `rows[r]` of `nrows`.
 fn without_empty_rows<T: Copy, I: Index>(nrows: usize, rows: &[I], c: Csr<T, I>) -> Result<HyperCsr<T, I>> {
     let live = c.row_ptr().windows(2).filter(|w| w[0] < w[1]).count();
     if live == rows.len() {

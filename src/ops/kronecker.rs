@@ -1,6 +1,6 @@
 //! C = A ⊗ B: the Kronecker product of two sparse matrices.
 //!
-//! Row (i, k) of C is row i of A with each entry replaced by row k of B, multiplied by it. So the pattern follows from
+//! Row (i, k) of C is row i of A with each entry replaced by row k of B, scaled by it. So the pattern follows from
 //! those of A and B without a search, and rows of C are written independently of each other. Source: GraphBLAS C API
 //! 2.1, §4.3.12 (`GrB_kronecker`).
 
@@ -12,21 +12,21 @@ use super::by_formula::OfTwo;
 use crate::algebra::words::Tile;
 use crate::algebra::{Array, BinaryOp, Host, V};
 use crate::kernels::{BLOCK, CompiledOp, Operand, fill, fill_any};
-use crate::par::{Fresh, Slots, Threads, collected, reserved};
+use crate::par::{OutputSlice, Threads, UninitOutput, collected, reserved};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 const NAME: &str = "kronecker";
-/// Entries of a row of B from which on it is multiplied where it stands; those of shorter rows are gathered.
+/// Minimum length of a row of B that is multiplied in place; shorter rows are gathered.
 const LONG: usize = 32;
-/// Entries of B up to which a block of A is multiplied by each of them in turn.
-const FEW: usize = 16;
+/// Maximum number of entries of B for multiplying a block of A by each of them in turn.
+const SMALL_B: usize = 16;
 const _: () = assert!(BLOCK == Tile::STRIDE);
 
 /// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
 ///
-/// Shapes: `a` m×n, `b` p×q, result mp×nq; the types of the entries may differ. Rows are sorted where those of both
-/// operands are. Cost: O(m·p + nnz(A)·nnz(B)) time, of hypersparse rows the stored ones for m and p, nothing beside the
-/// result.
+/// Shapes: `a` m×n, `b` p×q, result mp×nq; the types of the entries may differ. Rows are sorted if those of both
+/// operands are. Cost: O(m·p + nnz(A)·nnz(B)) time, where m and p count stored rows if hypersparse; no memory beyond
+/// the result.
 /// # Errors
 /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) does not fit the result's types; [`Error::OutOfMemory`],
 /// [`Error::Cancelled`].
@@ -60,7 +60,7 @@ pub(crate) fn kronecker<O: BinaryOp, I: Index>(
     Csr::with_pattern(Arc::new(c), values)
 }
 
-/// [`kronecker`] of hypersparse rows: that of the stored ones.
+/// [`kronecker`] of the stored rows of hypersparse matrices.
 fn of_stored_rows<O: BinaryOp, I: Index>(
     threads: &Threads,
     op: O,
@@ -78,9 +78,9 @@ fn of_stored_rows<O: BinaryOp, I: Index>(
     c.labelled(nrows as usize, Arc::new(collected(c.nrows(), labels, "labels of rows")?))
 }
 
-/// [`kronecker`] by an operator that is known at run time.
+/// [`kronecker`] with an operator known at run time.
 /// # Errors
-/// As there; [`Error::Unsupported`] for a formula that the processor cannot run.
+/// Those of [`kronecker`]; [`Error::Unsupported`] for a formula that the processor cannot run.
 pub(crate) fn kronecker_by_formula(
     threads: &Threads,
     op: &CompiledOp,
@@ -89,14 +89,14 @@ pub(crate) fn kronecker_by_formula(
 ) -> Result<(Arc<Pattern>, Array)> {
     let of = OfTwo::new(op, a.values, b.values)?;
     let c = pattern(threads, a.pattern, b.pattern)?;
-    if (1..=FEW).contains(&b.values.len()) {
-        return Ok((Arc::new(c), with_few(threads, op, a, b)?));
+    if (1..=SMALL_B).contains(&b.values.len()) {
+        return Ok((Arc::new(c), with_small_b(threads, op, a, b)?));
     }
     let values = fill_any(op.ty(), threads, NAME, &row_blocks(&c)?, &|r| c.row_ptr()[r], &|rows, z| {
         let (mut positions, mut n, mut at) = ([(0, 0); BLOCK], 0, 0);
         each_row(a.pattern, b.pattern, rows, |of_a, of_b| {
             if of_b.len() >= LONG {
-                of.meet(&positions[..n], &mut z.part(at..at + n));
+                of.at_pairs(&positions[..n], &mut z.part(at..at + n));
                 (n, at) = (0, at + n);
                 for p in of_a {
                     of.with_each(p, of_b.clone(), &mut z.part(at..at + of_b.len()));
@@ -108,33 +108,33 @@ pub(crate) fn kronecker_by_formula(
                 positions[n] = pair;
                 n += 1;
                 if n == BLOCK {
-                    of.meet(&positions, &mut z.part(at..at + BLOCK));
+                    of.at_pairs(&positions, &mut z.part(at..at + BLOCK));
                     (n, at) = (0, at + BLOCK);
                 }
             }
         });
-        of.meet(&positions[..n], &mut z.part(at..at + n));
+        of.at_pairs(&positions[..n], &mut z.part(at..at + n));
     })?;
     Ok((Arc::new(c), values))
 }
 
-/// The values where B has few entries: a block of A's is multiplied by one entry of B after the other, and the products
-/// go to their places in the rows of C.
-fn with_few(threads: &Threads, op: &CompiledOp, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
+/// The values for a B with few entries: a block of A's values is multiplied by each entry of B in turn, and the
+/// products are scattered to their positions in the rows of C.
+fn with_small_b(threads: &Threads, op: &CompiledOp, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
     let of = OfTwo::new(op, a.values, b.values)?;
     let (of_a, of_b, n) = (a.pattern.row_ptr(), b.pattern.row_ptr(), b.values.len());
     let rows = blocks(a.pattern.nrows(), &|i| (of_a[i] * n + i * b.pattern.nrows()) as u64)?;
     let rows_of_b = (0..b.pattern.nrows()).map(|k| of_b[k]..of_b[k + 1]).filter(|row| !row.is_empty());
     let rows_of_b = collected(n, rows_of_b, "rows")?;
-    let mut rooms = reserved(threads.workers(rows.len()), "products")?;
+    let mut buffers = reserved(threads.workers(rows.len()), "products")?;
     for _ in 0..threads.workers(rows.len()) {
-        rooms.push(Array::zeros(op.ty(), n * BLOCK)?);
+        buffers.push(Array::zeros(op.ty(), n * BLOCK)?);
     }
-    let rooms = Mutex::new(rooms);
-    let rooms = || rooms.lock().unwrap_or_else(PoisonError::into_inner);
+    let buffers = Mutex::new(buffers);
+    let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
     fill_any(op.ty(), threads, NAME, &rows, &|i| of_a[i] * n, &|rows, z| {
         let (start, end) = (of_a[rows.start], of_a[rows.end]);
-        let Some(mut products) = rooms().pop() else { unreachable!("each thread has room for products") };
+        let Some(mut products) = buffers().pop() else { unreachable!("each thread has a product buffer") };
         let mut first_row = rows.start;
         for first in (start..end).step_by(BLOCK) {
             let block = first..end.min(first + BLOCK);
@@ -159,11 +159,11 @@ fn with_few(threads: &Threads, op: &CompiledOp, a: Operand<'_>, b: Operand<'_>) 
             });
             z.spread(&products.slice(), &rows_of_b, parts);
         }
-        rooms().push(products);
+        buffers().push(products);
     })
 }
 
-/// Writes the columns of a row of C: for each column of A those of the row of B.
+/// Writes the columns of a row of C: those of the row of B for each column of A.
 #[inline(always)]
 fn columns<I: Index>(to: &mut [I], of_a: &[I], of_b: &[I], width: usize) {
     #[inline(always)]
@@ -184,16 +184,16 @@ fn columns<I: Index>(to: &mut [I], of_a: &[I], of_b: &[I], width: usize) {
     }
 }
 
-/// Where C has entries.
+/// The pattern of C.
 fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Pattern<I>> {
     let nrows = product("rows of a Kronecker product", a.nrows(), b.nrows(), usize::MAX - 1)?;
     let ncols = product("columns of a Kronecker product", a.ncols(), b.ncols(), I::MAX_LEN)?;
     let nnz = product("entries of a Kronecker product", a.nnz(), b.nnz(), usize::MAX)?;
-    // Before row (i, k) come all rows of A before i with all of B, and row i with the rows of B before k.
+    // Row (i, k) is preceded by all rows of A before i with all of B, and by row i with the rows of B before k.
     let of_a = blocks(a.nrows(), &|i| (i * b.nrows()) as u64)?;
     let row_of_a = |t: usize| t.checked_sub(1).map_or(0, |t| of_a[t].end);
     let start = |t: usize| if t > of_a.len() { nrows + 1 } else { row_of_a(t) * b.nrows() };
-    let fill = |(): &mut (), t: usize, slots: &mut Slots<'_, usize>| {
+    let fill = |(): &mut (), t: usize, slots: &mut OutputSlice<'_, usize>| {
         let slots = slots.rest(nnz);
         for i in of_a.get(t).cloned().unwrap_or_default() {
             let (before, len) = (a.row_ptr()[i] * b.nnz(), a.row(i).len());
@@ -202,10 +202,11 @@ fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Resul
         }
         Ok(())
     };
-    let row_ptr = Fresh::new(nrows + 1, "row pointers")?.fill(threads, NAME, of_a.len() + 1, start, || Ok(()), fill)?;
+    let row_ptr =
+        UninitOutput::new(nrows + 1, "row pointers")?.fill(threads, NAME, of_a.len() + 1, start, || Ok(()), fill)?;
     let blocks = blocks(nrows, &|r| (row_ptr[r] + r) as u64)?;
     let start = |t: usize| t.checked_sub(1).map_or(0, |t| row_ptr[blocks[t].end]);
-    let cols = Fresh::new(nnz, "column indices")?.fill(
+    let cols = UninitOutput::new(nnz, "column indices")?.fill(
         threads,
         NAME,
         blocks.len(),
@@ -224,7 +225,7 @@ fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Resul
     Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, nnz == 0 || a.is_sorted() && b.is_sorted()))
 }
 
-/// Calls `f` with the entries of A and of B whose products are each of some rows of C.
+/// Calls `f` with the entries of A and of B whose products make up each of some rows of C.
 #[inline(always)]
 fn each_row<I: Index>(
     a: &Pattern<I>,
@@ -268,7 +269,7 @@ mod tests {
         Csr::new(lens.len(), ncols, ptr.collect(), cols, values).unwrap()
     }
 
-    /// Few entries of B and more, empty rows, rows of A beyond a block of an operator: the bits of the typed loops.
+    /// B with few entries and with many, empty rows, rows of A longer than an operator block: bitwise the typed loops.
     #[test]
     fn products_by_name_are_those_by_types() {
         let mut lens: Vec<usize> = (0..900).map(|i| [2, 0, 5, 1, 0, 0, 40][i % 7]).collect();

@@ -1,22 +1,23 @@
-//! Operations beside the product of two sparse matrices: with vectors and dense matrices, entry by entry, and folds.
+//! All operations but the sparse matrix product: products with vectors and dense matrices, elementwise operations,
+//! folds.
 //!
 //! | operation | formula |
 //! | --- | --- |
 //! | [`mxv_entries`] | y = A ⊕.⊗ x |
 //! | [`vxm_entries`] | yᵀ = xᵀ ⊕.⊗ A |
-//! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
+//! | [`spmm`] | Y = A ⊕.⊗ X, X and Y dense |
 //! | [`mxm_hyper`] | C = A ⊕.⊗ B of hypersparse matrices |
-//! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B where either, or both, have an entry |
+//! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B on the union, or the intersection, of their patterns |
 //! | [`kronecker`] | C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) |
 //! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
-//! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
+//! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over all entries |
 //! | [`union_spmv`] | y(i) = ⊕ over A(i, :) ∪ x of A(i, k) ⊗ x(k), an absent operand being 0 |
-//! | [`union_mxm`] | C(i, j) = ⊕ over A(i, :) ∪ B(j, :) of A(i, k) ⊗ B(j, k), likewise |
+//! | [`union_mxm`] | C(i, j) = ⊕ over A(i, :) ∪ B(j, :) of A(i, k) ⊗ B(j, k), an absent operand being 0 |
 //!
-//! A fold starts at the identity of ⊕. Results are the same bits for any number of threads. Work goes to the threads in
-//! blocks; each block done is progress, which the callback may answer by stopping ([`Threads::on_progress`]).
+//! A fold starts at the identity of ⊕. Results are bitwise the same for any number of threads. Work is scheduled in
+//! blocks; each finished block is reported as progress, and the callback may cancel ([`Threads::on_progress`]).
 //!
-//! What does not depend on the operator is compiled once for a type of values: it reaches the loops through closures
+//! Code that does not depend on the operator is compiled once per value type: it calls the loops through closures
 //! behind `dyn`, once per block.
 //!
 //! [`Threads::on_progress`]: crate::par::Threads::on_progress
@@ -34,13 +35,13 @@ mod ewise;
 mod extract;
 mod hyper;
 mod kronecker;
-mod mxd;
 mod mxv;
 mod mxv_entries;
 mod ranked;
 mod reduce;
 mod restrict;
 mod select;
+mod spmm;
 mod union;
 pub(crate) mod vector;
 mod vxm;
@@ -54,11 +55,11 @@ pub(crate) use direction::{Direction, check_transpose, products};
 pub(crate) use ewise::{ewise_add, ewise_mult};
 pub(crate) use hyper::mxm_hyper;
 pub(crate) use kronecker::kronecker;
-pub(crate) use mxd::{mxd, mxd_into};
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
 pub(crate) use reduce::{reduce, reduce_rows};
-pub(crate) use restrict::{nonzero, restrict};
+pub(crate) use restrict::{apply_mask, nonzero};
 pub(crate) use select::{keep, select};
+pub(crate) use spmm::{spmm, spmm_into};
 pub(crate) use union::{union_mxm, union_spmv};
 
 use std::sync::Arc;
@@ -68,13 +69,13 @@ use crate::kernels::{CompiledOp, Operand};
 use crate::par::Threads;
 use crate::{Csr, Index, Pattern, Result};
 
-/// The pairs of entries of A and B that an operator ∘ joins, of operations C = A ∘ B on matrices, whose types may
-/// differ.
+/// The pairs of entries of A and B that the operator ∘ combines, for operations C = A ∘ B on matrices of possibly
+/// different types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// Entries at the same place: [`ewise_mult`](crate::backend::Backend::ewise_mult).
+    /// Entries at the same position: [`ewise_mult`](crate::backend::Backend::ewise_mult).
     EwiseMult,
-    /// Each entry of A with each of B: [`kronecker`](crate::backend::Backend::kronecker).
+    /// Every entry of A with every entry of B: [`kronecker`](crate::backend::Backend::kronecker).
     Kronecker,
 }
 
@@ -86,7 +87,7 @@ impl Pairing {
             Self::Kronecker => "kronecker",
         }
     }
-    /// C, by types.
+    /// C, with a statically typed operator.
     pub(crate) fn typed<O: BinaryOp, I: Index>(
         self,
         threads: &Threads,
@@ -99,7 +100,7 @@ impl Pairing {
             Self::Kronecker => kronecker(threads, op, a, b),
         }
     }
-    /// C, by an operator that is known at run time; rows of A and B are sorted if they have [to be](Self::sorts).
+    /// C, with an operator known at run time; rows of A and B are sorted if [required](Self::sorts).
     pub(crate) fn by_formula(
         self,
         threads: &Threads,
@@ -112,7 +113,7 @@ impl Pairing {
             Self::Kronecker => kronecker::kronecker_by_formula(threads, op, a, b),
         }
     }
-    /// Whether rows of the operands have to be sorted.
+    /// Whether the operands must have sorted rows.
     pub(crate) fn sorts(self) -> bool {
         self == Self::EwiseMult
     }

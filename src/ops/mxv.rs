@@ -7,7 +7,7 @@ use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring,
 use crate::simd::{FloatRows, RowsOf};
 use crate::{Csr, Index};
 
-/// Ranges of neighbours that are allowed.
+/// Maximal ranges of consecutive allowed indices.
 pub(super) fn runs(block: Range<usize>, allows: impl Fn(usize) -> bool) -> impl Iterator<Item = Range<usize>> {
     let mut at = block.start;
     std::iter::from_fn(move || {
@@ -17,14 +17,14 @@ pub(super) fn runs(block: Range<usize>, allows: impl Fn(usize) -> bool) -> impl 
     })
 }
 
-/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, for some rows, `e` the identity of ⊕; a row without
-/// entries gives `e`.
+/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, for some rows, `e` the identity of ⊕; an empty row yields
+/// `e`.
 ///
-/// ⊗ that looks at its place sees (i, k, 0). A row is folded in the order in which its entries are stored, and the fold
-/// stops soon after it has met the terminal value of ⊕. `PlusTimes` of f32 and f64 has eight sums a row instead, which
-/// need not wait for each other: sum s has the entries s, s + 8, … of the row from 0 on, and the row is ((s₀ + s₁) +
-/// (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). Either way the bits are the same on every processor, for any number of threads
-/// and under any mask.
+/// A positional ⊗ sees (i, k, 0). A row is folded in storage order, and the fold stops soon after reaching the terminal
+/// value of ⊕. `PlusTimes` of f32 and f64 keeps eight independent partial sums per row instead, to break the dependency
+/// chain: sum s has the entries s, s + 8, … of the row, starting from 0, and the row is ((s₀ + s₁) + (s₂ + s₃)) +
+/// ((s₄ + s₅) + (s₆ + s₇)). Either way the result is bitwise the same on every processor, for any number of threads and
+/// under any mask.
 pub(super) fn rows<R: Semiring, I: Index>(
     ring: R,
     a: &Csr<Lhs<R>, I>,

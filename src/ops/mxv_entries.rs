@@ -1,4 +1,4 @@
-//! y = A ⊕.⊗ x where x has entries at some places: y has one where row and vector meet.
+//! y = A ⊕.⊗ x for sparse x: y has an entry where row and vector share an index.
 
 use std::ops::Range;
 
@@ -11,12 +11,11 @@ use crate::par::{Threads, collected, filled, note, zero_values};
 use crate::sparse::{Bitmap, MaskSpec, VectorPattern, View, bit};
 use crate::{Csr, Error, Index, Result, Vector};
 
-/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, or in that of
-/// [`mxv`](super::mxv()) if x has all, e the identity of ⊕; y has an entry where there is such a k and where the mask
-/// allows it.
+/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k where A and x both have an entry, in the order of A's row, or in that of
+/// [`mxv`](super::mxv()) if x is full, e the identity of ⊕. y has an entry if there is such a k and the mask allows it.
 ///
-/// Cost: O(m + nnz(A)) time; where the mask allows at most one row in 16, O(entries of the mask and of the rows that it
-/// allows), and O(n / 64 + nnz(x)) if x is a list and these entries are more.
+/// Cost: O(m + nnz(A)) time. If the mask allows at most one row in 16: O(entries of the mask and of the rows that it
+/// allows), and O(n / 64 + nnz(x)) if x is a list and these entries outnumber that.
 pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
@@ -33,12 +32,12 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     if x.nnz() == 0 || mask.is_some_and(|mask| mask.count() == 0) {
         return Vector::empty(m);
     }
-    let few = mask.filter(|mask| mask.count() <= m / Vector::<Out<R>, I>::SPARSE);
-    let few = few.map(|mask| mask.to_list()).transpose()?;
-    let work = few.as_ref().map_or(a.nnz(), |rows| rows.iter().map(|i| a.row(i.get()).0.len()).sum());
+    let listed = mask.filter(|mask| mask.count() <= m / Vector::<Out<R>, I>::SPARSE);
+    let listed = listed.map(|mask| mask.to_list()).transpose()?;
+    let work = listed.as_ref().map_or(a.nnz(), |rows| rows.iter().map(|i| a.row(i.get()).0.len()).sum());
     let (bits, values);
     let entries = match x.view() {
-        // A bit is tested faster than a list is searched, once there are as many entries as it takes to make the bits.
+        // Testing a bit is faster than searching a list, once the lookups outnumber the words of the bitmap.
         View::List(ks, xs) if work > x.len() / 64 => {
             let mut spread = zero_values(x.len(), "a bitmap vector")?;
             ks.iter().zip(xs).for_each(|(k, &x)| spread[k.get()] = x);
@@ -47,7 +46,7 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
         }
         entries => entries,
     };
-    note(|| match (&few, entries) {
+    note(|| match (&listed, entries) {
         (Some(list), _) => format!(
             "  the {} rows that the mask allows, of {m}: at most one in {}",
             list.len(),
@@ -57,14 +56,14 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
         (None, View::Bitmap(..)) => "  all rows, each entry looked up by a bit of the vector".into(),
         (None, View::List(..)) => "  all rows, each entry searched in the vector's list".into(),
     });
-    match few {
-        Some(list) => few_rows(threads, ring, a, entries, &list),
+    match listed {
+        Some(list) => listed_rows(threads, ring, a, entries, &list),
         None => all_rows(threads, ring, a, entries, mask),
     }
 }
 
 /// y(i) for the rows of a list.
-fn few_rows<R: Semiring, I: Index>(
+fn listed_rows<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
     a: &Csr<Lhs<R>, I>,
@@ -131,7 +130,7 @@ fn all_rows<R: Semiring, I: Index>(
     Vector::from_bitmap(found, y)
 }
 
-/// Whether row i and x meet; y(i) then, over the identity that is there.
+/// Whether row i and x share an index; if so writes y(i), over an initial identity.
 #[inline(always)]
 fn row<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: View<'_, Rhs<R>, I>, i: usize, y: &mut Out<R>) -> bool {
     if let View::Full(x) = x {
@@ -167,7 +166,7 @@ fn entry<T: Value, I: Index>(x: View<'_, T, I>, k: I) -> Option<T> {
     }
 }
 
-/// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise.
+/// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k where x and A both have an entry; see [`mxv_entries`].
 pub(crate) fn vxm_entries<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,

@@ -1,7 +1,8 @@
-//! Sums of a short list of products by column, in the order of columns, without sorting it.
+//! Sums of a short list of products by column, in column order, without sorting the list.
 //!
-//! A bit for each column is kept from one product to the next and is 0 between them, so a product costs what its list
-//! does: a search along a path of a million vertices takes a million steps of a few entries each.
+//! A bitmap of the columns is retained from one product to the next, all 0 between them, so the cost of a product
+//! depends on the length of its list: a search along a path of a million vertices takes a million steps of a few
+//! entries each.
 
 use std::cell::RefCell;
 
@@ -12,26 +13,26 @@ use crate::par::{filled, reserved};
 use crate::sparse::{ones, out_of_memory};
 use crate::{Index, Result};
 
-/// Columns at most: their bits and ranks take 13 MiB, kept by each thread that asked.
+/// Maximum number of columns: their bits and ranks take 13 MiB, retained by each calling thread.
 pub(super) const COLUMNS: usize = 1 << 26;
 
-/// Columns that are marked; none between two uses.
+/// A bitmap of touched columns with ranks; empty between uses.
 #[derive(Default)]
-struct Marks {
-    /// A bit for each column.
+struct RankedBitmap {
+    /// One bit per column.
     columns: Vec<u64>,
-    /// A bit for each word of `columns` that is not 0.
+    /// One bit per word of `columns`, set if it is nonzero.
     words: Vec<u64>,
-    /// Columns marked in the words before each one, where it is not 0.
+    /// Number of touched columns before each word, if it is nonzero.
     before: Vec<u32>,
-    /// Words of `words` that the columns of this use take.
+    /// Length of the part of `words` in use.
     used: usize,
 }
 
-thread_local!(static KEPT: RefCell<Marks> = RefCell::default());
+thread_local!(static CACHE: RefCell<RankedBitmap> = RefCell::default());
 
-impl Marks {
-    /// Makes room for `n` columns.
+impl RankedBitmap {
+    /// Resizes for `n` columns.
     fn fit(&mut self, n: usize) -> Result<()> {
         self.used = 0;
         grow(&mut self.columns, n.div_ceil(64))?;
@@ -40,7 +41,7 @@ impl Marks {
         self.used = n.div_ceil(64 * 64);
         Ok(())
     }
-    /// Marks columns; how many they are.
+    /// Sets the bits of the columns; returns the number of newly set ones.
     fn mark<W, I: Index>(&mut self, list: &[(I, W)]) -> usize {
         let mut count = 0;
         for (j, _) in list {
@@ -51,7 +52,7 @@ impl Marks {
         }
         count
     }
-    /// Appends the marked columns, increasing.
+    /// Appends the touched columns, increasing.
     fn list<I: Index>(&mut self, columns: &mut Vec<I>) {
         for w in ones(&self.words[..self.used]) {
             // The list of products is shorter than 2³².
@@ -63,20 +64,20 @@ impl Marks {
             }
         }
     }
-    /// Position of a marked column among them.
+    /// The rank of a touched column among the touched columns.
     #[inline(always)]
     fn rank(&self, j: usize) -> usize {
         let below = self.columns[j / 64] & ((1 << (j % 64)) - 1);
         self.before[j / 64] as usize + below.count_ones() as usize
     }
-    /// Takes all marks away.
+    /// Clears all bits.
     fn clear(&mut self) {
         for w in ones(&self.words[..self.used]) {
             self.columns[w] = 0;
         }
         self.words[..self.used].fill(0);
     }
-    /// The marked columns and their sums, for products in `n` columns.
+    /// The touched columns and their sums, for products in `n` columns.
     fn sums<W: Word, I: Index>(
         &mut self,
         products: &dyn Listed<W, I>,
@@ -99,13 +100,13 @@ impl Marks {
 
 fn grow<T: Copy + Default>(v: &mut Vec<T>, len: usize) -> Result<()> {
     if v.len() < len {
-        v.try_reserve_exact(len - v.len()).map_err(|_| out_of_memory::<T>("marks of columns", len))?;
+        v.try_reserve_exact(len - v.len()).map_err(|_| out_of_memory::<T>("a bitmap of columns", len))?;
         v.resize(len, T::default());
     }
     Ok(())
 }
 
-/// Columns and their sums, of `flops` products of the first `entries` entries of x, in `n` columns.
+/// Columns and their sums, for the `flops` products of the first `entries` entries of x, in `n` columns.
 ///
 /// Cost: O(flops + n / 4096) time and O(flops + n / 5) bytes; each sum folds in the order of the list.
 /// # Errors
@@ -119,10 +120,10 @@ pub(super) fn sums<W: Word, I: Index>(
     let mut list = Vec::new();
     room(&mut list, flops, "products of a vector and a matrix")?;
     products.append(0..entries, &mut list);
-    // What a panic leaves is not kept.
-    let mut marks = KEPT.take();
-    let made = marks.sums(products, &mut list, n);
-    marks.clear();
-    KEPT.set(marks);
-    made
+    // Taken out of the thread local, so that a panic drops a half-cleared bitmap.
+    let mut bitmap = CACHE.take();
+    let sums = bitmap.sums(products, &mut list, n);
+    bitmap.clear();
+    CACHE.set(bitmap);
+    sums
 }

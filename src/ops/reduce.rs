@@ -9,13 +9,12 @@ use crate::{Csr, Index, Result};
 /// Entries that [`reduce`] folds at a time.
 pub(super) const PART: usize = 1 << 14;
 
-/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i, `e` the identity of ⊕, which is what a row without entries
-/// gives.
+/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i, `e` the identity of ⊕; an empty row yields `e`.
 ///
-/// The fold runs in the order in which they are stored, and stops soon after it has met the terminal value of ⊕. But
-/// rows of more than sixteen entries that are added ([`Plus`](crate::algebra::Plus)) have sixteen sums, which need not
-/// wait for each other: sum s has the entries s, s + 16, … from 0 on, then neighbours are joined until there is one.
-/// Cost: O(nrows + nnz) time, nothing beside the result.
+/// The fold runs in storage order, and stops soon after reaching the terminal value of ⊕. Exception: sums
+/// ([`Plus`](crate::algebra::Plus)) of more than sixteen entries keep sixteen independent partial sums, to break the
+/// dependency chain. Sum s has the entries s, s + 16, …, starting from 0; adjacent sums are then added pairwise until
+/// one is left. Cost: O(nrows + nnz) time, no memory beyond the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn reduce_rows<M: Monoid, I: Index>(
@@ -32,9 +31,9 @@ pub(crate) fn reduce_rows<M: Monoid, I: Index>(
 
 /// ⊕ over all entries; the identity if there are none.
 ///
-/// The values, row by row as stored, are cut after every 16 384th. Each part is folded as a row by [`reduce_rows`], and
-/// so are then the results of the parts: for floats this is another rounding than one long fold, and the same for any
-/// number of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
+/// The values, in storage order, are cut after every 16 384th. Each part is folded like a row of [`reduce_rows`], and
+/// so are the results of the parts: for floats this rounds differently from one long fold, but the same for any number
+/// of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<M::Out> {
@@ -44,7 +43,7 @@ pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<
 /// The fold of [`reduce`] over an array.
 pub(super) fn fold_all<M: Monoid>(threads: &Threads, monoid: M, values: &[M::Out]) -> Result<M::Out> {
     let parts = values.len().div_ceil(PART);
-    // A part is never empty: the identity of `Any` is one on the left only.
+    // Parts are never empty: the identity of `Any` is a left identity only.
     let part = |p: usize| &values[p * PART..values.len().min((p + 1) * PART)];
     let of_parts =
         fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64)?, &|p| p, M::IDENTITY, &|block, y| {

@@ -1,4 +1,4 @@
-//! The entries of a matrix that a mask lets through, and the mask that a matrix of values is.
+//! The entries of a matrix that a mask allows, and the value mask of a matrix.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::par::Threads;
 use crate::sparse::count_rows;
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// The entries of A where the mask has one, or with `complement` where it has none; rows sorted.
+/// The entries of A in the mask, or with `complement` those outside it; rows sorted.
 ///
-/// Shapes: both m×n. Cost: O(m + nnz(A) + nnz(M)) time, nothing beside the result.
+/// Shapes: both m×n. Cost: O(m + nnz(A) + nnz(M)) time, no memory beyond the result.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
-pub(crate) fn restrict<T: Value, I: Index>(
+pub(crate) fn apply_mask<T: Value, I: Index>(
     threads: &Threads,
     a: &Csr<T, I>,
     mask: &Pattern<I>,
@@ -28,12 +28,12 @@ pub(crate) fn restrict<T: Value, I: Index>(
         sorted = mask.sorted(threads)?;
         &sorted
     };
-    let (pattern, values) = restrict_values(threads, a.pattern(), a.values(), mask, complement)?;
+    let (pattern, values) = apply_mask_values(threads, a.pattern(), a.values(), mask, complement)?;
     Csr::with_pattern(Arc::new(pattern), values)
 }
 
-/// [`restrict`], for values or for words; rows are sorted.
-pub(crate) fn restrict_values<T: Copy + Send + Sync, I: Index>(
+/// [`apply_mask`] on typed values or on words; rows are sorted.
+pub(crate) fn apply_mask_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
     values: &[T],
@@ -51,14 +51,14 @@ pub(crate) fn restrict_values<T: Copy + Send + Sync, I: Index>(
         || Ok(()),
         |(): &mut (), i| {
             let mut n = 0;
-            each_let(a.row(i), mask.row(i), complement, |_| n += 1);
+            each_allowed(a.row(i), mask.row(i), complement, |_| n += 1);
             Ok(n)
         },
     )?;
     let append = |rows: Range<usize>, cols: &mut Vec<I>, to: &mut Vec<T>| {
         for i in rows {
             let (js, xs) = (a.row(i), &values[a.row_ptr()[i]..a.row_ptr()[i + 1]]);
-            each_let(js, mask.row(i), complement, |p| {
+            each_allowed(js, mask.row(i), complement, |p| {
                 cols.push(js[p]);
                 to.push(xs[p]);
             });
@@ -68,9 +68,9 @@ pub(crate) fn restrict_values<T: Copy + Send + Sync, I: Index>(
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
-/// Calls `f` with the position of each of the sorted columns that the sorted mask has, or has not.
+/// Calls `f` with the position of each sorted column that is in the sorted mask, or with `complement` not in it.
 #[inline(always)]
-fn each_let<I: Index>(cols: &[I], mask: &[I], complement: bool, mut f: impl FnMut(usize)) {
+fn each_allowed<I: Index>(cols: &[I], mask: &[I], complement: bool, mut f: impl FnMut(usize)) {
     let mut q = 0;
     for (p, j) in cols.iter().enumerate() {
         while mask.get(q).is_some_and(|m| m < j) {
@@ -82,7 +82,7 @@ fn each_let<I: Index>(cols: &[I], mask: &[I], complement: bool, mut f: impl FnMu
     }
 }
 
-/// Where the values of A are not 0.
+/// The pattern of the nonzero values of A.
 pub(crate) fn nonzero<T: Num, I: Index>(threads: &Threads, a: &Csr<T, I>) -> Result<Arc<Pattern<I>>> {
     if a.values().iter().all(|x| *x != T::ZERO) {
         return Ok(Arc::clone(a.pattern()));

@@ -1,4 +1,4 @@
-//! The entries of a matrix that an operator keeps.
+//! The entries of a matrix that an operator selects.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::{Csr, Index, Pattern, Result};
 
 /// The entries of A for which `f(A(i, j), i, j, s)` holds; rows sorted.
 ///
-/// Cost: O(nrows + nnz) time, nothing of this size beside the result; rows that are not sorted are sorted first.
+/// Cost: O(nrows + nnz) time, no memory of this size beyond the result; unsorted rows are sorted first.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
@@ -35,10 +35,10 @@ pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
     Csr::with_pattern(Arc::new(c), values)
 }
 
-/// Writes for each entry of some rows whether it is kept, over flags that are not set.
+/// Sets the flags of the selected entries of some rows; all are initially clear.
 pub(crate) type Keeps<'a> = dyn Fn(Range<usize>, &mut [bool]) + Sync + 'a;
 
-/// The entries that `keeps` keeps: by words, so that it is compiled once for a size.
+/// The entries selected by `keeps`: on words, so that it is compiled once per value size.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn keep<T: Value, I: Index>(
@@ -55,25 +55,25 @@ struct Keep<'a, I: Index> {
     keeps: &'a Keeps<'a>,
 }
 impl<I: Index> Moves for Keep<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         keep_values(self.threads, self.a, values, self.keeps)
     }
 }
 
-/// Flags that are looked at together.
+/// Flags tested together.
 const CHUNK: usize = 8;
 
-/// Flags as bytes of a number, the first the lowest.
+/// Flags as the bytes of a number, the first lowest.
 #[inline(always)]
 fn bytes(kept: &[bool; CHUNK]) -> u64 {
     u64::from_le_bytes(kept.map(u8::from))
 }
 
-/// How many of the first `len` flags are set; `more` has [`CHUNK`] behind them.
+/// The number of set flags among the first `len`; `more` has [`CHUNK`] more behind them.
 #[inline(always)]
 fn count(more: &[bool], len: usize) -> usize {
-    /// Flags whose number fits a byte.
+    /// Number of flags whose count fits a byte.
     const PART: usize = 31 * CHUNK;
     let part = |start: usize, len: usize| {
         let (mut sum, mut at) = (0, start);
@@ -83,7 +83,7 @@ fn count(more: &[bool], len: usize) -> usize {
         }
         let rest = u64::MAX.checked_shr((8 * (at + CHUNK - start - len)) as u32).unwrap_or(0);
         sum += more[at..].first_chunk().map_or(0, bytes) & rest;
-        // The highest byte of this product is the sum of all bytes.
+        // Multiplying sums all bytes into the highest.
         (sum.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize
     };
     if len <= PART {
@@ -92,7 +92,7 @@ fn count(more: &[bool], len: usize) -> usize {
     (0..len).step_by(PART).map(|start| part(start, PART.min(len - start))).sum()
 }
 
-/// [`keep`], for values or for words. Flags live as long as a block of rows.
+/// [`keep`] on typed values or on words. Flags live as long as a block of rows.
 pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
@@ -110,7 +110,8 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
             *len = count(&kept[ptr[i] - of.start..], ptr[i + 1] - ptr[i]);
             n += *len;
         }
-        // What is not kept is written over: no branch to be guessed. Columns and values of none that is kept are not read.
+        // Branch-free: a dropped entry is overwritten by the next. A chunk without selected entries reads no columns or
+        // values.
         stretch(cols, n + 1, I::default(), "a block of rows")?;
         stretch(to, n + 1, first, "a block of rows")?;
         let mut n = 0;
@@ -129,7 +130,7 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     };
     let most = guess(ptr, |rows| {
         let (start, mut kept) = (ptr[rows.start], [false; 32 * CHUNK]);
-        // As many of these rows as there are flags for.
+        // As many rows as there are flags.
         let rows = rows.start
             ..rows.start + ptr[rows.start + 1..=rows.end].partition_point(|&p| p - start <= kept.len() - CHUNK);
         let len = ptr[rows.end] - start;
@@ -140,18 +141,18 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
-/// The entries of a row whose columns are in a range, or, if the flag is set, those whose columns are not.
-type KeptColumns = (Range<u64>, bool);
+/// The entries of a row with columns in the range, or, if the flag is set, outside it.
+type SelectedColumns = (Range<u64>, bool);
 
-/// An operator on the places of entries alone that keeps at most two runs of each row.
+/// A positional operator that selects at most two ranges of each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Band {
-    /// On the diagonal k, those below it, above it; `GrB_DIAG`, and so on.
+    /// On, below or above the diagonal k: `GrB_DIAG`, and so on.
     Diag(i64),
     OffDiag(i64),
     Tril(i64),
     Triu(i64),
-    /// Columns, or rows, up to this one; those behind it.
+    /// Columns, or rows, up to this one or after it.
     ColLe(i64),
     ColGt(i64),
     RowLe(i64),
@@ -173,16 +174,16 @@ impl Band {
             _ => return None,
         })
     }
-    /// The operator, if it is one of these.
+    /// The operator, if it is a band.
     pub(crate) fn of<O: IndexUnaryOp>(op: O, s: O::S) -> Option<Self> {
         let k = Constant::of(s).get::<i64>()?;
         let formula = Formula::of_index_unary(op);
         Self::named(formula.name().filter(|_| !formula.reads("a"))?, k)
     }
-    /// What it keeps of row i: j − i is compared with k, or i or j with it.
+    /// The selected columns of row i: k bounds j − i, i or j.
     #[inline(always)]
-    fn of_row(self, i: usize) -> KeptColumns {
-        // Of columns that exist none is negative, so what is below 0 is as good as 0.
+    fn of_row(self, i: usize) -> SelectedColumns {
+        // Existing columns are nonnegative, so negative bounds clamp to 0.
         let column = |j: i64| j.max(0) as u64;
         let i = i as i64;
         let all_if = |holds: bool| if holds { 0..u64::MAX } else { 0..0 };
@@ -199,10 +200,10 @@ impl Band {
     }
 }
 
-/// How many columns of a sorted row are below `end`.
+/// The number of columns of a sorted row below `end`.
 #[inline(always)]
 fn below<I: Index>(row: &[I], end: u64) -> usize {
-    /// Entries of a row from which on a search is faster.
+    /// Minimum length of a row for binary search.
     const LONG: usize = 64;
     if end > I::LAST.get() as u64 {
         return row.len();
@@ -215,11 +216,11 @@ fn below<I: Index>(row: &[I], end: u64) -> usize {
     }
 }
 
-/// How many entries are kept of all rows, mostly from above. The guess goes by some rows, of which `of_rows` tells how
-/// many entries are kept and how many there are. Memory for all entries would not be touched, but blocks of twice the
-/// size make the allocator give memory back that the next call needs.
+/// An estimate, usually an upper bound, of the number of selected entries. It extrapolates from sample rows, for which
+/// `of_rows` returns the numbers of selected and of all entries. Memory for all entries would not be touched, but
+/// blocks of twice the size make the allocator release memory that the next call needs.
 fn guess(ptr: &[usize], of_rows: impl Fn(Range<usize>) -> (usize, usize)) -> usize {
-    /// Rows that are looked at, so many together: a call for each row takes longer than the row.
+    /// Number of samples, and rows per sample: a call per row takes longer than the row.
     const SAMPLES: usize = 64;
     const ROWS: usize = 8;
     let (nrows, nnz) = (ptr.len() - 1, ptr[ptr.len() - 1]);
@@ -228,14 +229,14 @@ fn guess(ptr: &[usize], of_rows: impl Fn(Range<usize>) -> (usize, usize)) -> usi
     if all == 0 {
         return nnz;
     }
-    // An eighth more than it looks like.
+    // One eighth above the extrapolation.
     let likely = nnz as u128 * (9 * kept as u128) / (8 * all as u128);
     (likely as usize).saturating_add(nnz / 16).min(nnz)
 }
 
-/// The entries that an operator on places keeps; rows sorted, those of A too.
+/// The entries that a positional operator selects. All rows are sorted.
 ///
-/// Cost: O(nrows + nnz), nothing beside the result: long rows are cut, entries of short ones compared.
+/// Cost: O(nrows + nnz), no memory beyond the result: long rows are cut, entries of short ones compared.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
@@ -244,11 +245,11 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
     values: &[T],
     band: Band,
 ) -> Result<(Pattern<I>, Vec<T>)> {
-    /// Entries of a row from which on those that are kept are copied together.
+    /// Minimum length of a row whose selected ranges are copied whole.
     const SHORT: usize = 24;
     let ptr = a.row_ptr();
     let Some(&first) = values.first() else { return Ok((Pattern::empty(a.nrows(), a.ncols())?, Vec::new())) };
-    // The runs of a row that are kept, one or two.
+    // The one or two selected ranges of a row.
     let runs_of = |i: usize| {
         let (js, (columns, others)) = (a.row(i), band.of_row(i));
         let from = if columns.start == 0 { 0 } else { below(js, columns.start) };
@@ -265,7 +266,7 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
             let (js, xs) = (a.row(i), &values[ptr[i]..ptr[i + 1]]);
             if js.len() < SHORT {
                 let (columns, others) = band.of_row(i);
-                // What is not kept is written over: no branch to be guessed.
+                // Branch-free: a dropped entry is overwritten by the next.
                 for (&j, &x) in js.iter().zip(xs) {
                     (cols[n], to[n]) = (j, x);
                     let j = j.get() as u64;
@@ -296,7 +297,7 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
 mod tests {
     use super::*;
 
-    /// Rows of any length, cut by each operator at places within, at their ends and far outside.
+    /// Rows of any length, cut by each operator inside, at the ends and far outside.
     #[test]
     fn bands_are_what_their_formulas_say() {
         let n = 300;
@@ -346,7 +347,7 @@ mod tests {
         assert_eq!(Band::named("row_index", 0), None);
     }
 
-    /// The last columns that there can be, and none.
+    /// The largest columns that exist, and an empty row.
     #[test]
     fn columns_below_are_counted() {
         let last = u32::MAX - 1;
@@ -361,7 +362,7 @@ mod tests {
         assert_eq!(band_values(&Threads::caller(), &empty, &[0u8; 0], Band::Tril(0)).unwrap().0, empty);
     }
 
-    /// No flag, all flags and some, in rows of up to a thousand entries: the entries of each that is set.
+    /// No flag, all flags and some, in rows of up to a thousand entries: the flagged entries remain.
     #[test]
     fn entries_are_kept_by_their_flags() {
         let n = 1000;

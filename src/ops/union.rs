@@ -1,8 +1,8 @@
-//! Products over a NAMM: ⊗ is visited where either operand has an entry.
+//! Products over a NAMM: ⊗ is evaluated where either operand has an entry.
 //!
-//! Two passes, as in the paper. The first has a row of A in an array with a place for every column, and goes through
-//! the entries of B; the second has a row of B there, and goes through the entries of A that B lacks. Eight rows lie in
-//! the array side by side, so that one entry of the other matrix serves eight results.
+//! Two passes, as in the paper. The first scatters a row of A into a dense array and iterates over the entries of B;
+//! the second scatters a row of B and iterates over the entries of A that B lacks. Eight rows are interleaved in the
+//! array, so that one entry of the other matrix contributes to eight results.
 //!
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods", §2.2 and §3.3.1.
 
@@ -10,23 +10,23 @@ use std::ops::Range;
 
 use super::blocks::blocks;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Namm, Num, Number, Out, Rhs, V};
-use crate::par::{Fresh, Slots, Threads, collected, filled, try_split};
+use crate::par::{OutputSlice, Threads, UninitOutput, collected, filled, try_split};
 use crate::simd::dispatch;
 use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Error, Index, Result};
 
-/// Rows that lie in a scratch array side by side.
+/// Rows interleaved in a scratch array.
 const SIDE_BY_SIDE: usize = 8;
-/// Columns up to which they do. Wider, and the arrays of a thread would not stay in its cache.
+/// Maximum number of columns for interleaving. For more, the arrays of a thread would not stay in its cache.
 const WIDE: usize = 1 << 16;
-/// Entries of B that are gone through by all rows of a block before the next ones: what a cache holds.
+/// Entries of B per tile, traversed by all rows of a block before the next tile: what fits a cache.
 const TILE: usize = 1 << 14;
 
 /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over every k where row i of A or x has an entry, `e` the identity of ⊕, an absent
 /// operand being 0.
 ///
-/// Shapes: `a` m×k, `x` k, result m. [`union_mxm`] with x as the one row of B, with its order of the fold; ⊗ that looks
-/// at its place sees (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time; k values a thread beside the result.
+/// Shapes: `a` m×k, `x` k, result m. [`union_mxm`] with x as the one row of B, with its fold order; a positional ⊗ sees
+/// (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time; k values per thread on top of the result.
 /// # Errors
 /// Those of [`union_mxm`].
 pub(crate) fn union_spmv<N: Namm, I: Index>(
@@ -49,13 +49,13 @@ where
 /// `C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ …` over every k where row i of A or row j of B has an entry, `e` the identity of
 /// ⊕, an absent operand being 0: rows of A against rows of B.
 ///
-/// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold takes the entries of row j of B in the order
-/// in which they are stored, then those of row i of A that row j of B lacks, in the order in which they are stored.
-/// Entries equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so stored zeros change no bit of the result. ⊗
-/// that looks at its place sees (i, k, j). Results are the same bits for any number of threads. Cost: O(m · nnz(B) + n
-/// · nnz(A)) time; beside the result 2k values a thread, 16k where k is at most 65,536.
+/// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold takes the entries of row j of B, then those of
+/// row i of A that row j of B lacks, both in storage order. Entries equal to 0 count as absent, and ⊗(0, 0) is the
+/// identity of ⊕, so stored zeros change no bit of the result. A positional ⊗ sees (i, k, j). Results are bitwise the
+/// same for any number of threads. Cost: O(m · nnz(B) + n · nnz(A)) time; on top of the result 2k values per thread,
+/// 16k if k is at most 65,536.
 /// # Errors
-/// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size;
+/// [`Error::Shape`] if A and B differ in columns; [`Error::IndexOverflow`] if m·n exceeds `usize`;
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 ///
 /// Source: Nolet et al. 2022, §2.2, §3.3.1 and appendix A.1.
@@ -89,7 +89,7 @@ where
     Lhs<N>: Num,
     Rhs<N>: Num,
 {
-    let c = Fresh::new(size(a.len(), b.len())?, "the result of a union product")?;
+    let c = UninitOutput::new(size(a.len(), b.len())?, "the result of a union product")?;
     let tasks = tasks(threads, a.row_ptr, b.row_ptr)?;
     let end = |t: usize| t.checked_sub(1).map_or(0, |t| tasks[t].end);
     if k <= WIDE {
@@ -101,7 +101,7 @@ where
     }
 }
 
-/// m·n, if that is a size.
+/// m·n, checked.
 fn size(m: usize, n: usize) -> Result<usize> {
     m.checked_mul(n).ok_or(Error::IndexOverflow {
         what: "number of values",
@@ -110,8 +110,8 @@ fn size(m: usize, n: usize) -> Result<usize> {
     })
 }
 
-/// Ranges of the results, row after row, of about equal work: bands of whole rows where there are enough for the
-/// threads, else also parts of a row. No result depends on where they are cut.
+/// Consecutive ranges of the results, row-major, of about equal work: bands of whole rows if there are enough for the
+/// threads, otherwise also parts of a row. The cuts do not affect any result.
 fn tasks(threads: &Threads, a: &[usize], b: &[usize]) -> Result<Vec<Range<usize>>> {
     let (m, n) = (a.len() - 1, b.len() - 1);
     let per_row = b[n] as u64 + n as u64;
@@ -119,7 +119,7 @@ fn tasks(threads: &Threads, a: &[usize], b: &[usize]) -> Result<Vec<Range<usize>
         |i: usize| (a[i] as u64).saturating_mul(n as u64).saturating_add(per_row.saturating_mul(i as u64));
     let bands = m.div_ceil(SIDE_BY_SIDE);
     if bands >= 4 * threads.count() {
-        // Every task has the rows of B in the second pass's array once, so tasks are kept few.
+        // Every task scatters the rows of B once for the second pass, so tasks are kept few.
         let row = |band: usize| (band * SIDE_BY_SIDE).min(m);
         let ranges = try_split(bands, (16 * threads.count()).min(1024), |band| rows_before(row(band)))?;
         return collected(ranges.len(), ranges.iter().map(|r| row(r.start) * n..row(r.end) * n), "parts");
@@ -155,14 +155,14 @@ impl<'a, T: Num, I: Index> Rows<'a, T, I> {
     fn len(&self) -> usize {
         self.row_ptr.len() - 1
     }
-    /// Columns and values of the entries of row `i` that are not 0.
+    /// Columns and values of the nonzero entries of row `i`.
     #[inline(always)]
     fn row(&self, i: usize) -> impl Iterator<Item = (usize, T)> + 'a {
         let range = self.row_ptr[i]..self.row_ptr[i + 1];
         let (columns, values) = (&self.columns[range.clone()], &self.values[range]);
         columns.iter().zip(values).map(|(k, &x)| (k.get(), x)).filter(|(_, x)| *x != T::ZERO)
     }
-    /// Puts `rows`, at most L, into the array side by side, or takes them out again.
+    /// Scatters `rows`, at most L, into the interleaved array, or clears them again.
     #[inline(always)]
     fn scatter<const L: usize>(&self, rows: Range<usize>, put: bool, array: &mut [[T; L]]) {
         for (lane, i) in rows.enumerate() {
@@ -173,7 +173,7 @@ impl<'a, T: Num, I: Index> Rows<'a, T, I> {
     }
 }
 
-/// A thread's arrays: L rows of A and L rows of B, 0 where they have no entry. All 0 between uses.
+/// A thread's arrays: L rows of A and L rows of B, 0 at absent entries. All 0 between uses.
 struct Scratch<N: Namm, const L: usize> {
     of_a: Vec<[Lhs<N>; L]>,
     of_b: Vec<[Rhs<N>; L]>,
@@ -191,14 +191,14 @@ where
         })
     }
 
-    /// The results of one task: part of a row, whole rows, part of a row, each as far as there is one.
+    /// The results of one task: the end of a row, whole rows, the start of a row, as far as each exists.
     fn task<I: Index>(
         &mut self,
         namm: N,
         a: Rows<'_, Lhs<N>, I>,
         b: Rows<'_, Rhs<N>, I>,
         task: &Range<usize>,
-        slots: &mut Slots<'_, Out<N>>,
+        slots: &mut OutputSlice<'_, Out<N>>,
     ) -> Result<()> {
         let n = b.len();
         let mut start = task.start;
@@ -214,7 +214,7 @@ where
         Ok(())
     }
 
-    /// The results of `rows` of A with `columns`, rows of B.
+    /// The results of rows `rows` of A with rows `columns` of B.
     #[inline(always)]
     fn rectangle<I: Index>(
         &mut self,
@@ -268,7 +268,7 @@ where
         sums
     }
 
-    /// Second pass: goes on with the folds of row i of A with the rows of B from j on, at most L, over the entries of A
+    /// Second pass: continues the folds of row i of A with the rows of B from j on, at most L, over the entries of A
     /// that B lacks.
     #[inline(always)]
     fn over_a<I: Index>(&self, namm: N, i: usize, j: usize, a: Rows<'_, Lhs<N>, I>, c: &mut [Out<N>]) {

@@ -1,8 +1,7 @@
-//! Operations on vectors, entry by entry.
+//! Elementwise operations on vectors.
 //!
-//! Two lists are merged, and a list that meets a vector of another form looks at its own places. Where both have a
-//! value for each place, the pattern follows from their bits, 64 places at a time, and values are computed in blocks on
-//! all threads.
+//! Two lists are merged; a list is looked up in a vector of another form. If both store a value per index, the pattern
+//! follows from their bitmaps, 64 indices at a time, and values are computed in blocks on all threads.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -15,7 +14,7 @@ use crate::par::{Threads, collected, note, reserved, zero_values};
 use crate::sparse::{Bitmap, Combine, MaskSpec, VectorPattern, View, bit};
 use crate::{Csr, Error, Index, Result, Vector};
 
-/// Values at all places, and a bit for each that is an entry; all are, if there are no bits.
+/// One value per index, and the bitmap of entries unless all are present.
 #[derive(Clone, Copy)]
 struct Dense<'a, T> {
     bits: Option<&'a [u64]>,
@@ -29,7 +28,7 @@ impl<T: Copy> Dense<'_, T> {
     }
 }
 
-/// The vector as values at all places, unless it is a list.
+/// The vector in dense form, unless it is a list.
 fn dense<T: Value, I: Index>(v: &Vector<T, I>) -> Option<Dense<'_, T>> {
     match v.view() {
         View::List(..) => None,
@@ -45,8 +44,7 @@ fn check<T: Value, U: Value, I: Index>(op: &'static str, a: &Vector<T, I>, b: &V
     Err(Error::Shape { op, lhs: (a.len(), 1), rhs: (b.len(), 1) })
 }
 
-/// The vector with entries at `bits`, at all places if there are none, whose values `value` writes in blocks; `x` is
-/// any value.
+/// The vector with entries at `bits`, or full without, whose values `value` writes in blocks; `x` is a filler value.
 fn make<T: Value, I: Index>(
     threads: &Threads,
     op: &'static str,
@@ -62,12 +60,12 @@ fn make<T: Value, I: Index>(
     }
 }
 
-/// Bits of either; all, if one has all.
+/// The union of bitmaps; `None` if either is full.
 fn either(len: usize, a: Option<&[u64]>, b: Option<&[u64]>) -> Result<Option<Bitmap>> {
     let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
     Bitmap::of(len, |at| a[at] | b[at]).map(Some)
 }
-/// Bits of both; all, if both have all.
+/// The intersection of bitmaps; `None` if both are full.
 fn both(len: usize, a: Option<&[u64]>, b: Option<&[u64]>) -> Result<Option<Bitmap>> {
     let word = |bits: Option<&[u64]>, at: usize| bits.map_or(!0, |bits| bits[at]);
     if a.is_none() && b.is_none() {
@@ -76,8 +74,8 @@ fn both(len: usize, a: Option<&[u64]>, b: Option<&[u64]>) -> Result<Option<Bitma
     Bitmap::of(len, |at| word(a, at) & word(b, at)).map(Some)
 }
 
-/// What stands at a place of either vector.
-enum Meet<A, B> {
+/// The operands at an index of the union.
+enum Pair<A, B> {
     A(A),
     B(B),
     Both(A, B),
@@ -86,12 +84,12 @@ enum Meet<A, B> {
 /// Indices and values of a list.
 type List<'a, T, I> = (&'a [I], &'a [T]);
 
-/// The union or the intersection of two lists of `len` places.
+/// The union or the intersection of two lists, of length `len`.
 fn merge<A: Value, B: Value, T: Value, I: Index>(
     len: usize,
     (ia, xa): List<'_, A, I>,
     (ib, xb): List<'_, B, I>,
-    f: impl Fn(Meet<A, B>) -> Option<T>,
+    f: impl Fn(Pair<A, B>) -> Option<T>,
 ) -> Result<Vector<T, I>> {
     let most = ia.len() + ib.len();
     let (mut indices, mut values) = (reserved(most, "indices")?, reserved(most, "values")?);
@@ -102,13 +100,13 @@ fn merge<A: Value, B: Value, T: Value, I: Index>(
             (Some(_), None) => Ordering::Less,
             _ => Ordering::Greater,
         };
-        let (i, meet, (da, db)) = match order {
-            Ordering::Less => (ia[p], Meet::A(xa[p]), (1, 0)),
-            Ordering::Greater => (ib[q], Meet::B(xb[q]), (0, 1)),
-            Ordering::Equal => (ia[p], Meet::Both(xa[p], xb[q]), (1, 1)),
+        let (i, pair, (da, db)) = match order {
+            Ordering::Less => (ia[p], Pair::A(xa[p]), (1, 0)),
+            Ordering::Greater => (ib[q], Pair::B(xb[q]), (0, 1)),
+            Ordering::Equal => (ia[p], Pair::Both(xa[p], xb[q]), (1, 1)),
         };
         (p, q) = (p + da, q + db);
-        if let Some(x) = f(meet) {
+        if let Some(x) = f(pair) {
             indices.push(i);
             values.push(x);
         }
@@ -116,7 +114,7 @@ fn merge<A: Value, B: Value, T: Value, I: Index>(
     Vector::from_list(len, indices, values)
 }
 
-/// ⊙ as what joins values in place: x = x ∘ y.
+/// The update x = x ∘ y of blocks of values.
 pub(crate) fn joins<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
     op: O,
 ) -> impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync {
@@ -127,7 +125,7 @@ pub(crate) fn joins<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         }
     }
 }
-/// The same the other way round: x = y ∘ x.
+/// [`joins`] with the operands swapped: x = y ∘ x.
 fn joins_before<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(op: O) -> impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync {
     move |x, y| {
         let (Some(x), Some(y)) = (x.get::<T>(), y.get::<T>()) else { unreachable!("values of the operator's type") };
@@ -150,16 +148,16 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     let (x, y) = match (a.view(), b.view()) {
         (View::List(ia, xa), View::List(ib, xb)) => {
             note(|| "  two lists are merged".into());
-            return merge(a.len(), (ia, xa), (ib, xb), |meet| {
-                Some(match meet {
-                    Meet::A(x) | Meet::B(x) => x,
-                    Meet::Both(x, y) => f(x, y),
+            return merge(a.len(), (ia, xa), (ib, xb), |pair| {
+                Some(match pair {
+                    Pair::A(x) | Pair::B(x) => x,
+                    Pair::Both(x, y) => f(x, y),
                 })
             });
         }
         _ => match (dense(a), dense(b)) {
             (Some(x), Some(y)) => (x, y),
-            // A list joins a copy of the other; of two that are dense all places are computed, in blocks.
+            // A list updates a copy of the other vector; two dense ones are computed at all indices, in blocks.
             (Some(_), _) => return joined(threads, a, b, &joins(op)),
             _ => return joined(threads, b, a, &joins_before(op)),
         },
@@ -183,7 +181,7 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     })
 }
 
-/// a ∘ b, as `combine` has it, for a vector with a value for each place and a list.
+/// A dense vector combined with a list by the update `combine`.
 fn joined<T: Value, I: Index>(
     threads: &Threads,
     a: &Vector<T, I>,
@@ -204,22 +202,22 @@ pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
 ) -> Result<Vector<O::Out, I>> {
     check("ewise_mult", a, b)?;
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
-    // A list asks a vector of another form for its places.
-    let asked = |a: &Vector<O::A, I>, b: &Vector<O::B, I>| match (a.view(), b.view()) {
-        (View::List(ia, xa), View::List(ib, xb)) => Some(merge(a.len(), (ia, xa), (ib, xb), |meet| match meet {
-            Meet::Both(x, y) => Some(f(x, y)),
+    // Looks up the indices of a list in a vector of another form.
+    let looked_up = |a: &Vector<O::A, I>, b: &Vector<O::B, I>| match (a.view(), b.view()) {
+        (View::List(ia, xa), View::List(ib, xb)) => Some(merge(a.len(), (ia, xa), (ib, xb), |pair| match pair {
+            Pair::Both(x, y) => Some(f(x, y)),
             _ => None,
         })),
         (View::List(ia, xa), _) => Some(listed(a.len(), (ia, xa), |i, x| b.get(i).map(|&y| f(x, y)))),
         (_, View::List(ib, xb)) => Some(listed(a.len(), (ib, xb), |i, y| a.get(i).map(|&x| f(x, y)))),
         _ => None,
     };
-    if let Some(made) = asked(a, b) {
+    if let Some(made) = looked_up(a, b) {
         return made;
     }
-    // A bitmap of few entries is a list first.
+    // A sparse bitmap is converted to a list first.
     let (a, b) = (&a.settled()?, &b.settled()?);
-    if let Some(made) = asked(a, b) {
+    if let Some(made) = looked_up(a, b) {
         return made;
     }
     let (x, y) = match (dense(a), dense(b)) {
@@ -234,7 +232,7 @@ pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
     })
 }
 
-/// The entries that `f` makes of those of a list.
+/// The list of entries with values computed by `f`.
 fn listed<A: Value, T: Value, I: Index>(
     len: usize,
     (is, xs): List<'_, A, I>,
@@ -250,7 +248,7 @@ fn listed<A: Value, T: Value, I: Index>(
     Vector::from_list(len, indices, values)
 }
 
-/// c(i) = a(i) ∘ b(i) where either has an entry, `for_a` and `for_b` standing for one that is missing.
+/// c(i) = a(i) ∘ b(i) where either has an entry, `for_a` and `for_b` replacing absent ones.
 pub(crate) fn ewise_union<O: BinaryOp, I: Index>(
     threads: &Threads,
     op: O,
@@ -260,11 +258,11 @@ pub(crate) fn ewise_union<O: BinaryOp, I: Index>(
     check("ewise_union", a, b)?;
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
     if let (View::List(ia, xa), View::List(ib, xb)) = (a.view(), b.view()) {
-        return merge(a.len(), (ia, xa), (ib, xb), |meet| {
-            Some(match meet {
-                Meet::A(x) => f(x, for_b),
-                Meet::B(y) => f(for_a, y),
-                Meet::Both(x, y) => f(x, y),
+        return merge(a.len(), (ia, xa), (ib, xb), |pair| {
+            Some(match pair {
+                Pair::A(x) => f(x, for_b),
+                Pair::B(y) => f(for_a, y),
+                Pair::Both(x, y) => f(x, y),
             })
         });
     }
@@ -280,7 +278,7 @@ pub(crate) fn ewise_union<O: BinaryOp, I: Index>(
     })
 }
 
-/// The values of a list at all places; nothing of another vector, which has them.
+/// The values of a list in dense form; empty for any other vector, which is dense already.
 struct Spread<T>(Option<(Bitmap, Vec<T>)>);
 fn spread<T: Value, I: Index>(v: &Vector<T, I>) -> Result<Spread<T>> {
     let View::List(indices, values) = v.view() else { return Ok(Spread(None)) };
@@ -305,7 +303,7 @@ fn map<A: Value, T: Value, I: Index>(
     f: impl Fn(A, usize) -> T + Sync,
 ) -> Result<Vector<T, I>> {
     let a = &a.settled()?;
-    // Entry p of a list stands at its index, another one at p.
+    // Entry p has index p unless the vector is a list.
     let values = a.values();
     let index = |p: usize| match a.view() {
         View::List(indices, _) => indices[p].get(),
@@ -342,7 +340,7 @@ pub(crate) fn apply_index<O: IndexUnaryOp, I: Index>(
     map(threads, "apply", a, |x, i| at(op, x, s, i))
 }
 
-/// The entries for which f(a(i), s, i, 0) holds; of a vector that is no list, with the values of a.
+/// The entries for which f(a(i), s, i, 0) holds; shares the values of a unless it is a list.
 pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
     op: O,
     a: &Vector<O::A, I>,
@@ -351,7 +349,7 @@ pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
     a.filtered(|i, x| at(op, x, s, i))
 }
 
-/// Where values are not 0; the pattern itself, if all are.
+/// The pattern of the nonzero values; the pattern itself if all are.
 pub(crate) fn nonzero<T: Number, I: Index>(a: &Vector<T, I>) -> Result<Arc<VectorPattern<I>>> {
     a.pattern_where(|_, x| x != T::ZERO)
 }
@@ -368,10 +366,10 @@ pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Vect
     }
 }
 
-/// y(i) = e ⊕ A(i, j) ⊕ … for the rows that have entries and that the mask allows: the fold of
+/// y(i) = e ⊕ A(i, j) ⊕ … for the nonempty rows that the mask allows: the fold of
 /// [`reduce_rows`](super::reduce_rows).
 ///
-/// Cost: O(m + nnz(A)); where the mask allows at most one row in 16, O(entries of the mask and of these rows).
+/// Cost: O(m + nnz(A)); if the mask allows at most one row in 16, O(entries of the mask and of these rows).
 pub(crate) fn reduce_rows<M: Monoid, I: Index>(
     threads: &Threads,
     monoid: M,
@@ -412,7 +410,7 @@ pub(crate) fn extract<T: Value, I: Index>(v: &Vector<T, I>, indices: &[I]) -> Re
     Vector::new(indices.len(), at, values)
 }
 
-/// w(indices(p)) = v(p), of `len` places; no index twice.
+/// w(indices(p)) = v(p), of length `len`, for distinct indices.
 pub(crate) fn scatter<T: Value, I: Index>(v: &Vector<T, I>, indices: &[I], len: usize) -> Result<Vector<T, I>> {
     if v.len() != indices.len() {
         return Err(Error::Length { what: "indices of an assignment", found: indices.len(), expected: v.len() });
@@ -426,9 +424,9 @@ pub(crate) fn scatter<T: Value, I: Index>(v: &Vector<T, I>, indices: &[I], len: 
     Vector::new(len, collected(entries.len(), entries.iter().map(|e| e.0), "indices")?, values)
 }
 
-/// The pattern of `indices` of `len` places, in any order, none of them twice.
+/// The pattern of length `len` with these distinct indices, in any order.
 ///
-/// Cost: O(k) time for k indices that increase, else O(k log k).
+/// Cost: O(k) time for k increasing indices, otherwise O(k log k).
 /// # Errors
 /// [`Error::IndexRange`], [`Error::Duplicate`], [`Error::OutOfMemory`].
 pub(crate) fn pattern_of<I: Index>(indices: &[I], len: usize) -> Result<VectorPattern<I>> {

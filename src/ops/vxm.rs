@@ -1,17 +1,17 @@
-//! yᵀ = xᵀ ⊕.⊗ A: a sparse vector times a sparse matrix, by the rows of A that x names.
+//! yᵀ = xᵀ ⊕.⊗ A: a sparse vector times a sparse matrix, by the rows of A selected by x.
 //!
-//! | way | |
+//! | strategy | |
 //! | --- | --- |
-//! | ranked | products are listed, their columns marked by bits, and folded at the ranks of their columns |
+//! | ranked | products are listed, their columns marked in a bitmap, and folded at the ranks of their columns |
 //! | sorted | products are listed, sorted by column, and folded |
 //! | direct | products are folded into a dense accumulator of the length of y |
-//! | by columns | each thread folds the products of a range of columns into a dense accumulator of its own |
-//! | grouped | products are listed block by block of x, each block grouped by ranges of columns; then each range gathers its products, block after block, in a dense window |
+//! | by columns | each thread folds the products of a range of columns into its own dense accumulator |
+//! | grouped | products are listed block by block of x, each block grouped by column range; then each range gathers its products, block after block, in a dense window |
 //!
-//! Each way folds the products of one column in the order of k, so all give the same bits, and the choice may look at
-//! the number of threads.
+//! Every strategy folds the products of a column in the order of k, so the results are bitwise the same, and the choice
+//! may depend on the number of threads.
 //! Source: Azad, Buluç 2017, "A work-efficient parallel sparse matrix-sparse vector multiplication algorithm" (products
-//! in buckets of rows, a sparse accumulator for each bucket); the order of the fold is ours.
+//! in buckets of rows, a sparse accumulator for each bucket); the fold order is ours.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -20,30 +20,30 @@ use super::blocks::{blocks, room};
 use super::ranked;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
 use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
-use crate::par::{Fresh, Threads, append_blocks, collected, filled, note, reserved};
+use crate::par::{Threads, UninitOutput, append_blocks, collected, filled, note, reserved};
 use crate::simd::{EntriesWithin, RowsOf, within};
 use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, ones};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// Products that a dense accumulator takes at a time, so that they stay in the first-level cache.
+/// Products that go to a dense accumulator at a time, so that they stay in the L1 cache.
 const PIECE: usize = 1 << 10;
-/// Columns of a window: of doubles, 128 KiB, which stays in the second-level cache.
+/// Columns of a window: 128 KiB of doubles, which stay in the L2 cache.
 const WINDOW: usize = 1 << 14;
-/// Entries of x ahead of the current one whose rows of A are asked for.
+/// Prefetch distance, in entries of x: the rows of A they select are prefetched.
 const AHEAD: usize = 8;
-/// Ranges of columns at most.
+/// Maximum number of column ranges.
 const RANGES: usize = 512;
 
-/// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k for which both have an entry, k increasing, `e` the identity of ⊕; y has
-/// an entry where there is such a k, and where the mask lets it through.
+/// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k where x and A both have an entry, k increasing, `e` the identity of ⊕. y
+/// has an entry if there is such a k and the mask allows it.
 ///
-/// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: with f the entries of the rows of
-/// A that x names, O(nnz(x) + f) time while f is below 2¹⁶ and n at most 2²⁶, O(nnz(x) + f log f) for very few of very
-/// many columns, O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16 or n
-/// at most 2²⁰ a thread and f above n/8. Given is a vector of `len` places with values `xs` at `ks`; the result is
-/// columns and sums.
+/// Shapes: `x` k, `a` k×n, result n. A positional ⊗ sees (0, k, j). Cost, with f the entries of the rows of A selected
+/// by x: O(nnz(x) + f) time if f is below 2¹⁶ and n at most 2²⁶, O(nnz(x) + f log f) for very few of very many columns,
+/// O(nnz(x) + f + n/64) otherwise; O(nnz(x) + f) memory, and O(n) if n is below 2¹⁷ and f above n/16, or n at most 2²⁰
+/// per thread and f above n/8. The vector has length `len` and values `xs` at the indices `ks`; the result is columns
+/// and sums.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Length`] if the mask is not of n places; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Length`] if the mask is not of length n; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn vxm_list<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
@@ -62,12 +62,12 @@ pub(crate) fn vxm_list<R: Semiring, I: Index>(
     let before = work_before(ks, a.pattern())?;
     let mut bits = None;
     let mask = mask.map(|mask| searched(mask, before[ks.len()], &mut bits)).transpose()?;
-    let way = Product { threads, before: &before, ks, a: a.pattern(), mask };
-    sums(&VectorProducts { ring, x: (ks, xs), a, mask }, &way)
+    let strategy = Product { threads, before: &before, ks, a: a.pattern(), mask };
+    sums(&VectorProducts { ring, x: (ks, xs), a, mask }, &strategy)
 }
 
-/// A mask for the loops over products, of which there are at most `flops`: bits are made of a list if that takes fewer
-/// steps than the products, because a bit is tested faster than a list is searched.
+/// The mask for the loops over at most `flops` products: a list is converted to a bitmap if that takes fewer steps than
+/// the products, because testing a bit is faster than searching a list.
 fn searched<'a, I: Index>(
     mask: MaskSpec<'a, VectorPattern<I>>,
     flops: u64,
@@ -82,8 +82,8 @@ fn searched<'a, I: Index>(
     }
 }
 
-/// [`vxm_list`] over a semiring that is known at run time, of a vector of `len` places with entries at `ks`: columns
-/// and sums.
+/// [`vxm_list`] over a semiring known at run time, for a vector of length `len` with entries at the indices `ks`:
+/// columns and sums.
 /// # Errors
 /// As for [`vxm_list`]; [`Error::Argument`] if ⊗ takes other types, [`Error::Unsupported`] for structs.
 pub(crate) fn vxm_words(
@@ -104,7 +104,7 @@ pub(crate) fn vxm_words(
     sums_by_formula(ring, (ks, xs), a, mask, &Product { threads, before: &before, ks, a: a.pattern, mask })
 }
 
-/// Work before each entry of x: its row of A, and itself.
+/// Prefix sums over the entries of x of the work: one, plus the length of the row of A.
 fn work_before<I: Index>(ks: &[I], a: &Pattern<I>) -> Result<Vec<u64>> {
     let mut before = filled(ks.len() + 1, 0u64, "work of a product")?;
     for (p, k) in ks.iter().enumerate() {
@@ -116,16 +116,16 @@ fn work_before<I: Index>(ks: &[I], a: &Pattern<I>) -> Result<Vec<u64>> {
 /// A product.
 struct Product<'a, I: Index> {
     threads: &'a Threads,
-    /// Work before each entry of x.
+    /// Prefix sums of the work over the entries of x.
     before: &'a [u64],
-    /// Where x has entries.
+    /// Indices of the entries of x.
     ks: &'a [I],
     a: &'a Pattern<I>,
     mask: Option<EffectiveMask<'a, I>>,
 }
 
 impl<I: Index> Sums<I> for Product<'_, I> {
-    /// By the way that suits it.
+    /// Picks a strategy and runs it.
     fn make<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)> {
         let &Self { threads, before, a, .. } = self;
         let n = a.ncols();
@@ -135,54 +135,53 @@ impl<I: Index> Sums<I> for Product<'_, I> {
         let list = List { threads, before, blocks: &blocks, flops, products };
         let workers = threads.count().min(blocks.len());
         let is_short = blocks.len() <= 1 && suits_ranks(flops, n);
-        // Each thread reads all rows, which for few products takes one thread as long as it takes several.
+        // Each thread reads all rows, so a small product takes several threads as long as one.
         let ranges = if flops < ALONE && n <= COLUMNS { 1 } else { workers };
         if !is_short && a.is_sorted() && suits_columns(flops, n, entries, ranges) {
             note(|| format!("  {flops} products into {n} columns: by columns, a range for each of {ranges} threads"));
             return self.by_columns(products, ranges);
         }
-        let way = if is_short { Way::Ranked } else { choose(flops, n, workers) };
+        let strategy = if is_short { Strategy::Ranked } else { choose(flops, n, workers) };
         note(|| {
             format!(
                 "  {flops} products into {n} columns: {}",
-                match way {
-                    Way::Ranked => "listed, and folded at the ranks of their columns, as they are few",
-                    Way::Sorted => "listed, sorted and folded, as they are very few",
-                    Way::Direct => "into a dense accumulator, as the columns are few",
-                    Way::Grouped => "grouped by ranges of columns, each gathered in a window",
+                match strategy {
+                    Strategy::Ranked => "listed, and folded at the ranks of their columns, as they are few",
+                    Strategy::Sorted => "listed, sorted and folded, as they are very few",
+                    Strategy::Direct => "into a dense accumulator, as the columns are few",
+                    Strategy::Grouped => "grouped by ranges of columns, each gathered in a window",
                 }
             )
         });
-        let sums = match way {
-            Way::Ranked => return ranked::sums(products, entries, flops, n),
-            Way::Sorted => list.sorted(),
-            Way::Direct => list.direct(n),
-            Way::Grouped => list.grouped(n),
+        let sums = match strategy {
+            Strategy::Ranked => return ranked::sums(products, entries, flops, n),
+            Strategy::Sorted => list.sorted(),
+            Strategy::Direct => list.direct(n),
+            Strategy::Grouped => list.grouped(n),
         }?;
         unzip(threads, &sums)
     }
 }
 
-/// Whether `flops` products of one block of x go to the ranks of their columns: to sort them takes as long as to look
-/// at a bit for 4096 columns if they are fewer than one in 2¹⁴, or very few; an accumulator of all columns is as fast
-/// from one in 2 on.
+/// Whether to fold `flops` products of one block of x at the ranks of their columns. With fewer than one product in 2¹⁴
+/// columns, or very few, sorting takes as long as testing a bit per 4096 columns. From one in 2 on, a dense accumulator
+/// is as fast.
 fn suits_ranks(flops: usize, n: usize) -> bool {
     n <= ranked::COLUMNS && flops >= (n >> 14).max(16) && flops <= n / 2
 }
 
-/// Columns that one thread's accumulator has at most: of doubles, 8 MiB.
+/// Maximum number of columns of one thread's accumulator: 8 MiB of doubles.
 const COLUMNS: usize = 1 << 20;
-/// Products up to which one thread folds them all.
+/// Maximum number of products that one thread folds alone.
 const ALONE: usize = 1 << 18;
 
-/// Whether threads are to share a product of `flops` products, `entries` rows of A and `n` columns by ranges of
-/// columns: where an accumulator of all columns is worth it, and looking at all rows costs a thread less than its own
-/// products.
+/// Whether threads should split a product of `flops` products, `entries` rows of A and `n` columns by column ranges: if
+/// a dense accumulator pays off, and scanning all rows costs a thread less than its own products.
 fn suits_columns(flops: usize, n: usize, entries: usize, workers: usize) -> bool {
     flops >= n / 8 && n / workers.max(1) <= COLUMNS && workers * entries <= 2 * flops
 }
 
-/// A range of columns that begins at a multiple of 64: their sums, a bit for each that has one, and how many have.
+/// A column range that starts at a multiple of 64: its sums, the bitmap of columns that have one, and their number.
 struct Gathered<W> {
     cols: Range<usize>,
     window: Vec<W>,
@@ -191,7 +190,7 @@ struct Gathered<W> {
 }
 
 impl<I: Index> Product<'_, I> {
-    /// Columns of y and their sums, `parts` ranges of columns side by side.
+    /// Columns of y and their sums, by `parts` column ranges in parallel.
     fn by_columns<W: Word>(&self, products: &dyn Listed<W, I>, parts: usize) -> Result<(Vec<I>, Vec<W>)> {
         let (n, parts) = (self.a.ncols(), parts.max(1));
         let start = |r: usize| if r == parts { n } else { (n as u128 * r as u128 / parts as u128) as usize / 64 * 64 };
@@ -212,8 +211,8 @@ impl<I: Index> Product<'_, I> {
             })),
             SUMS,
         )?;
-        Fresh::new(starts[parts], "indices")?.fill_with(
-            Fresh::new(starts[parts], "values")?,
+        UninitOutput::new(starts[parts], "indices")?.fill_with(
+            UninitOutput::new(starts[parts], "values")?,
             self.threads,
             "vxm: result",
             parts,
@@ -238,7 +237,7 @@ impl<I: Index> Product<'_, I> {
         let width = cols.len().next_power_of_two().max(64);
         let mut window = filled(width, products.identity(), "a dense accumulator")?;
         let mut present = filled(width, 0u8, "a dense accumulator")?;
-        // Rows are short: most of the time would be branches on their lengths, and on where they are cut.
+        // Rows are short: branches on their lengths and cut positions would dominate.
         if products.has_each() && self.before[self.ks.len()] <= (EntriesWithin::SHORT / 2 * self.ks.len()) as u64 {
             self.add_entries(products, &cols, (&mut window, &mut present));
         } else {
@@ -253,7 +252,7 @@ impl<I: Index> Product<'_, I> {
         Ok(Gathered { cols, window, bits, count })
     }
 
-    /// Folds the products of the columns `cols` into a window, entry by entry where rows are short.
+    /// Folds the products of the columns `cols` into a window, entry by entry for short rows.
     fn add_entries<W: Word>(
         &self,
         products: &dyn Listed<W, I>,
@@ -273,7 +272,7 @@ impl<I: Index> Product<'_, I> {
         }
     }
 
-    /// Folds the products of the columns `cols` into a window, for some entries of x, row by row.
+    /// Folds the products of the columns `cols` into a window, row by row, for some entries of x.
     fn add_rows<W: Word>(
         &self,
         of_x: Range<usize>,
@@ -309,7 +308,7 @@ impl<I: Index> Product<'_, I> {
         }
     }
 
-    /// Those of 64 columns from `first` on, a multiple of 64, that the mask allows.
+    /// The bits of `word`, 64 columns from `first` on, a multiple of 64, that the mask allows.
     #[inline(always)]
     fn allowed(&self, word: u64, first: usize) -> u64 {
         let Some(EffectiveMask { indices, complement }) = self.mask else { return word };
@@ -323,7 +322,7 @@ impl<I: Index> Product<'_, I> {
     }
 }
 
-/// A bit for each of 64 bytes, which are 0 or 1.
+/// Packs 64 bytes, each 0 or 1, into a word.
 #[inline(always)]
 fn word_of(bytes: &[u8]) -> u64 {
     bytes.chunks_exact(8).enumerate().fold(0, |word, (c, bytes)| {
@@ -333,18 +332,18 @@ fn word_of(bytes: &[u8]) -> u64 {
     })
 }
 
-/// How products become sums.
+/// Strategies to sum the products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Strategy {
     Ranked,
     Sorted,
     Direct,
     Grouped,
 }
 
-/// The way for `flops` products in `n` columns, on `threads` threads that have work.
+/// The strategy for `flops` products in `n` columns, with `threads` threads that have work.
 ///
-/// µs by each way, plus-times on f64, 8 random entries to a row, one thread of a machine with other work:
+/// µs per strategy, plus-times on f64, 8 random entries per row, one thread of a loaded machine:
 ///
 /// | n | products | sorted | grouped | direct |
 /// | --- | --- | --- | --- | --- |
@@ -356,33 +355,33 @@ enum Way {
 /// | 10⁶ | 524 288 | 46 200 | 10 000 | 14 200 |
 /// | 10⁷ | 8192 | 184 | 204 | 9710 |
 ///
-/// Two threads did not make the grouped way faster than the direct one where one thread's was slower (10⁵ columns, 1800
-/// against 3700 µs); that more than four would is a guess.
-fn choose(flops: usize, n: usize, threads: usize) -> Way {
+/// With two threads, grouped did not beat direct where it lost with one thread (10⁵ columns, 1800 against 3700 µs).
+/// That it does with more than four is a guess.
+fn choose(flops: usize, n: usize, threads: usize) -> Strategy {
     if n <= 1 << 17 && flops >= n / 16 && threads <= 4 {
-        Way::Direct
+        Strategy::Direct
     } else if flops < (n / 1024).max(512) {
-        Way::Sorted
+        Strategy::Sorted
     } else {
-        Way::Grouped
+        Strategy::Grouped
     }
 }
 
-/// Products (j, z), and where the parts of the list start.
+/// Products (j, z), and the starts of the list's parts.
 type Grouped<W, I> = (Vec<(I, W)>, Vec<usize>);
 
-/// How the products of a vector and a matrix are listed.
+/// Lists the products of a vector and a matrix.
 struct List<'a, W, I> {
     threads: &'a Threads,
     before: &'a [u64],
-    /// Of entries of x.
+    /// Ranges of entries of x.
     blocks: &'a [Range<usize>],
     flops: usize,
     products: &'a dyn Listed<W, I>,
 }
 
 impl<W: Word, I: Index> List<'_, W, I> {
-    /// Products that entries `of_x` of x make.
+    /// The number of products of the entries `of_x` of x.
     fn flops_of(&self, of_x: &Range<usize>) -> usize {
         (self.before[of_x.end] - self.before[of_x.start]) as usize - of_x.len()
     }
@@ -401,7 +400,7 @@ impl<W: Word, I: Index> List<'_, W, I> {
                 Ok(())
             },
         )?;
-        // With its position in it, no key is there twice: an unstable sort is stable.
+        // Keys include the position and are therefore distinct: an unstable sort is stable.
         let mut keys = reserved(list.len(), PRODUCTS)?;
         keys.extend(list.iter().enumerate().map(|(p, e)| (e.0, p)));
         self.threads.sort(&mut keys);
@@ -443,7 +442,7 @@ impl<W: Word, I: Index> List<'_, W, I> {
         )
     }
 
-    /// Columns and their sums, by ranges of columns.
+    /// Columns and their sums, by column ranges.
     fn grouped(&self, n: usize) -> Result<Vec<(I, W)>> {
         let wanted = (n / WINDOW).max(self.flops >> 17).clamp(1, RANGES);
         let shift = (0..usize::BITS).find(|&s| (n - 1) >> s < wanted).unwrap_or(usize::BITS - 1);
@@ -469,8 +468,8 @@ impl<W: Word, I: Index> List<'_, W, I> {
         )
     }
 
-    /// The products, block by block of x, each block by ranges of 2^shift columns, order kept within a range; and where
-    /// range r of block t starts, at t·ranges + r.
+    /// The products, block by block of x, each block grouped by ranges of 2^shift columns, stably; and the start of
+    /// range r of block t, at t·ranges + r.
     fn by_range(&self, shift: u32, ranges: usize) -> Result<Grouped<W, I>> {
         let mut starts = filled(self.blocks.len() * ranges + 1, 0usize, "ranges of columns")?;
         let mut of_blocks = reserved(self.blocks.len(), "ranges of columns")?;
@@ -513,7 +512,7 @@ impl<W: Word, I: Index> List<'_, W, I> {
         Ok((list, starts))
     }
 
-    /// Moves what is present in the window to `sums`, columns increasing, and leaves the window as it was at first.
+    /// Moves the present columns of the window to `sums`, increasing, and resets the window.
     fn read_off(&self, first: usize, window: &mut [W], present: &mut [u64], sums: &mut Vec<(I, W)>) {
         let identity = self.products.identity();
         for (word, bits) in present.iter_mut().enumerate() {
@@ -533,8 +532,8 @@ const SUMS: &str = "a product of a vector and a matrix";
 fn unzip<W: Word, I: Index>(threads: &Threads, list: &[(I, W)]) -> Result<(Vec<I>, Vec<W>)> {
     let blocks = blocks(list.len(), &|p| p as u64)?;
     let start = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
-    Fresh::new(list.len(), "indices")?.fill_with(
-        Fresh::new(list.len(), "values")?,
+    UninitOutput::new(list.len(), "indices")?.fill_with(
+        UninitOutput::new(list.len(), "values")?,
         threads,
         "vxm: result",
         blocks.len(),
@@ -561,14 +560,14 @@ mod tests {
 
     #[test]
     fn the_choice_follows_the_table() {
-        assert_eq!(choose(2048, 10_000, 1), Way::Direct);
-        assert_eq!(choose(524_274, 100_000, 4), Way::Direct);
-        assert_eq!(choose(524_274, 100_000, 5), Way::Grouped);
-        assert_eq!(choose(511, 100_000, 1), Way::Sorted);
-        assert_eq!(choose(512, 100_000, 1), Way::Grouped);
-        assert_eq!(choose(524_288, 1_000_000, 1), Way::Grouped);
-        assert_eq!(choose(8192, 10_000_000, 1), Way::Sorted);
-        assert_eq!(choose(0, 0, 1), Way::Direct);
+        assert_eq!(choose(2048, 10_000, 1), Strategy::Direct);
+        assert_eq!(choose(524_274, 100_000, 4), Strategy::Direct);
+        assert_eq!(choose(524_274, 100_000, 5), Strategy::Grouped);
+        assert_eq!(choose(511, 100_000, 1), Strategy::Sorted);
+        assert_eq!(choose(512, 100_000, 1), Strategy::Grouped);
+        assert_eq!(choose(524_288, 1_000_000, 1), Strategy::Grouped);
+        assert_eq!(choose(8192, 10_000_000, 1), Strategy::Sorted);
+        assert_eq!(choose(0, 0, 1), Strategy::Direct);
         assert!(suits_ranks(610, 10_000_000) && !suits_ranks(609, 10_000_000));
         assert!(suits_ranks(16, 100) && !suits_ranks(15, 100));
         assert!(suits_ranks(5000, 10_000) && !suits_ranks(5001, 10_000));
@@ -578,7 +577,7 @@ mod tests {
         assert!(suits_columns(8000, 8000, 1000, 16) && !suits_columns(8000, 8000, 1001, 16));
     }
 
-    /// All ways give the same bits, for windows of every number.
+    /// All strategies give the same bits, for any number of windows.
     #[test]
     fn all_ways_agree() {
         for n in [1, 63, 64, 65, 1000, 40_000, 9_000_000] {
@@ -590,7 +589,7 @@ mod tests {
             };
             let (mut row_ptr, mut cols) = (vec![0], vec![]);
             for _ in 0..rows {
-                // Rows of 40,000 columns are short but for one of sixteen, those of 1000 all are longer.
+                // Rows of 40,000 columns are short except for one in sixteen; those of 1000 are all longer.
                 let len = match next() % 16 {
                     0 => next() % 300,
                     _ if n == 1000 => 70 + next() % 60,
@@ -629,8 +628,8 @@ mod tests {
                     let specs = [&list, &bitmap].map(|p| [false, true].map(|c| MaskSpec::new(p, c)));
                     for mask in specs.into_iter().flatten().map(Some).chain([None]) {
                         let mask = mask.map(|mask| mask.effective());
-                        let way = Product { threads, before: &before, ks: &ks, a: a.pattern(), mask };
-                        let (columns, sums) = way.by_columns(&products, parts).unwrap();
+                        let strategy = Product { threads, before: &before, ks: &ks, a: a.pattern(), mask };
+                        let (columns, sums) = strategy.by_columns(&products, parts).unwrap();
                         let allows = |j: u32| mask.is_none_or(|mask| mask.allows(j as usize));
                         let want: Vec<_> = want.iter().copied().filter(|&(j, _)| allows(j)).collect();
                         assert_eq!(bits(columns.into_iter().zip(sums).collect()), want);

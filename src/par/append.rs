@@ -1,10 +1,9 @@
-//! Vectors whose blocks are made by different threads and appended in block order.
+//! Vectors whose blocks are computed by different threads and appended in block order.
 //!
-//! A block's length is known only when it has been made. Each thread makes blocks in buffers that it
-//! uses again and again (they stay in its cache), and copies a finished block to its place as soon as
-//! the lengths of all blocks before it are known. So the result is touched once, and nothing of its size
-//! is touched beside it; first touch is what large results cost most (a third of a product's time on
-//! rmat14, by a sampling profiler).
+//! A block's length is known only once it is computed. Each thread computes blocks in buffers that it reuses (they stay
+//! in its cache), and copies a finished block to its final position as soon as the lengths of all earlier blocks are
+//! known. The result is therefore touched once, and no other memory of its size is touched: first touch is the largest
+//! cost of large results (a third of a product's time on rmat14, by a sampling profiler).
 
 use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::ptr::NonNull;
@@ -15,11 +14,11 @@ use super::memory::{LARGE, enough};
 use super::{Threads, advise_huge_pages, filled, out_of_memory, reserved};
 use crate::{Error, Result};
 
-/// Appends the blocks made by `work(state, block, buffer)`, in block order. `work` gets an empty buffer; each block
-/// done is progress of `op`.
+/// Appends the blocks computed by `work(state, block, buffer)`, in block order. `work` receives an empty buffer; each
+/// finished block counts as progress of `op`.
 ///
-/// `hint` guesses the length of the result, from above if possible: memory that is not touched costs nothing,
-/// memory that must grow is moved.
+/// `hint` estimates the length of the result, if possible from above: memory that is not touched costs nothing, but
+/// growing memory moves it.
 /// # Errors
 /// The first error of `work`; [`Error::OutOfMemory`].
 pub(crate) fn append_blocks<T: Copy + Send, S>(
@@ -36,7 +35,7 @@ pub(crate) fn append_blocks<T: Copy + Send, S>(
     })
 }
 
-/// As [`append_blocks`], but for the buffer, which has what another block left in it.
+/// Like [`append_blocks`], except that the buffer still has the contents of an earlier block.
 fn append_as_left<T: Copy + Send, S>(
     threads: &Threads,
     op: &'static str,
@@ -59,9 +58,9 @@ fn append_as_left<T: Copy + Send, S>(
     blocks_made.into_vec(blocks)
 }
 
-/// As [`append_blocks`], for two vectors, columns and values say, whose blocks are made together.
+/// Like [`append_blocks`], for two vectors (say, columns and values) whose blocks are computed together.
 /// # Errors
-/// As there.
+/// Those of [`append_blocks`].
 pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
     threads: &Threads,
     op: &'static str,
@@ -77,10 +76,10 @@ pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
     })
 }
 
-/// As [`append_both`], but for the buffers, which have what another block left in them: who overwrites them need not
-/// empty and fill them first.
+/// Like [`append_both`], except that the buffers still have the contents of an earlier block: a caller that overwrites
+/// them need not clear and refill them first.
 /// # Errors
-/// As there.
+/// Those of [`append_blocks`].
 pub(crate) fn append_both_as_left<T: Copy + Send, U: Copy + Send, S>(
     threads: &Threads,
     op: &'static str,
@@ -99,10 +98,10 @@ pub(crate) fn append_both_as_left<T: Copy + Send, U: Copy + Send, S>(
     Ok((made, others.into_vec(blocks)?))
 }
 
-/// Elements that an only block has room for at first.
+/// Initial capacity of a single block.
 const FIRST: usize = 1 << 10;
 
-/// The block without room to grow, if that is more than a few kilobytes and than half of it.
+/// Shrinks a block that is more than a few kilobytes and less than half full.
 fn trimmed<T: Copy>(block: Vec<T>) -> Vec<T> {
     if block.capacity() > FIRST
         && block.len() < block.capacity() / 2
@@ -114,50 +113,52 @@ fn trimmed<T: Copy>(block: Vec<T>) -> Vec<T> {
     block
 }
 
-/// The blocks made so far, of any caller: only the elements' type is known here.
+/// The blocks computed so far. Generic in the element type only, not in the caller's closures.
 struct Blocks<T> {
-    order: Mutex<Order>,
+    offsets: Mutex<BlockOffsets>,
     memory: Memory<T>,
     leftover: Mutex<Vec<(usize, Vec<T>)>>,
-    /// The buffer of an only block, which becomes the result: it has no place to wait for.
+    /// The buffer of a single block, which becomes the result: its position is known from the start.
     only: Option<Mutex<Vec<T>>>,
 }
 
 impl<T: Copy> Blocks<T> {
     fn new(blocks: usize, hint: usize) -> Result<Self> {
         let only = if blocks == 1 { Some(Mutex::new(reserved(hint.min(FIRST), "a block")?)) } else { None };
-        let (places, hint) = if only.is_some() { (Order::default(), 0) } else { (Order::new(blocks)?, hint) };
-        Ok(Self { order: Mutex::new(places), memory: Memory::new(hint), leftover: Mutex::new(Vec::new()), only })
+        let (offsets, hint) =
+            if only.is_some() { (BlockOffsets::default(), 0) } else { (BlockOffsets::new(blocks)?, hint) };
+        Ok(Self { offsets: Mutex::new(offsets), memory: Memory::new(hint), leftover: Mutex::new(Vec::new()), only })
     }
     fn worker(&self) -> Worker<'_, T> {
         Worker { blocks: self, free: Vec::new(), waiting: Vec::new() }
     }
-    /// All blocks, when every thread is done.
+    /// The result, after all threads have finished.
     fn into_vec(self, blocks: usize) -> Result<Vec<T>> {
         if let Some(only) = self.only {
             return Ok(trimmed(only.into_inner().unwrap_or_else(PoisonError::into_inner)));
         }
-        let order = self.order.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let offsets = self.offsets.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (block, buffer) in self.leftover.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            // SAFETY: the ranges of distinct blocks are disjoint, and each block is placed once; all threads are done.
-            unsafe { self.memory.write(order.starts[block], &buffer)? };
+            // SAFETY: the ranges of distinct blocks are disjoint, each block is placed once, and all threads have
+            // finished.
+            unsafe { self.memory.write(offsets.starts[block], &buffer)? };
         }
-        // SAFETY: every block was made and placed, so all elements before the end of the last one are written.
-        unsafe { self.memory.into_vec(order.starts[blocks]) }
+        // SAFETY: every block was computed and placed, so all elements before the end of the last one are initialized.
+        unsafe { self.memory.into_vec(offsets.starts[blocks]) }
     }
 }
 
 const UNKNOWN: usize = usize::MAX;
 
-/// Where blocks start, as far as known.
+/// Block offsets, as far as known.
 #[derive(Default)]
-struct Order {
+struct BlockOffsets {
     starts: Vec<usize>,
     lens: Vec<usize>,
     known: usize,
 }
 
-impl Order {
+impl BlockOffsets {
     fn new(blocks: usize) -> Result<Self> {
         let mut starts = filled(blocks + 1, UNKNOWN, "block offsets")?;
         starts[0] = 0;
@@ -173,7 +174,7 @@ impl Order {
     }
 }
 
-/// A thread's buffers; what it could not place when it runs out of work goes to those left over.
+/// A thread's buffers. Blocks that it cannot place before it runs out of work go to `leftover`.
 struct Worker<'a, T> {
     blocks: &'a Blocks<T>,
     free: Vec<Vec<T>>,
@@ -181,25 +182,25 @@ struct Worker<'a, T> {
 }
 
 impl<T: Copy> Worker<'_, T> {
-    /// A buffer, as another block left it.
+    /// A buffer with the contents of an earlier block.
     fn buffer(&mut self) -> Vec<T> {
         match &self.blocks.only {
             Some(only) => std::mem::take(&mut *only.lock().unwrap_or_else(PoisonError::into_inner)),
             None => self.free.pop().unwrap_or_default(),
         }
     }
-    /// Takes a block that is made, and puts in place all those of this thread whose places are known.
+    /// Accepts a finished block, and places all blocks of this thread whose offsets are known.
     fn place(&mut self, block: usize, buffer: Vec<T>) -> Result<()> {
         if let Some(only) = &self.blocks.only {
             *only.lock().unwrap_or_else(PoisonError::into_inner) = buffer;
             return Ok(());
         }
-        let order = || self.blocks.order.lock().unwrap_or_else(PoisonError::into_inner);
-        order().set(block, buffer.len());
+        let offsets = || self.blocks.offsets.lock().unwrap_or_else(PoisonError::into_inner);
+        offsets().set(block, buffer.len());
         self.waiting.push((block, buffer));
         let mut i = 0;
         while i < self.waiting.len() {
-            let start = order().starts[self.waiting[i].0];
+            let start = offsets().starts[self.waiting[i].0];
             if start == UNKNOWN {
                 i += 1;
                 continue;
@@ -219,20 +220,19 @@ impl<T> Drop for Worker<'_, T> {
     }
 }
 
-/// Growing memory that many threads write at once.
+/// Growing memory that several threads write concurrently.
 struct Memory<T> {
     block: RwLock<Block<T>>,
-    /// Elements that may be touched before the system is asked again: room that was granted is not memory yet.
+    /// Elements that may be touched before the system is queried again: reserved address space is not memory yet.
     granted: AtomicUsize,
-    /// Elements to ask for at once.
+    /// Elements to request per query.
     step: usize,
-    /// Whether the system has so many bytes left.
+    /// Whether the system has that many bytes left.
     spare: fn(u128) -> bool,
 }
 
-/// Bytes up to which a block that is at least half full stays as it is. glibc learns from freed blocks up to this size
-/// which it should keep for the next, so one that was cut would be new memory each time: a third of a road network's
-/// product.
+/// Bytes up to which a block that is at least half full is not shrunk. From freed blocks up to this size glibc learns
+/// which sizes to retain, so a shrunk block would be fresh memory each time: a third of a road network's product.
 const KEPT: usize = 32 << 20;
 
 struct Block<T> {
@@ -240,26 +240,25 @@ struct Block<T> {
     capacity: usize,
 }
 
-// SAFETY: the memory is owned; it is written through `Memory::write` alone, whose contract keeps ranges disjoint.
+// SAFETY: the memory is owned, and written only through `Memory::write`, whose contract keeps ranges disjoint.
 unsafe impl<T: Send> Send for Block<T> {}
 // SAFETY: as above; nothing reads it before `into_vec` takes it by value.
 unsafe impl<T: Send> Sync for Block<T> {}
 
 impl<T: Copy> Memory<T> {
-    /// With room for `hint` elements, or for fewer.
+    /// Reserves room for `hint` elements, or for fewer.
     fn new(mut hint: usize) -> Self {
         let mut block = Block { start: NonNull::dangling(), capacity: 0 };
-        // A guess that the system refuses is halved: it is only a guess.
+        // The hint is only an estimate: it is halved until the system grants it.
         while hint > 0 && block.resize(hint).is_err() {
             hint /= 2;
         }
-        // What is smaller than a step is not worth a question.
+        // Results smaller than a step do not query the system.
         let step = (LARGE as usize).div_ceil(size_of::<T>().max(1));
         Self { block: RwLock::new(block), granted: AtomicUsize::new(step), step, spare: enough }
     }
 
-    /// Refuses to touch the elements before `end` where the system could not back them. Threads that ask at once ask
-    /// for the same.
+    /// Fails if the system could not back the elements before `end`. Concurrent calls request the same memory.
     #[cold]
     fn grant(&self, end: usize) -> Result<()> {
         let granted = end.saturating_add(self.step);
@@ -275,18 +274,18 @@ impl<T: Copy> Memory<T> {
         self.block.read().unwrap_or_else(PoisonError::into_inner).capacity
     }
 
-    /// Makes room for `needed` elements; what was written stays.
+    /// Reserves room for `needed` elements; elements already written are retained.
     fn grow(&self, needed: usize) -> Result<()> {
         let mut block = self.block.write().unwrap_or_else(PoisonError::into_inner);
         if needed <= block.capacity {
             return Ok(());
         }
         let wanted = needed.max(block.capacity.saturating_mul(2)).max(1024);
-        // If twice the room is not to be had, the room needed may be.
+        // If twice the capacity is unavailable, the needed capacity may be available.
         block.resize(wanted).or_else(|_| block.resize(needed))
     }
 
-    /// Copies `xs` to `start..`, making room first.
+    /// Copies `xs` to `start..`, reserving room first.
     /// # Safety
     /// Ranges written must be disjoint.
     unsafe fn write(&self, start: usize, xs: &[T]) -> Result<()> {
@@ -301,8 +300,8 @@ impl<T: Copy> Memory<T> {
             self.grow(end)?;
         }
         let block = self.block.read().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: 1. start + len ≤ capacity, which never shrinks while blocks are written; 2. the read lock keeps
-        // the memory where it is; 3. no other thread writes this range, by the caller's promise.
+        // SAFETY: 1. start + len ≤ capacity, which never shrinks while blocks are written; 2. the read lock prevents
+        // reallocation; 3. no other thread writes this range, by the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(xs.as_ptr(), block.start.as_ptr().add(start), xs.len()) };
         Ok(())
     }
@@ -331,7 +330,7 @@ impl<T> Block<T> {
         Layout::array::<T>(capacity).map_err(|_| out_of_memory::<T>("a result", capacity))
     }
 
-    /// Moves to memory for `capacity` > 0 elements.
+    /// Reallocates to `capacity` > 0 elements.
     fn resize(&mut self, capacity: usize) -> Result<()> {
         let layout = Self::layout(capacity)?;
         assert!(layout.size() > 0, "elements have a size");
@@ -342,11 +341,11 @@ impl<T> Block<T> {
             // SAFETY: the block was allocated with this layout, and the new size is neither zero nor too large.
             unsafe { realloc(self.start.as_ptr().cast(), Self::layout(self.capacity)?, layout.size()) }
         };
-        // On failure the old memory stays as it was.
+        // On failure the old memory stays valid.
         self.start =
             NonNull::new(start.cast()).ok_or(Error::OutOfMemory { what: "a result", bytes: layout.size() as u128 })?;
         if capacity > self.capacity {
-            // SAFETY: the memory is ours and `MaybeUninit` asks nothing of it.
+            // SAFETY: the memory is ours, and `MaybeUninit` has no validity requirements.
             advise_huge_pages(unsafe {
                 std::slice::from_raw_parts_mut(self.start.as_ptr().cast::<std::mem::MaybeUninit<T>>(), capacity)
             });
@@ -372,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_any_length_arrive_in_order() {
+    fn blocks_of_any_length_are_appended_in_order() {
         for threads in [1, 2, 3, 8] {
             let pool = Threads::new(threads).unwrap();
             for (blocks, hint) in [(0, 0), (1, 10), (2, 0), (100, 3), (100, 100_000)] {
@@ -428,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_caller_and_memory_is_given_back() {
+    fn a_panic_reaches_the_caller_and_memory_is_freed() {
         for threads in [1, 2, 8] {
             let pool = Threads::new(threads).unwrap();
             let work = |(): &mut (), b: usize, out: &mut Vec<u64>| {
@@ -446,9 +445,9 @@ mod tests {
         }
     }
 
-    /// Room is reserved for more than there is; what is written must find memory all the same.
+    /// More room is reserved than exists; each write must still obtain its memory.
     #[test]
-    fn memory_is_asked_for_before_it_is_touched() {
+    fn memory_is_granted_before_use() {
         static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
         let memory = Memory {
             granted: AtomicUsize::new(10),
@@ -461,7 +460,7 @@ mod tests {
         LEFT.store(0, Ordering::Relaxed);
         write(0, 10).unwrap();
         assert!(matches!(write(10, 1), Err(Error::OutOfMemory { bytes: 88, .. })));
-        // Eleven more, and a step, are granted at once.
+        // Eleven more elements, and a step, are granted at once.
         LEFT.store(8 * 21, Ordering::Relaxed);
         write(10, 11).unwrap();
         LEFT.store(0, Ordering::Relaxed);
@@ -472,10 +471,10 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_half_full_stays_as_it_is() {
+    fn a_half_full_block_is_not_moved() {
         for (written, capacity) in [(49, 49), (50, 100), (100, 100)] {
             let memory = Memory::new(100);
-            // SAFETY: nothing else is written; then all of it is.
+            // SAFETY: the whole range is written, and nothing else.
             let v = unsafe {
                 memory.write(0, &vec![1u64; written]).unwrap();
                 memory.into_vec(written).unwrap()
@@ -485,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_cannot_be_made_is_an_error() {
+    fn a_failing_state_is_an_error() {
         let pool = Threads::new(2).unwrap();
         let state = || -> Result<()> { Err(Error::Argument { name: "state", message: "none".into() }) };
         assert!(append_blocks(&pool, "test", 3, 3, state, |(), _, _: &mut Vec<u8>| Ok(())).is_err());

@@ -1,22 +1,22 @@
-//! How much memory the system has left for this process.
+//! Memory that the system has left for this process.
 //!
-//! Two limits hold: what the machine can still back with memory, and what the control groups leave of theirs, the
-//! process's own and every one above it. A group counts the files that it has read as well; those go when memory is
-//! asked for, so they are not counted here.
+//! Two limits apply: what the host can still back with memory, and what the control groups leave, the process's own
+//! group and all its ancestors. A group's usage includes the page cache of files it has read; that is reclaimed on
+//! demand, so it is not counted here.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes that the system can still back with memory: what is free or can be freed, swap included, and no more
-/// than the control groups leave. Without an answer from the system there is no limit.
+/// Bytes that the system can still back with memory: free or reclaimable, swap included, but no more than the control
+/// groups leave. If the system gives no answer, there is no limit.
 pub(super) fn available() -> u128 {
     let machine = with_text(Path::new("/proc/meminfo"), meminfo).unwrap_or(u128::MAX);
     let groups = with_text(Path::new("/proc/self/cgroup"), |own| groups(own, Path::new("/sys/fs/cgroup")));
     machine.min(groups.unwrap_or(u128::MAX))
 }
 
-/// `f` of the text of a file, which is read to the stack: this must work when there is no memory.
+/// Applies `f` to the text of a file, which is read to the stack: this must work when memory is exhausted.
 fn with_text<T>(path: &Path, f: impl FnOnce(&str) -> T) -> Option<T> {
     let mut buffer = [0; 8192];
     let mut file = File::open(path).ok()?;
@@ -30,19 +30,19 @@ fn with_text<T>(path: &Path, f: impl FnOnce(&str) -> T) -> Option<T> {
     Some(f(std::str::from_utf8(&buffer[..n]).ok()?))
 }
 
-/// Available memory and free swap, as the lines of `/proc/meminfo` give them.
+/// Available memory plus free swap, from the lines of `/proc/meminfo`.
 fn meminfo(text: &str) -> u128 {
     let bytes = |name: &str| Some(number(text, name)? * 1024);
     bytes("MemAvailable:").map_or(u128::MAX, |free| free + bytes("SwapFree:").unwrap_or(0))
 }
 
-/// The number behind `name` in the line that begins with it.
+/// The number after `name` in the line that begins with it.
 fn number(text: &str, name: &str) -> Option<u128> {
     let mut lines = text.lines().map(str::split_whitespace);
     lines.find_map(|mut words| (words.next() == Some(name)).then(|| words.next()?.parse().ok())?)
 }
 
-/// What the groups that the lines of `/proc/self/cgroup` name, and those above them, leave; `root` is where they are.
+/// The memory left by the groups in `/proc/self/cgroup` and their ancestors; `root` is the mount point.
 fn groups(own: &str, root: &Path) -> u128 {
     let left = own.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -57,7 +57,7 @@ fn groups(own: &str, root: &Path) -> u128 {
     left.min().unwrap_or(u128::MAX)
 }
 
-/// Files of a group, and the names in `memory.stat` of what it has read and can give up.
+/// Files of a group, and the names of its reclaimable page cache in `memory.stat`.
 struct Names {
     limit: &'static str,
     used: &'static str,
@@ -70,14 +70,14 @@ const V1: Names = Names {
     files: ["total_inactive_file", "total_active_file"],
 };
 
-/// The least that `group` and those above it leave. In a container some, or all, are not to be seen: the root stands
-/// for them.
+/// The least that `group` and its ancestors leave. In a container some or all of them are invisible, and the root
+/// stands for them.
 fn left_of(root: &Path, group: &str, names: &Names) -> u128 {
     let mut left = u128::MAX;
     for group in Path::new(group.trim_start_matches('/')).ancestors() {
         let folder = root.join(group);
         let read = |name: &str| with_text(&folder.join(name), |text| text.trim().parse().ok()).flatten();
-        // `max` stands for no limit.
+        // `max` means no limit.
         let Some(limit): Option<u128> = read(names.limit) else { continue };
         let files = |text: &str| names.files.iter().filter_map(|name| number(text, name)).sum();
         let files = with_text(&folder.join("memory.stat"), files).unwrap_or(0);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_system_is_believed() {
+    fn available_memory_is_read_from_the_system() {
         let text = "MemTotal:  9 kB\nMemFree:  1 kB\nMemAvailable:     5 kB\nSwapTotal: 4 kB\nSwapFree:        2 kB\n";
         assert_eq!(meminfo(text), 7 * 1024);
         assert_eq!(meminfo("MemAvailable: 5 kB"), 5 * 1024);
@@ -99,7 +99,7 @@ mod tests {
         assert!(available() > 1 << 20);
     }
 
-    /// A tree of groups as the system shows it: (folder, file, text).
+    /// A tree of groups as the system presents it: (folder, file, text).
     fn tree(name: &str, files: &[(&str, &str, &str)]) -> std::path::PathBuf {
         let root = std::env::temp_dir().join(format!("sparring-{name}-{}", std::process::id()));
         for (folder, file, text) in files {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tightest_group_above_the_process_counts() {
+    fn the_tightest_cgroup_above_the_process_applies() {
         let root = tree(
             "v2",
             &[
@@ -135,9 +135,9 @@ mod tests {
         std::fs::remove_dir_all(root).unwrap();
     }
 
-    /// The first version has a folder for each kind of limit; a container sees its own as the root.
+    /// Version 1 has a folder for each kind of limit; a container sees its own group as the root.
     #[test]
-    fn the_first_version_of_groups_as_well() {
+    fn cgroup_version_1_is_read() {
         let root = tree(
             "v1",
             &[

@@ -1,13 +1,13 @@
-//! What operations choose, and why: noted where the choice is made, while a caller listens.
+//! Explanations of the choices that operations make: recorded where the choice is made, if a caller listens.
 
 use std::cell::RefCell;
 
 thread_local! {
-    /// Notes of the operation that this thread explains.
+    /// Notes of the explained operation on this thread.
     static NOTES: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Adds a line to what a caller of [`explained`] on this thread is told; nothing is made of it where none listens.
+/// Adds a line to the explanation of an enclosing [`explained`] on this thread; without one, `line` is not called.
 ///
 /// ```
 /// use sparring::par::{explained, note};
@@ -15,30 +15,31 @@ thread_local! {
 /// assert_eq!(how, "3 of them");
 /// ```
 pub fn note(line: impl FnOnce() -> String) {
-    // A thread that ends has no notes any more.
-    if is_heard() {
+    // The thread-local is gone while the thread ends.
+    if has_listener() {
         let line = line();
         NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.push(line.clone())));
     }
 }
 
 /// Whether a caller on this thread listens.
-pub(super) fn is_heard() -> bool {
+pub(super) fn has_listener() -> bool {
     NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false)
 }
 
-/// What was listened for before, put back when dropped: on unwinding too.
-struct Before(Option<Vec<String>>);
-impl Drop for Before {
+/// The notes of the enclosing listener, restored on drop, also on unwinding.
+struct RestoreNotes(Option<Vec<String>>);
+impl Drop for RestoreNotes {
     fn drop(&mut self) {
         NOTES.set(self.0.take());
     }
 }
 
-/// What `f` gives, and how the operations that it calls on this thread were computed, line by line: their operands and
-/// forms, the kernels that ran, and why. The text of `explain` of a chain, for several operations together.
+/// Runs `f`, and returns its result with an explanation, line by line, of the operations that it calls on this thread:
+/// their operands and forms, the kernels that ran, and why. The same text as a chain's `explain`, for several
+/// operations together.
 ///
-/// Cost: that of `f`, and some texts for each operation.
+/// Cost: that of `f`, and a few strings for each operation.
 /// ```
 /// use sparring::runtime::{Machine, Matrix, Op};
 /// use sparring::{Cpu, Csr, par::explained};
@@ -49,7 +50,7 @@ impl Drop for Before {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 pub fn explained<T>(f: impl FnOnce() -> T) -> (T, String) {
-    let _before = Before(NOTES.replace(Some(Vec::new())));
+    let _restore = RestoreNotes(NOTES.replace(Some(Vec::new())));
     let made = f();
     let notes = NOTES.take().unwrap_or_default();
     (made, notes.join("\n"))
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_those_of_the_listener() {
+    fn notes_reach_their_listener_only() {
         note(|| unreachable!("no caller listens"));
         let (made, lines) = explained(|| {
             note(|| "a".into());

@@ -1,13 +1,13 @@
-//! Records grouped by a key: the stable counting sort, by all threads, each record written once where it belongs.
+//! Grouping of records by key: a parallel stable counting sort that writes each record once, to its final position.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::prefetch_at;
-use super::{Slots, Threads, collected, for_each_part, reserved, zero_indices, zeros};
+use super::{OutputSlice, Threads, collected, for_each_part, reserved, zero_indices, zeros};
 use crate::{Error, Index, Result};
 
-/// Which part of the keys counts: `(key >> shift) & mask`, which is below `bins`.
+/// The digit of a key to group by: `(key >> shift) & mask`, which is below `bins`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digit {
     pub(crate) shift: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Digit {
 }
 
 impl Digit {
-    /// The keys themselves, all below `bins`.
+    /// The whole key; all keys are below `bins`.
     pub(crate) fn whole(bins: usize) -> Self {
         Self { shift: 0, mask: u64::MAX, bins }
     }
@@ -29,51 +29,51 @@ impl Digit {
     }
 }
 
-/// Records in the order of their keys; those of bin k are `ptr[k]..ptr[k + 1]`.
+/// Records sorted by key; those of bin k are `ptr[k]..ptr[k + 1]`.
 #[derive(Debug)]
 pub(crate) struct Grouped<A, T> {
     pub(crate) ptr: Vec<usize>,
-    /// `stride` for each record.
+    /// `stride` elements for each record.
     pub(crate) lists: Vec<A>,
     pub(crate) values: Vec<T>,
 }
 
-/// Orders the records 0..`keys.len()` by key, equal keys in their order. `put(e, list, value)` writes what record `e`
-/// is: `stride` elements into `list`, one into `value`.
+/// Sorts the records 0..`keys.len()` by key, stably. `put(e, list, value)` writes record `e`: `stride` elements into
+/// `list`, one into `value`.
 ///
 /// Cost: O(records + bins·threads), two passes over the keys. The result does not depend on the number of threads.
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If a key is not below `bins`, or `put` leaves something unwritten: bugs of callers in this crate.
+/// If a key is not below `bins`, or `put` leaves elements unwritten: bugs of callers in this crate.
 pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     threads: &Threads,
     keys: &[K],
     digit: Digit,
     stride: usize,
-    put: impl Fn(usize, &mut Slots<'_, A>, &mut Slots<'_, T>) + Sync,
+    put: impl Fn(usize, &mut OutputSlice<'_, A>, &mut OutputSlice<'_, T>) + Sync,
 ) -> Result<Grouped<A, T>> {
     let n = keys.len();
     let overflow = || Error::OutOfMemory { what: "grouped entries", bytes: n as u128 * stride as u128 };
     let elements = n.checked_mul(stride).ok_or_else(overflow)?;
     let (ptr, mut shares) = counted::<K, u64>(threads, keys, digit, false)?;
     let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
-    let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
-    each(threads, &mut shares, |Share { records, bins, places, .. }| {
+    let to = OutputArrays { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
+    each(threads, &mut shares, |Share { records, bins, cursors, .. }| {
         for (e, &key) in records.clone().zip(&keys[records.clone()]) {
-            let place = &mut places[digit.of(key) - bins.start];
-            // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in
-            // shares before, and moves on by one for each record of the share and bin k, of which there are as many as
-            // were counted: the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone.
-            // So every place is below n and taken once.
-            unsafe { to.put(place.get(), |list, value| put(e, list, value)) };
-            *place += 1;
+            let position = &mut cursors[digit.of(key) - bins.start];
+            // SAFETY: the cursor of a share and its bin k starts at the number of records of lower bins, plus those of
+            // bin k in earlier shares, and advances by one for each record of the share in bin k. There are as many of
+            // these as were counted: the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key
+            // alone. So every position is below n and is written once.
+            unsafe { to.put(position.get(), |list, value| put(e, list, value)) };
+            *position += 1;
         }
         Ok(())
     })?;
-    // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `each` went through
-    // all, and a panic in one would have unwound through it), and `Places::put` ends only when all elements of a record
-    // are written.
+    // SAFETY: the capacity was reserved; every record was put (n were counted in all shares, `each` processed all of
+    // them, and a panic in one would have unwound through it), and `OutputArrays::put` returns only when all elements
+    // of a record are written.
     unsafe {
         lists.set_len(elements);
         values.set_len(n);
@@ -81,16 +81,15 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     Ok(Grouped { ptr, lists, values })
 }
 
-/// [`grouped`] where record `e` is the number of the list that it is in, `ptr[l]..ptr[l + 1]` being the records of list
-/// l, and `values[e]`.
+/// [`grouped`], where record `e` consists of `values[e]` and the index of its list; list l has the records
+/// `ptr[l]..ptr[l + 1]`.
 ///
-/// What is written at random are as many streams as there are bins: it is fast where neighbouring records have
-/// neighbouring keys.
+/// It writes as many random streams as there are bins, so it is fast where neighboring records have neighboring keys.
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If a key is not below `bins`, the lists are not those of all records, a list has not as many values as keys, or
-/// there are more than 2³² − 1 records: bugs of callers in this crate.
+/// If a key is not below `bins`, the lists do not cover all records, there is not one value for each key, or there are
+/// more than 2³² − 1 records: bugs of callers in this crate.
 pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     threads: &Threads,
     keys: &[K],
@@ -102,36 +101,36 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     assert!(values.len() == n && n <= u32::MAX as usize && ptr.last() == Some(&n), "{n} records");
     let (ends, mut shares) = counted::<K, u32>(threads, keys, Digit::whole(bins), true)?;
     let (mut lists, mut found): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
-    let to = Places { lists: lists.as_mut_ptr(), values: found.as_mut_ptr(), stride: 1 };
-    let write = |Share { records, bins, places, .. }: &mut Share<u32>, far: bool| {
-        let (places, first, Range { start: mut at, end }) = (&mut places[..], bins.start, records.clone());
-        // Of this loop alone, so that both addresses stay in registers while it writes.
+    let to = OutputArrays { lists: lists.as_mut_ptr(), values: found.as_mut_ptr(), stride: 1 };
+    let write = |Share { records, bins, cursors, .. }: &mut Share<u32>, far: bool| {
+        let (cursors, first, Range { start: mut at, end }) = (&mut cursors[..], bins.start, records.clone());
+        // A copy local to this loop, so that both addresses stay in registers while it writes.
         let to = to.again();
-        // The list that holds the first record: the last one that starts at or before it.
+        // The list of the first record: the last one that starts at or before it.
         let mut list = ptr.partition_point(|&p| p <= at).saturating_sub(1);
         while at < end {
             let some = at..ptr[list + 1].min(end);
             at = some.end;
-            let mut later = keys.get(some.start + AHEAD..).filter(|_| far).unwrap_or_default().iter();
+            let mut later = keys.get(some.start + PREFETCH_DISTANCE..).filter(|_| far).unwrap_or_default().iter();
             for (key, &value) in keys[some.clone()].iter().zip(&values[some]) {
                 if far
                     && let Some(key) = later.next()
-                    && let Some(place) = places.get(key.get().wrapping_sub(first))
+                    && let Some(position) = cursors.get(key.get().wrapping_sub(first))
                 {
-                    prefetch_at(to.lists.wrapping_add(place.get()));
-                    prefetch_at(to.values.wrapping_add(place.get()));
+                    prefetch_at(to.lists.wrapping_add(position.get()));
+                    prefetch_at(to.values.wrapping_add(position.get()));
                 }
-                let Some(place) = places.get_mut(key.get().wrapping_sub(first)) else { continue };
-                // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
-                unsafe { to.put_one(place.get(), A::cast(list), value) };
-                *place += 1;
+                let Some(position) = cursors.get_mut(key.get().wrapping_sub(first)) else { continue };
+                // SAFETY: `position` is below n and is written once, as in `grouped`, by the keys alone.
+                unsafe { to.put_one(position.get(), A::cast(list), value) };
+                *position += 1;
             }
             list += 1;
         }
     };
-    // A second-level cache has the fewer; of short lists most of the time is not the places.
+    // Fewer records fit the second-level cache; with short lists, writing does not dominate.
     let far = n > 1 << 19 && n / ptr.len() > 5;
-    // Two loops: the one that asks holds more than there are registers.
+    // Two loops: the prefetching one needs more values than there are registers.
     each(threads, &mut shares, |share| {
         if far {
             write(share, true)
@@ -140,8 +139,9 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
         }
         Ok(())
     })?;
-    // SAFETY: room for so many was reserved; n were counted in all shares, `each` went through all, each has written a
-    // record for each of its keys, as its loop ends where they do, and a panic in one would have unwound through it.
+    // SAFETY: the capacity was reserved; n records were counted in all shares, `each` processed all of them, each share
+    // wrote a record for each of its keys, as its loop ends where they do, and a panic in one would have unwound
+    // through it.
     unsafe {
         lists.set_len(n);
         found.set_len(n);
@@ -149,26 +149,26 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     Ok(Grouped { ptr: ends, lists, values: found })
 }
 
-/// Records ahead of the current one whose places are asked for.
-const AHEAD: usize = 16;
+/// Prefetch distance, in records.
+const PREFETCH_DISTANCE: usize = 16;
 
-/// Records that one thread takes, as far as they are in some bins; no others of these records, or of these bins, are in
-/// them.
+/// The records that one thread processes, restricted to a range of bins. No two shares overlap both in records and in
+/// bins.
 struct Share<P> {
     records: Range<usize>,
     bins: Range<usize>,
-    /// The place of its first record of each of its bins. Memory of the thread that counts them: on glibc the caller's
-    /// is then the result's alone, and what the next result takes.
-    places: Vec<P>,
-    /// How many records it has in each [`CHUNK`] of bins that has some of its own.
+    /// The next position for each of its bins. Allocated by the thread that counts: on glibc the caller's arena then
+    /// holds the result alone, whose memory the next result reuses.
+    cursors: Vec<P>,
+    /// Its number of records in each [`CHUNK`] of bins that it overlaps.
     sums: Vec<usize>,
 }
 
 impl<P> Share<P> {
     fn new(records: Range<usize>, bins: Range<usize>) -> Self {
-        Self { records, bins, places: Vec::new(), sums: Vec::new() }
+        Self { records, bins, cursors: Vec::new(), sums: Vec::new() }
     }
-    /// Its bins, cut where chunks end: the chunk, and which of its bins.
+    /// Its bins, split at chunk boundaries: the chunk, and the range within it.
     fn pieces(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<P> {
         let Range { start, end } = self.bins;
         let piece = move |c| start.max(c * CHUNK) - c * CHUNK..end.min((c + 1) * CHUNK) - c * CHUNK;
@@ -179,20 +179,21 @@ impl<P> Share<P> {
 /// Bins that are summed at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Shares for all threads, blocks of records in their order. Each share has counts of its own, which together are to
-/// stay below records and bins: where that leaves blocks all of the bins is not known before the bins of each block are
-/// looked at; where keys come in order, as those of banded matrices do, a block has few.
+/// Shares for all threads: blocks of records, in order. Each share has its own counts, whose total must stay below the
+/// number of records and bins. If not every block can have counts for all bins, the range of each block's bins decides;
+/// it is known only after reading the keys. Where keys are nearly in order, as those of banded matrices, blocks have
+/// few bins.
 ///
-/// Where there are too many bins even so, with `by_bins`, each thread may read all keys and take blocks of bins, which
-/// is less work than the places of those in its bins if they mostly come in runs, as the columns of sorted rows do:
-/// what is not foreseen of a key takes as long as its place.
+/// If there are still too many bins and `by_bins` is set, every thread may read all keys and process a range of bins.
+/// That costs less than writing if a thread's keys mostly come in runs, as the columns of sorted rows do; an
+/// unpredicted branch costs as much as a write.
 fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Vec<Share<P>>> {
     const SMALL: usize = 1 << 15;
-    // Beyond so many reading would be most of the work.
+    // With more readers, reading would dominate.
     const READERS: usize = 8;
-    // One thread writes fewer records than this sooner than several that take lines of memory from each other, unless
-    // those have bins of their own. (Tried: each thread lists the records of some bins by registers; the lists take as
-    // long as the lines.)
+    // Below this number of records one thread is faster than several that contend for cache lines, unless the threads
+    // have separate bins. (Tried: each thread lists the records of some bins in registers; building the lists takes as
+    // long as the contention.)
     const CROWDED: usize = 1 << 18;
     let (n, bins) = (keys.len(), digit.bins);
     let most = if n < SMALL { 1 } else { threads.count() };
@@ -231,8 +232,7 @@ fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bin
     collected(count, (0..count).map(|b| Share::new(of(b), 0..bins)), SHARES)
 }
 
-/// Whether neighbours among so many blocks of records have more than an eighth of all bins in common, by a sample of
-/// their keys.
+/// Whether neighboring blocks of records overlap in more than an eighth of all bins, by a sample of their keys.
 fn shares_bins<K: Index>(keys: &[K], digit: Digit, block: impl Fn(usize) -> Range<usize>, blocks: usize) -> bool {
     const SAMPLES: usize = 64;
     let bounds = |b: usize| {
@@ -256,12 +256,12 @@ fn each<P: Send>(
     for_each_part(threads, collected(shares.len(), shares, SHARES)?, || Ok(()), |(), share| work(share))
 }
 
-/// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on,
-/// and how many records come before all of these.
+/// A chunk of bins: their ends, the counts of the shares that overlap it, each with its first bin within the chunk, and
+/// the number of records in earlier chunks.
 type Chunk<'a, P> = (&'a mut [usize], Vec<(usize, &'a mut [P])>, usize);
 
-/// Where the records of each bin go, in shares that each thread can take; with `by_bins` also where there are more bins
-/// than records. `P` is to hold the number of records.
+/// The position of each bin's records, and the shares of the threads; with `by_bins` also for more bins than records.
+/// `P` must be able to hold the number of records.
 fn counted<K: Index, P: Index>(
     threads: &Threads,
     keys: &[K],
@@ -276,7 +276,7 @@ fn counted<K: Index, P: Index>(
     each(threads, &mut shares, |share| {
         let mut counts = zero_indices::<P>(share.bins.len(), "counts of a sort")?;
         let keys = &keys[share.records.clone()];
-        // Two loops: shifts that do nothing take a third of the time.
+        // Two loops: shifts by zero would take a third of the time.
         if digit.is_whole() {
             count(keys, &mut counts, |key| key.get().wrapping_sub(share.bins.start));
         } else {
@@ -288,7 +288,7 @@ fn counted<K: Index, P: Index>(
             rest = after;
             counts.iter().map(|count| count.get()).sum::<usize>()
         }));
-        share.places = counts;
+        share.cursors = counts;
         Ok(())
     })?;
 
@@ -298,8 +298,8 @@ fn counted<K: Index, P: Index>(
         collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
     for share in &mut shares {
         let pieces = share.pieces();
-        let Share { places, sums, .. } = share;
-        let mut rest = &mut places[..];
+        let Share { cursors, sums, .. } = share;
+        let mut rest = &mut cursors[..];
         for ((chunk, piece), sum) in pieces.zip(&*sums) {
             let (_, counts, all) = &mut parts[chunk];
             counts.try_reserve(1).map_err(|_| super::out_of_memory::<usize>(SHARES, counts.len() + 1))?;
@@ -312,26 +312,26 @@ fn counted<K: Index, P: Index>(
         before += std::mem::replace(all, before);
     }
     assert!(before == n, "{before} of {n} keys are below {bins}");
-    let places_of = |(): &mut (), (ends, mut counts, mut before): Chunk<'_, P>| {
+    let positions_of = |(): &mut (), (ends, mut counts, mut before): Chunk<'_, P>| {
         for (first, counts) in &counts {
             ends[*first..].iter_mut().zip(counts.iter()).for_each(|(end, count)| *end += count.get());
         }
         for end in &mut *ends {
             before += std::mem::replace(end, before);
         }
-        // What is a bin's first place becomes its first one after this share's records.
+        // A bin's first position advances past this share's records.
         for (first, counts) in &mut counts {
-            for (place, count) in ends[*first..].iter_mut().zip(counts.iter_mut()) {
-                *place += std::mem::replace(count, P::cast(*place)).get();
+            for (position, count) in ends[*first..].iter_mut().zip(counts.iter_mut()) {
+                *position += std::mem::replace(count, P::cast(*position)).get();
             }
         }
         Ok(())
     };
-    for_each_part(threads, parts, || Ok(()), places_of)?;
+    for_each_part(threads, parts, || Ok(()), positions_of)?;
     Ok((ptr, shares))
 }
 
-/// Counts the keys of each bin; a key of no bin counts nowhere.
+/// Counts the keys of each bin; keys out of range are not counted.
 #[inline(always)]
 fn count<K: Index, P: Index>(keys: &[K], counts: &mut [P], bin: impl Fn(K) -> usize) {
     let one = P::cast(1);
@@ -342,7 +342,7 @@ fn count<K: Index, P: Index>(keys: &[K], counts: &mut [P], bin: impl Fn(K) -> us
     }
 }
 
-/// The order of records by key alone.
+/// The permutation that sorts records by key.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn order_by<K: Index, N: Index>(threads: &Threads, keys: &[K], bins: usize) -> Result<(Vec<usize>, Vec<N>)> {
@@ -351,51 +351,52 @@ pub(crate) fn order_by<K: Index, N: Index>(threads: &Threads, keys: &[K], bins: 
     Ok((grouped.ptr, grouped.values))
 }
 
-/// Memory that threads write at places of their own.
-struct Places<A, T> {
+/// Output arrays that several threads write at disjoint positions.
+struct OutputArrays<A, T> {
     lists: *mut A,
     values: *mut T,
     stride: usize,
 }
-// SAFETY: the memory is written through `put` alone, whose contract keeps the places of threads apart.
-unsafe impl<A: Send, T: Send> Sync for Places<A, T> {}
+// SAFETY: the memory is written through `put` and `put_one` alone, whose contracts keep the positions of threads
+// disjoint.
+unsafe impl<A: Send, T: Send> Sync for OutputArrays<A, T> {}
 
-impl<A: Copy, T: Copy> Places<A, T> {
-    /// The same memory.
+impl<A: Copy, T: Copy> OutputArrays<A, T> {
+    /// Another handle to the same memory.
     #[inline(always)]
     fn again(&self) -> Self {
         Self { ..*self }
     }
-    /// Writes record number `place`, of one element.
+    /// Writes record number `position`, of one element.
     /// # Safety
     /// As for [`put`](Self::put); `stride` is 1.
     #[inline(always)]
-    unsafe fn put_one(&self, place: usize, list: A, value: T) {
-        // SAFETY: the memory is reserved for all records, and by the caller's promise nobody else has these elements.
+    unsafe fn put_one(&self, position: usize, list: A, value: T) {
+        // SAFETY: the memory is reserved for all records, and by the caller's promise no other call has these elements.
         unsafe {
-            self.lists.add(place).write(list);
-            self.values.add(place).write(value);
+            self.lists.add(position).write(list);
+            self.values.add(position).write(value);
         }
     }
-    /// Writes record number `place` by `put`.
+    /// Writes record number `position` with `put`.
     /// # Safety
-    /// `place` is below the number of records that there is room for, and is written by one call only.
+    /// `position` is below the number of records that the memory has room for, and is written by one call only.
     /// # Panics
     /// If `put` leaves elements unwritten.
     #[inline(always)]
-    unsafe fn put(&self, place: usize, put: impl FnOnce(&mut Slots<'_, A>, &mut Slots<'_, T>)) {
-        // SAFETY: the memory is reserved for all records, and by the caller's promise nobody else has these elements;
-        // as `MaybeUninit` they need not be written yet.
+    unsafe fn put(&self, position: usize, put: impl FnOnce(&mut OutputSlice<'_, A>, &mut OutputSlice<'_, T>)) {
+        // SAFETY: the memory is reserved for all records, and by the caller's promise no other call has these elements;
+        // as `MaybeUninit` they need not be initialized.
         let (list, value) = unsafe {
             (
                 std::slice::from_raw_parts_mut(
-                    self.lists.add(place * self.stride).cast::<MaybeUninit<A>>(),
+                    self.lists.add(position * self.stride).cast::<MaybeUninit<A>>(),
                     self.stride,
                 ),
-                std::slice::from_raw_parts_mut(self.values.add(place).cast::<MaybeUninit<T>>(), 1),
+                std::slice::from_raw_parts_mut(self.values.add(position).cast::<MaybeUninit<T>>(), 1),
             )
         };
-        let (mut list, mut value) = (Slots { free: list }, Slots { free: value });
+        let (mut list, mut value) = (OutputSlice { free: list }, OutputSlice { free: value });
         put(&mut list, &mut value);
         assert!(list.free.is_empty() && value.free.is_empty(), "a record was not written whole");
     }
@@ -424,7 +425,7 @@ mod tests {
             assert!(with.values.is_sorted_by_key(|&e| (keys[e as usize] >> 4 & 15, e)));
             assert!(with.lists.chunks(2).zip(&with.values).all(|(l, &e)| l == [e as u32, keys[e as usize]]));
         }
-        // So many bins that threads share those out.
+        // So many bins that threads divide them among themselves.
         let n = 3 * n;
         let each: Vec<usize> = (0..=n).collect();
         let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 196_613) as u32).collect();
@@ -442,9 +443,9 @@ mod tests {
         assert_eq!(order_by::<u32, u64>(&threads, &[1, 0], 2).unwrap(), (vec![0, 1, 2], vec![1, 0]));
     }
 
-    /// Lists of 0 to 9 records, and one of half of all; few and so many that places are asked for.
+    /// Lists of 0 to 9 records, and one with half of all; with few records, and with enough for prefetching.
     #[test]
-    fn records_of_lists_are_grouped_alike() {
+    fn records_of_lists_are_grouped_the_same_way() {
         for n in [100_000usize, 600_000] {
             let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 257) as u32).collect();
             let values: Vec<f64> = (0..n).map(|e| e as f64).collect();
@@ -473,13 +474,13 @@ mod tests {
         assert!(none.ptr == [0] && none.values.is_empty());
     }
 
-    /// Keys that come nearly in order: each block of records has few bins of its own, and neighbours share some.
+    /// Nearly sorted keys: each block of records has few bins, and neighbors share some.
     #[test]
     fn blocks_with_bins_of_their_own() {
         let (n, bins) = (200_000usize, 60_000);
         let each: Vec<usize> = (0..=n).collect();
         for spread in [1usize, 50, bins] {
-            // The last are all over.
+            // The last ones are spread over all bins.
             let first = |e: usize| if spread < bins { e * 3 / 10 } else { 0 };
             let keys: Vec<u32> = (0..n).map(|e| (first(e) + e * 7919 % spread).min(bins - 1) as u32).collect();
             let mut expected: Vec<u32> = (0..n as u32).collect();
@@ -497,7 +498,7 @@ mod tests {
         }
     }
 
-    /// Few records of all bins are one share; where they come in order, or are many, each thread has one.
+    /// Few records spread over all bins form one share; if they are nearly sorted or many, each thread has one.
     #[test]
     fn few_records_are_for_one_thread() {
         let threads = Threads::new(2).unwrap();
@@ -514,25 +515,25 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "2 records")]
-    fn lists_of_fewer_records_are_seen() {
+    fn missing_records_panic() {
         let _ = binned::<_, u32, _>(&Threads::caller(), &[0u32, 1], 2, &[0, 1], &[0u8, 0]);
     }
 
     #[test]
     #[should_panic(expected = "2 records")]
-    fn fewer_values_are_seen() {
+    fn missing_values_panic() {
         let _ = binned::<_, u32, _>(&Threads::caller(), &[0u32, 1], 2, &[0, 2], &[0u8]);
     }
 
     #[test]
     #[should_panic(expected = "0 of 1 keys are below 3")]
-    fn a_key_beyond_the_bins_is_seen() {
+    fn a_key_outside_the_bins_panics() {
         let _ = order_by::<u32, u32>(&Threads::caller(), &[3], 3);
     }
 
     #[test]
     #[should_panic(expected = "not written whole")]
-    fn a_record_left_unwritten_is_seen() {
+    fn an_unwritten_record_panics() {
         let _ = grouped::<u32, u32, u32>(&Threads::caller(), &[0], Digit::whole(1), 1, |_, _, value| value.copy(&[1]));
     }
 }

@@ -1,8 +1,8 @@
-//! Threads: splitting rows by work, and writing disjoint parts of one array from many threads.
+//! Threads: splitting rows by work, and writing disjoint parts of one array from several threads.
 //!
-//! This is the processor side's only home of shared mutable memory. Results never depend on the
-//! number of threads: work is split by rows (or by columns of one row), each output entry is computed
-//! by one task, and its fold runs in the order of the contraction index.
+//! On the CPU side, shared mutable memory lives here alone. Results never depend on the number of threads: work is
+//! split by rows (or by columns of one row), each output entry is computed by one task, and its fold runs in the order
+//! of the contraction index.
 
 mod append;
 #[cfg(target_os = "linux")]
@@ -37,13 +37,13 @@ pub(crate) use memory::{
 };
 pub use memory::{filled, keep_freed_memory};
 pub(crate) use parts::for_each_part;
-use pool::{Place, Pool};
+use pool::{Executor, Pool};
 pub(crate) use prefetch::{prefetch, prefetch_at};
 pub(crate) use scatter::scattered;
 pub use storage::{SignedIndex, Storage};
 pub(crate) use touch::filled_by;
 
-/// How far a long operation has come.
+/// Progress of a long operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Operation.
@@ -57,26 +57,26 @@ pub struct Progress {
 /// Called now and then during long operations, from any thread; [`ControlFlow::Break`] stops them.
 type Callback = Arc<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
 
-/// What a thread does with the tasks that it asks for.
+/// The body of a worker thread, which pulls tasks from its argument.
 type Worker<'a> = dyn Fn(&mut dyn FnMut() -> Option<usize>) -> Result<()> + Sync + 'a;
 
-/// A pool of threads, or the pool that the caller is in.
+/// A pool of threads, or the pool of the calling thread.
 ///
-/// In a child of `fork`, where the threads of the parent are not, pools are made anew when they are first used.
+/// In a child of `fork`, which does not have the parent's threads, pools are recreated on first use.
 #[derive(Default)]
 pub struct Threads {
-    pool: Which,
+    pool: PoolChoice,
     progress: Option<Callback>,
     stop: Option<Arc<AtomicBool>>,
 }
 
-/// Which threads.
+/// The threads to use.
 #[derive(Clone, Default)]
-enum Which {
-    /// Those of the pool that the caller is in.
+enum PoolChoice {
+    /// Those of the calling thread's pool.
     #[default]
     Current,
-    /// The caller's thread, and no other.
+    /// The calling thread alone.
     Caller,
     Own(Arc<Pool>),
 }
@@ -88,33 +88,33 @@ impl std::fmt::Debug for Threads {
 }
 
 impl Threads {
-    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another). Where the system
-    /// refuses threads, as many as it grants, and the caller's alone if there are none.
+    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another). If the system
+    /// refuses threads, as many as it grants, or the calling thread alone.
     #[must_use]
     pub fn current() -> Self {
         Self::default()
     }
-    /// The caller's thread, and no other: nothing is started. After [`install`](Self::install) that thread is a pool of
-    /// one to rayon, too.
+    /// The calling thread alone: no threads are started. After [`install`](Self::install) rayon, too, sees that thread
+    /// as a pool of one.
     #[must_use]
     pub fn caller() -> Self {
-        Self { pool: Which::Caller, ..Self::default() }
+        Self { pool: PoolChoice::Caller, ..Self::default() }
     }
-    /// A pool of `n` threads of its own.
+    /// A new pool of `n` threads.
     /// # Errors
-    /// [`Error::Argument`] for 0; [`Error::Threads`] if the system refuses.
+    /// [`Error::Argument`] for 0 or more than 4096; [`Error::Threads`] if the system refuses.
     pub fn new(n: usize) -> Result<Self> {
         if n == 0 || n > 4096 {
             return Err(Error::Argument { name: "threads", message: format!("{n} is not between 1 and 4096") });
         }
         let pool = Pool::new(n).map_err(|e| Error::Threads { threads: n, message: e.to_string() })?;
-        Ok(Self { pool: Which::Own(pool.into()), ..Self::default() })
+        Ok(Self { pool: PoolChoice::Own(pool.into()), ..Self::default() })
     }
-    fn place(&self) -> Place<'_> {
+    fn executor(&self) -> Executor<'_> {
         match &self.pool {
-            Which::Current => pool::current(),
-            Which::Caller => Place::Caller,
-            Which::Own(pool) => pool.place(),
+            PoolChoice::Current => pool::current(),
+            PoolChoice::Caller => Executor::Caller,
+            PoolChoice::Own(pool) => pool.executor(),
         }
     }
     /// Reports progress of long operations to `f`, which may stop them.
@@ -126,13 +126,13 @@ impl Threads {
     /// Number of threads.
     #[must_use]
     pub fn count(&self) -> usize {
-        match self.place() {
-            Place::Here => rayon::current_num_threads(),
-            Place::Pool(pool) => pool.current_num_threads(),
-            Place::Caller => 1,
+        match self.executor() {
+            Executor::Here => rayon::current_num_threads(),
+            Executor::Pool(pool) => pool.current_num_threads(),
+            Executor::Caller => 1,
         }
     }
-    /// Threads that work on so many tasks. For one task the pool is not asked: that may take longer than the task.
+    /// Number of threads for this many tasks. One task does not query the pool, which may take longer than the task.
     pub(crate) fn workers(&self, tasks: usize) -> usize {
         if tasks > 1 { self.count().min(tasks) } else { 1 }
     }
@@ -143,20 +143,20 @@ impl Threads {
         let Some(made) = made else { unreachable!("the work was done, or unwinds") };
         made
     }
-    /// Not generic, so rayon's jobs are compiled once and not for each caller: 250 kB.
+    /// Not generic, so that rayon's job code is compiled once instead of once per caller: 250 kB.
     fn install_work(&self, work: &mut (dyn FnMut() + Send)) {
-        match self.place() {
-            Place::Here => work(),
-            Place::Pool(pool) => pool.install(work),
-            Place::Caller => {
+        match self.executor() {
+            Executor::Here => work(),
+            Executor::Pool(pool) => pool.install(work),
+            Executor::Caller => {
                 pool::alone();
                 work();
             }
         }
     }
-    /// As [`for_each`](Self::for_each), reporting each task done as progress of `op`.
+    /// Like [`for_each`](Self::for_each), reporting each finished task as progress of `op`.
     /// # Errors
-    /// The first error of `state` or `work`; [`Error::Cancelled`] if the callback said so.
+    /// The first error of `state` or `work`; [`Error::Cancelled`] if the callback cancels.
     pub(crate) fn for_each_of<S>(
         &self,
         op: &'static str,
@@ -164,12 +164,12 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(Some(op), Tasks::in_order(tasks), &|next| each(next, &state, &work))
+        self.distribute(Some(op), Tasks::in_order(tasks), &|next| each(next, &state, &work))
     }
-    /// As [`for_each_of`](Self::for_each_of), but each thread begins with tasks of its own that lie beside each other,
-    /// and then helps the others: what neighbouring tasks read and write stays with one processor.
+    /// Like [`for_each_of`](Self::for_each_of), except that each thread starts with a contiguous share of the tasks and
+    /// then helps the others: data of neighboring tasks stays with one processor.
     /// # Errors
-    /// As [`for_each_of`](Self::for_each_of); [`Error::OutOfMemory`].
+    /// Those of [`for_each_of`](Self::for_each_of); [`Error::OutOfMemory`].
     pub(crate) fn for_each_beside<S>(
         &self,
         op: &'static str,
@@ -177,11 +177,11 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(Some(op), Tasks::shared(tasks, self.workers(tasks))?, &|next| each(next, &state, &work))
+        self.distribute(Some(op), Tasks::shared(tasks, self.workers(tasks))?, &|next| each(next, &state, &work))
     }
-    /// Sorts `keys`: long lists by all threads, short ones by the caller's. Allocates nothing.
+    /// Sorts `keys`: long lists with all threads, short ones on the calling thread. Allocates nothing.
     pub(crate) fn sort<K: Ord + Send>(&self, keys: &mut [K]) {
-        // Shorter lists are sorted by one thread before the others are awake.
+        // One thread sorts shorter lists before the others have woken up.
         const LONG: usize = 1 << 17;
         if keys.len() > LONG && self.count() > 1 {
             self.install(|| keys.par_sort_unstable());
@@ -189,57 +189,57 @@ impl Threads {
             keys.sort_unstable();
         }
     }
-    /// Runs `work(state, task)` for each task in `0..tasks`; tasks are handed out in order from one
-    /// counter, and each thread makes one `state`. The first error stops the rest and is returned.
+    /// Runs `work(state, task)` for each task in `0..tasks`. Tasks are handed out in order from one counter, and each
+    /// thread creates one `state`. The first error stops the rest and is returned.
     pub(crate) fn for_each<S>(
         &self,
         tasks: usize,
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(None, Tasks::in_order(tasks), &|next| each(next, &state, &work))
+        self.distribute(None, Tasks::in_order(tasks), &|next| each(next, &state, &work))
     }
-    /// What `work` makes, on the caller's thread: the only task of `op`, reported when it is done.
+    /// Runs `work` on the calling thread, as the only task of `op`, and reports its completion.
     /// # Errors
-    /// That of `work`; [`Error::Cancelled`] if the callback said so.
+    /// That of `work`; [`Error::Cancelled`] if the callback cancels.
     pub(crate) fn alone<T>(&self, op: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let made = work()?;
         self.report(op, 1, 1)?;
         Ok(made)
     }
-    /// Ends `op` if the flag says so: between the steps of a task that takes long.
+    /// Checks the cancellation flag of `op`, between the steps of a long task.
     /// # Errors
     /// [`Error::Cancelled`].
-    pub(crate) fn go_on(&self, op: &'static str, done: u64, total: u64) -> Result<()> {
+    pub(crate) fn check_stop(&self, op: &'static str, done: u64, total: u64) -> Result<()> {
         match &self.stop {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Cancelled { op, done, total }),
             _ => Ok(()),
         }
     }
-    /// Tells the callback, if there is one, how far `op` has come.
+    /// Reports the progress of `op` to the callback, if there is one.
     fn report(&self, op: &'static str, done: u64, total: u64) -> Result<()> {
-        self.go_on(op, done, total)?;
+        self.check_stop(op, done, total)?;
         let Some(callback) = &self.progress else { return Ok(()) };
         match callback(Progress { op, done, total }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
         }
     }
-    /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task
-    /// before when it asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers
-    /// bring is compiled with nothing but the loop around it.
-    fn hand_out(&self, op: Option<&'static str>, tasks: Tasks, worker: &Worker<'_>) -> Result<()> {
+    /// Runs `worker(next)` on each thread. The worker pulls tasks from `next` until there are none; pulling a task
+    /// marks the previous one as done, which is progress of `op`, if given. Not generic, so that a caller's code is
+    /// compiled with nothing but the loop around it.
+    fn distribute(&self, op: Option<&'static str>, tasks: Tasks, worker: &Worker<'_>) -> Result<()> {
         let (count, done) = (tasks.count, AtomicUsize::new(0));
         let failed = std::sync::OnceLock::new();
         let report = || {
             let done = done.fetch_add(1, Ordering::Relaxed) as u64 + 1;
             op.map_or(Ok(()), |op| self.report(op, done, count as u64))
         };
-        // A flag that is set stops before the first task, too.
-        let stopped = || self.go_on(op.unwrap_or("operation"), done.load(Ordering::Relaxed) as u64, count as u64);
+        // A flag set in advance stops before the first task.
+        let stopped = || self.check_stop(op.unwrap_or("operation"), done.load(Ordering::Relaxed) as u64, count as u64);
         let run = |w: usize| {
-            // A thread begins with the same share in every call: what it read and wrote last may still be in its cache.
-            let (mut busy, mut turn) = (false, tasks.turn(rayon::current_thread_index().unwrap_or(w)));
+            // A thread starts with the same share in every call: its data may still be in that thread's cache.
+            let (mut busy, mut tasks_left) = (false, tasks.tasks_of(rayon::current_thread_index().unwrap_or(w)));
             let ended = worker(&mut || {
                 if std::mem::take(&mut busy)
                     && let Err(e) = report()
@@ -252,7 +252,7 @@ impl Threads {
                 if failed.get().is_some() {
                     return None;
                 }
-                let t = turn.next();
+                let t = tasks_left.next();
                 busy = t.is_some();
                 t
             });
@@ -266,8 +266,8 @@ impl Threads {
         }
         failed.into_inner().map_or(Ok(()), Err)
     }
-    /// Runs `work` for each of `0..workers`, by as many threads. Not generic: so what rayon makes of a closure is
-    /// compiled once and not for each caller.
+    /// Runs `work` for each of `0..workers`, on as many threads. Not generic, so that rayon's code is compiled once
+    /// instead of once per caller.
     fn spawn(&self, workers: usize, work: &(dyn Fn(usize) + Sync)) {
         self.install(|| {
             rayon::scope(|scope| {
@@ -279,7 +279,7 @@ impl Threads {
     }
 }
 
-/// What one thread does: `work` for each task that it gets, with a state of its own.
+/// The body of one thread: `work` for each task, with a state of its own.
 fn each<S>(
     next: &mut dyn FnMut() -> Option<usize>,
     state: &impl Fn() -> Result<S>,
@@ -292,7 +292,7 @@ fn each<S>(
     Ok(())
 }
 
-/// One, without memory of its own, or several.
+/// One element without a heap allocation, or several.
 #[derive(Debug)]
 enum OneOrMore<T> {
     One([T; 1]),
@@ -316,13 +316,13 @@ impl<T> std::ops::DerefMut for OneOrMore<T> {
     }
 }
 
-/// Tasks that threads take, in shares of neighbours.
+/// The tasks of all threads, in contiguous shares.
 struct Tasks {
     count: usize,
     shares: OneOrMore<Share>,
 }
 
-/// On lines of memory of its own, since threads write here all the time.
+/// On cache lines of its own, since threads write to it frequently.
 #[repr(align(128))]
 struct Share {
     next: AtomicUsize,
@@ -336,11 +336,11 @@ impl Share {
 }
 
 impl Tasks {
-    /// All are one share: each thread meets its tasks in order, and none is far ahead of the others.
+    /// A single share: each thread receives its tasks in order, and none runs far ahead of the others.
     fn in_order(count: usize) -> Self {
         Self { count, shares: OneOrMore::One([Share::new(0..count)]) }
     }
-    /// A share for each thread.
+    /// One share per thread.
     fn shared(count: usize, threads: usize) -> Result<Self> {
         if threads == 1 {
             return Ok(Self::in_order(count));
@@ -349,21 +349,21 @@ impl Tasks {
         let shares = collected(threads, (0..threads).map(|w| Share::new(start(w)..start(w + 1))), "tasks")?;
         Ok(Self { count, shares: OneOrMore::More(shares) })
     }
-    /// What thread `w` takes.
-    fn turn(&self, w: usize) -> Turn<'_> {
-        Turn { shares: &self.shares, at: w % self.shares.len(), left: self.shares.len() }
+    /// The sequence of tasks of thread `w`.
+    fn tasks_of(&self, w: usize) -> TaskIter<'_> {
+        TaskIter { shares: &self.shares, at: w % self.shares.len(), left: self.shares.len() }
     }
 }
 
-/// Where a thread takes its next task: in its own share, then in those of others.
-struct Turn<'a> {
+/// The sequence of a thread's tasks: those of its own share, then those of others.
+struct TaskIter<'a> {
     shares: &'a [Share],
     at: usize,
-    /// Shares in which there may be tasks.
+    /// Shares that may still have tasks.
     left: usize,
 }
 
-impl Turn<'_> {
+impl TaskIter<'_> {
     fn next(&mut self) -> Option<usize> {
         while self.left > 0 {
             let share = &self.shares[self.at];
@@ -386,7 +386,7 @@ pub(crate) fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) 
     ranges
 }
 
-/// As [`split`], where the number of parts depends on data.
+/// Like [`split`], for a number of parts that depends on data.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn try_split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Result<Vec<Range<usize>>> {
@@ -395,7 +395,7 @@ pub(crate) fn try_split(n: usize, parts: usize, work_before: impl Fn(usize) -> u
     Ok(ranges)
 }
 
-/// Appends the ranges of [`split`], for which there is room.
+/// Appends the ranges of [`split`]; the caller has reserved the capacity.
 fn split_into(ranges: &mut Vec<Range<usize>>, n: usize, parts: usize, work_before: &dyn Fn(usize) -> u64) {
     let (first, last) = (work_before(0), work_before(n));
     let parts = parts.clamp(1, n.max(1));
@@ -423,19 +423,18 @@ fn lower_bound(mut lo: usize, mut hi: usize, before: impl Fn(usize) -> bool) -> 
     lo
 }
 
-/// A vector being filled for the first time, block by block, by the threads that compute it.
+/// An uninitialized vector, filled block by block by the threads that compute it.
 ///
-/// Memory is touched first where it is computed, in huge pages where the system has them. Blocks are
-/// disjoint because they are split off one mutable slice; the vector is only handed out when every
-/// element has been written.
+/// Memory is first touched by the thread that computes it, in huge pages where the system has them. Blocks are disjoint
+/// because they are split off one mutable slice; the vector is returned only after every element has been written.
 #[derive(Debug)]
-pub(crate) struct Fresh<T> {
+pub(crate) struct UninitOutput<T> {
     vec: Vec<T>,
     len: usize,
 }
 
-impl<T: Copy + Send> Fresh<T> {
-    /// Room for `len` elements.
+impl<T: Copy + Send> UninitOutput<T> {
+    /// Reserves `len` elements.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(len: usize, what: &'static str) -> Result<Self> {
@@ -455,36 +454,36 @@ impl<T: Copy + Send> Fresh<T> {
         blocks: usize,
         offsets: impl Fn(usize) -> usize,
         state: impl Fn() -> Result<S> + Sync,
-        work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
+        work: impl Fn(&mut S, usize, &mut OutputSlice<'_, T>) -> Result<()> + Sync,
     ) -> Result<Vec<T>> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
-        // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none has a free
-        // slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
-        // which write it before anything can unwind, and for `take_with`, `copy_row` and `write_rest`, which have written
-        // it before.
+        // SAFETY: 1. The capacity is at least `len`. 2. The blocks partition the first `len` elements, and none has a
+        // free slot left (`Parts::check_written`). A slot leaves `free` only in `OutputSlice::next`: for `take` and
+        // `copy`, which write it before anything can unwind, and for `take_with`, `copy_row` and `write_rest`, which
+        // have written it before.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
     }
 }
 
-/// As [`Fresh::fill`], over elements that exist already.
+/// Like [`UninitOutput::fill`], overwriting existing elements.
 /// # Errors
-/// The first error of `work`; some elements have their new values then, the others their old ones.
-pub(crate) fn refill<T: Copy + Send, S>(
+/// The first error of `work`; some elements then have their new values, the others their old ones.
+pub(crate) fn overwrite_blocks<T: Copy + Send, S>(
     values: &mut [T],
     threads: &Threads,
     op: &'static str,
     blocks: usize,
     offsets: impl Fn(usize) -> usize,
     state: impl Fn() -> Result<S> + Sync,
-    work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
+    work: impl Fn(&mut S, usize, &mut OutputSlice<'_, T>) -> Result<()> + Sync,
 ) -> Result<()> {
-    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `Slots` never stores an uninitialized element.
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `OutputSlice` never stores an uninitialized element.
     let slots = unsafe { &mut *(std::ptr::from_mut(values) as *mut [MaybeUninit<T>]) };
     fill_blocks(slots, threads, op, blocks, offsets, state, work)
 }
 
-/// Hands each block of `memory` to one call of `work`; every element has been written when this returns `Ok`.
+/// Passes each block of `memory` to one call of `work`; every element has been written when this returns `Ok`.
 fn fill_blocks<T: Copy + Send, S>(
     memory: &mut [MaybeUninit<T>],
     threads: &Threads,
@@ -492,7 +491,7 @@ fn fill_blocks<T: Copy + Send, S>(
     blocks: usize,
     offsets: impl Fn(usize) -> usize,
     state: impl Fn() -> Result<S> + Sync,
-    work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
+    work: impl Fn(&mut S, usize, &mut OutputSlice<'_, T>) -> Result<()> + Sync,
 ) -> Result<()> {
     let mut parts = Parts::cut(memory, blocks, &offsets)?;
     threads.for_each_beside(op, blocks, state, |s, b| work(s, b, &mut parts.part(b)))?;
@@ -502,19 +501,19 @@ fn fill_blocks<T: Copy + Send, S>(
 
 /// The blocks of a vector.
 struct Parts<'a, T> {
-    parts: OneOrMore<Mutex<Slots<'a, T>>>,
-    /// Elements that are in no block.
+    parts: OneOrMore<Mutex<OutputSlice<'a, T>>>,
+    /// Elements that belong to no block.
     unclaimed: usize,
 }
 
 impl<'a, T: Copy> Parts<'a, T> {
-    /// `blocks` blocks of `memory`, which end at `offsets(1)` and so on.
+    /// `blocks` blocks of `memory`, ending at `offsets(1)` and so on.
     fn cut(memory: &'a mut [MaybeUninit<T>], blocks: usize, offsets: &dyn Fn(usize) -> usize) -> Result<Self> {
         let mut rest = memory;
         let mut next = |b: usize| {
             let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
             rest = tail;
-            Mutex::new(Slots { free: part })
+            Mutex::new(OutputSlice { free: part })
         };
         let parts = match blocks {
             1 => OneOrMore::One([next(0)]),
@@ -523,7 +522,7 @@ impl<'a, T: Copy> Parts<'a, T> {
         Ok(Self { parts, unclaimed: rest.len() })
     }
     /// Block `b`.
-    fn part(&self, b: usize) -> MutexGuard<'_, Slots<'a, T>> {
+    fn part(&self, b: usize) -> MutexGuard<'_, OutputSlice<'a, T>> {
         self.parts[b].lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// # Panics
@@ -537,23 +536,23 @@ impl<'a, T: Copy> Parts<'a, T> {
 
 /// Elements that a copy of a short row moves at once.
 const WINDOW: usize = 8;
-/// Elements of a row up to which it is copied by windows.
+/// Longest row that is copied by windows.
 const SHORT: usize = 64;
 
-/// The elements of one block that have not been written yet.
+/// The unwritten elements of one block.
 #[derive(Debug)]
-pub(crate) struct Slots<'a, T> {
+pub(crate) struct OutputSlice<'a, T> {
     free: &'a mut [MaybeUninit<T>],
 }
 
-impl<'a, T: Copy> Slots<'a, T> {
-    /// Elements that have been written, to be written again.
+impl<'a, T: Copy> OutputSlice<'a, T> {
+    /// Initialized elements, to be overwritten.
     pub(crate) fn of(slots: &'a mut [T]) -> Self {
-        // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `Slots` never stores an uninitialized element.
+        // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `OutputSlice` never stores an uninitialized element.
         Self { free: unsafe { &mut *(std::ptr::from_mut(slots) as *mut [MaybeUninit<T>]) } }
     }
-    /// The next `n` elements, which the caller writes. Nothing is taken if they are not there: whoever catches the
-    /// panic has left elements unwritten, and it must show.
+    /// The next `n` elements, which the caller writes. If fewer are left, none are taken: should a caller catch the
+    /// panic, the unwritten elements must be noticed.
     #[inline]
     fn next(&mut self, n: usize) -> &'a mut [MaybeUninit<T>] {
         assert!(n <= self.free.len(), "{n} elements of a block's {} that are left", self.free.len());
@@ -573,14 +572,14 @@ impl<'a, T: Copy> Slots<'a, T> {
         // SAFETY: every element of `head` was written just now, and `MaybeUninit<T>` has the layout of `T`.
         unsafe { &mut *(std::ptr::from_mut(head) as *mut [T]) }
     }
-    /// The elements that are left, filled with `x`.
+    /// The remaining elements, filled with `x`.
     #[inline]
     pub(crate) fn rest(&mut self, x: T) -> &'a mut [T] {
         self.take(self.free.len(), x)
     }
-    /// The elements that are left, which `write` writes.
+    /// The remaining elements, written by `write`.
     /// # Safety
-    /// `write` has written every element when it returns.
+    /// `write` must write every element.
     #[inline]
     pub(crate) unsafe fn write_rest(&mut self, write: impl FnOnce(&mut [MaybeUninit<T>])) {
         write(self.free);
@@ -595,8 +594,8 @@ impl<'a, T: Copy> Slots<'a, T> {
         // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.
         head.copy_from_slice(unsafe { &*(std::ptr::from_ref(xs) as *const [MaybeUninit<T>]) });
     }
-    /// The next `n` elements: `f(0)`, `f(1)` and so on. Those of a short row that has more room behind it are made by
-    /// fours, `f(n − 1)` again and again beyond the last, so that no branch depends on a small `n`.
+    /// The next `n` elements: `f(0)`, `f(1)` and so on. Short rows with room behind them are written in groups of four,
+    /// repeating `f(n − 1)` beyond the last element, so that no branch depends on a small `n`.
     /// # Panics
     /// If fewer are left.
     #[inline(always)]
@@ -613,9 +612,9 @@ impl<'a, T: Copy> Slots<'a, T> {
         }
         self.next(n);
     }
-    /// The next `n` elements: `f` of the first `n` of `xs`. A short row that has more behind it, in `xs` and here, is
-    /// made by moves of a fixed size, one also for a row of none: rows of up to [`WINDOW`] elements take no branch that
-    /// depends on their length. Elements written beyond the row are written again by the next rows.
+    /// The next `n` elements: `f` of the first `n` of `xs`. A short row with more elements behind it, in `xs` and here,
+    /// is copied by moves of a fixed size, one even for an empty row: rows of up to [`WINDOW`] elements take no branch
+    /// that depends on their length. Elements written beyond the row are overwritten by the next rows.
     /// # Panics
     /// If fewer are left, or `xs` is shorter.
     #[inline(always)]

@@ -1,10 +1,10 @@
-//! Two vectors filled at the same time, block by block: columns and values of a matrix, say.
+//! Filling two vectors at the same time, block by block: say, the columns and values of a matrix.
 
-use super::{Fresh, Parts, Slots, Threads, fill_blocks};
+use super::{OutputSlice, Parts, Threads, UninitOutput, fill_blocks};
 use crate::Result;
 
-impl<T: Copy + Send> Fresh<T> {
-    /// As [`fill`](Self::fill), for two vectors of one length whose blocks are filled together.
+impl<T: Copy + Send> UninitOutput<T> {
+    /// Like [`fill`](Self::fill), for two vectors of one length whose blocks are filled together.
     /// # Errors
     /// The first error of `work`.
     /// # Panics
@@ -12,13 +12,13 @@ impl<T: Copy + Send> Fresh<T> {
     #[expect(clippy::too_many_arguments, reason = "those of `fill`, and the second vector")]
     pub(crate) fn fill_with<U: Copy + Send, S>(
         mut self,
-        mut other: Fresh<U>,
+        mut other: UninitOutput<U>,
         threads: &Threads,
         op: &'static str,
         blocks: usize,
         offsets: impl Fn(usize) -> usize,
         state: impl Fn() -> Result<S> + Sync,
-        work: impl Fn(&mut S, usize, &mut Slots<'_, T>, &mut Slots<'_, U>) -> Result<()> + Sync,
+        work: impl Fn(&mut S, usize, &mut OutputSlice<'_, T>, &mut OutputSlice<'_, U>) -> Result<()> + Sync,
     ) -> Result<(Vec<T>, Vec<U>)> {
         let mut parts = Parts::cut(&mut other.vec.spare_capacity_mut()[..other.len], blocks, &offsets)?;
         fill_blocks(
@@ -32,8 +32,8 @@ impl<T: Copy + Send> Fresh<T> {
         )?;
         parts.check_written();
         drop(parts);
-        // SAFETY: 1. the capacities are at least the lengths; 2. the blocks partition the elements of either vector,
-        // `check_written` found no free slot in any, and a slot leaves `free` only in `Slots::next`, for `take` and
+        // SAFETY: 1. The capacities are at least the lengths. 2. The blocks partition the elements of both vectors, and
+        // `check_written` found no free slot in any. A slot leaves `free` only in `OutputSlice::next`: for `take` and
         // `copy`, which write it before anything can unwind, and for `take_with` and `copy_row`, which have written it
         // before.
         unsafe {
@@ -53,10 +53,10 @@ mod tests {
         for threads in [1, 2, 8] {
             let pool = Threads::new(threads).unwrap();
             let ends = [0, 3, 3, 10, 11];
-            let (x, y) = Fresh::<u8>::new(11, "x")
+            let (x, y) = UninitOutput::<u8>::new(11, "x")
                 .unwrap()
                 .fill_with(
-                    Fresh::<u64>::new(11, "y").unwrap(),
+                    UninitOutput::<u64>::new(11, "y").unwrap(),
                     &pool,
                     "test",
                     4,
@@ -80,7 +80,7 @@ mod tests {
     #[should_panic(expected = "were not written")]
     fn a_vector_left_unfilled_is_a_bug() {
         let one = Threads::new(1).unwrap();
-        let (x, y) = (Fresh::<u8>::new(2, "x").unwrap(), Fresh::<u8>::new(2, "y").unwrap());
+        let (x, y) = (UninitOutput::<u8>::new(2, "x").unwrap(), UninitOutput::<u8>::new(2, "y").unwrap());
         let _ = x.fill_with(
             y,
             &one,

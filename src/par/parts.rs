@@ -1,11 +1,11 @@
-//! Parts of something, each for one thread.
+//! Parallel loops over owned parts.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::Threads;
 use crate::Result;
 
-/// Runs `work(state, part)` once for each part; each thread makes one `state`.
+/// Runs `work(state, part)` once for each part; each thread creates one `state`.
 pub(crate) fn for_each_part<P: Send, S>(
     threads: &Threads,
     parts: Vec<P>,

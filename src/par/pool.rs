@@ -1,11 +1,11 @@
-//! Pools of threads, also where threads cannot be had, and in a child of `fork`.
+//! Thread pools that survive a lack of threads, and `fork`.
 //!
-//! A child of `fork` has one thread, whatever its parent had: who waits there for the parent's pool waits for ever. So
-//! a pool knows the process that made it, and in another one it is made anew when it is first used. Asking for the
-//! process takes some fifty nanoseconds, an operation on several threads some microseconds.
+//! A child of `fork` has one thread, however many its parent has, so waiting there for the parent's pool would never
+//! end. A pool therefore records the process that created it, and is recreated on first use in another process.
+//! Querying the process id takes some fifty nanoseconds, an operation on several threads some microseconds.
 //!
-//! Who asks for a number of threads and cannot have them gets an error. Who asks for none gets as many as there are,
-//! and if there are none to be had its own.
+//! A caller that asks for a number of threads gets an error if the system refuses them. A caller that does not gets as
+//! many as there are, or runs on its own thread.
 
 use std::error::Error;
 use std::process;
@@ -13,93 +13,93 @@ use std::sync::OnceLock;
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// Where work goes.
+/// Where work runs.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// To the pool that the caller is in, which outside of any is rayon's global one.
+pub(super) enum Executor<'a> {
+    /// In the caller's pool; outside of any pool, that is rayon's global one.
     Here,
-    /// To this pool.
+    /// In this pool.
     Pool(&'a ThreadPool),
-    /// To the caller's thread alone.
+    /// On the calling thread alone.
     Caller,
 }
 
-/// A pool of a number of threads, in every process.
+/// A pool of a fixed number of threads, in every process.
 pub(super) struct Pool {
     process: u32,
     threads: usize,
-    /// `None` while it is dropped.
+    /// `None` while being dropped.
     pool: Option<ThreadPool>,
-    /// That of a child; `None` inside if it cannot have one.
+    /// The pool of a forked child; inner `None` if the child cannot have one.
     in_child: OnceLock<Option<Box<Pool>>>,
 }
 
 impl Pool {
-    /// 0 threads are one for each processor, or as many as `RAYON_NUM_THREADS` says.
+    /// 0 threads means one for each processor, or `RAYON_NUM_THREADS`.
     pub(super) fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sparring-{i}")).build()?;
         Ok(Self { process: process::id(), threads, pool: Some(pool), in_child: OnceLock::new() })
     }
-    /// As many threads as can be had, if more than one.
+    /// The largest pool that the system grants, if it has more than one thread.
     fn largest() -> Option<Self> {
         let half = |n: &usize| (*n > 3).then_some(n / 2);
         let all = std::thread::available_parallelism().map_or(1, usize::from);
         Self::new(0).ok().or_else(|| std::iter::successors(half(&all), half).find_map(|n| Self::new(n).ok()))
     }
     /// The pool of this process.
-    pub(super) fn place(&self) -> Place<'_> {
+    pub(super) fn executor(&self) -> Executor<'_> {
         let mut own = self;
         while own.process != process::id() {
             match own.in_child.get_or_init(|| Self::new(own.threads).ok().map(Box::new)) {
                 Some(child) => own = child,
-                None => return Place::Caller,
+                None => return Executor::Caller,
             }
         }
-        own.pool.as_ref().map_or(Place::Caller, Place::Pool)
+        own.pool.as_ref().map_or(Executor::Caller, Executor::Pool)
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Threads of another process cannot be told to end.
+        // Threads of another process cannot be joined.
         if self.process != process::id() {
             std::mem::forget(self.pool.take());
         }
     }
 }
 
-/// What is known of rayon's global pool.
+/// The state of rayon's global pool.
 struct Global {
     process: u32,
-    /// Whether there is one, made here or before.
+    /// Whether it exists, created here or earlier.
     works: bool,
-    /// Ours, where there is none or it is another process's.
+    /// Our replacement, if it does not exist or belongs to another process.
     instead: OnceLock<Option<Pool>>,
 }
 
-/// The place of who asks for no pool.
-pub(super) fn current() -> Place<'static> {
+/// Where work runs for callers without a pool of their own.
+pub(super) fn current() -> Executor<'static> {
     static GLOBAL: OnceLock<Global> = OnceLock::new();
     if rayon::current_thread_index().is_some() {
-        return Place::Here;
+        return Executor::Here;
     }
     let global = GLOBAL.get_or_init(|| {
-        // That it is there already has no cause; that threads cannot be had is the system's word.
+        // The error "already initialized" has no source; the system's refusal of threads has one.
         let works = ThreadPoolBuilder::new().build_global().map_or_else(|e| e.source().is_none(), |()| true);
         Global { process: process::id(), works, instead: OnceLock::new() }
     });
     if global.works && global.process == process::id() {
-        return Place::Here;
+        return Executor::Here;
     }
-    global.instead.get_or_init(Pool::largest).as_ref().map_or(Place::Caller, Pool::place)
+    global.instead.get_or_init(Pool::largest).as_ref().map_or(Executor::Caller, Pool::executor)
 }
 
-/// Makes the caller's thread a pool of its own, so that what asks rayon for threads finds it, and no others.
+/// Turns the calling thread into a pool of its own, so that code that uses rayon finds only this thread.
 pub(super) fn alone() {
     if rayon::current_thread_index().is_none()
         && let Ok(pool) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
     {
-        // It lasts as long as the thread does.
+        // It lives as long as the thread.
         std::mem::forget(pool);
     }
 }

@@ -1,5 +1,5 @@
-//! Entries that come in lists go to their rows: the stable counting sort, by all threads, each entry written once where
-//! it belongs.
+//! Conversion of entry lists to compressed rows: a parallel stable counting sort that writes each entry once, to its
+//! final position.
 
 use std::ops::Range;
 
@@ -8,25 +8,25 @@ use super::{Threads, collected, filled, for_each_part, reserved, try_split};
 use crate::Error;
 use crate::{Index, Result};
 
-/// Rows and columns of consecutive entries, as many of the one as of the other.
-type Places<'a, I> = (&'a [I], &'a [I]);
+/// Rows and columns of consecutive entries, of equal lengths.
+type EntryList<'a, I> = (&'a [I], &'a [I]);
 
-/// Row pointers; columns and values by row, within a row in the order of the lists.
+/// Row pointers; columns and values by row, in the order of the lists within a row.
 type Rows<I, T> = (Vec<usize>, Vec<I>, Vec<T>);
 
-/// Compressed rows of the entries in `lists`, whose values are `values`. With `mirrored`, each entry off the diagonal
-/// is followed by its mirror image with the same value.
+/// Compressed rows of the entries in `lists` with values `values`. With `mirrored`, each off-diagonal entry is followed
+/// by its mirror image with the same value.
 ///
 /// Cost: O(entries + nrows·threads), two passes over the lists. The result does not depend on the number of threads.
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If a row, or with `mirrored` a column, is not below nrows, or there is not one value for each entry: bugs of callers
-/// in this crate.
+/// If a row, or with `mirrored` a column, is not below nrows, or if there is not one value for each entry: bugs of
+/// callers in this crate.
 pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
     threads: &Threads,
     nrows: usize,
-    lists: &[Places<'_, I>],
+    lists: &[EntryList<'_, I>],
     values: &[T],
     mirrored: bool,
 ) -> Result<Rows<I, T>> {
@@ -39,15 +39,15 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
     }
     let n = values.len();
     assert_eq!(before[lists.len()], n, "one value for each entry");
-    // Each share has counts of its own, which together are to stay below the entries.
+    // Each share has its own counts, whose total must stay below the number of entries.
     let most = if n < SMALL { 1 } else { (n / nrows.max(1)).clamp(1, threads.count()) };
     let mut shares = try_split(lists.len(), most, |l| before[l] as u64)?;
     if shares.is_empty() {
         shares.push(0..0);
     }
     let len = shares.len().checked_mul(nrows).ok_or_else(|| super::out_of_memory::<usize>("counts of rows", nrows))?;
-    let mut places = filled(len, 0usize, "counts of rows")?;
-    each(threads, &shares, &mut places, nrows, |share, counts| {
+    let mut cursors = filled(len, 0usize, "counts of rows")?;
+    each(threads, &shares, &mut cursors, nrows, |share, counts| {
         for (rows, cols) in &lists[share] {
             for (i, j) in rows.iter().zip(*cols) {
                 counts[i.get()] += 1;
@@ -62,29 +62,29 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
     for i in 0..nrows {
         ptr.push(end);
         for s in 0..shares.len() {
-            end += std::mem::replace(&mut places[s * nrows + i], end);
+            end += std::mem::replace(&mut cursors[s * nrows + i], end);
         }
     }
     ptr.push(end);
 
     let (mut cols_out, mut values_out) = (reserved(end, "column indices")?, reserved(end, "values")?);
-    let to = To { cols: cols_out.as_mut_ptr(), values: values_out.as_mut_ptr() };
-    each(threads, &shares, &mut places, nrows, |share, places| {
-        let to: &To<I, T> = &to;
+    let to = OutputArrays { cols: cols_out.as_mut_ptr(), values: values_out.as_mut_ptr() };
+    each(threads, &shares, &mut cursors, nrows, |share, cursors| {
+        let to: &OutputArrays<I, T> = &to;
         let values = &values[before[share.start]..before[share.end]];
         let entries = lists[share].iter().flat_map(|(rows, cols)| rows.iter().zip(*cols));
         for ((&i, &j), &x) in entries.zip(values) {
             let mut put = |i: I, j: I| {
-                let place = &mut places[i.get()];
-                // SAFETY: the place of this share and row began at the number of entries of lower rows, and of this row
-                // in shares before, and moves on by one for each entry of the share in the row, of which there are as
-                // many as were counted: the lists are borrowed, `Index` is sealed, and both passes go by the same rule.
-                // So every place is below `end`, for which there is room, and taken once.
+                let position = &mut cursors[i.get()];
+                // SAFETY: the cursor of this share and row starts at the number of entries of lower rows, plus those of
+                // this row in earlier shares, and advances by one for each entry of the share in the row. There are as
+                // many of these as were counted: the lists are borrowed, `Index` is sealed, and both passes apply the
+                // same rule. So every position is below `end`, within the capacity, and is written once.
                 unsafe {
-                    to.cols.add(*place).write(j);
-                    to.values.add(*place).write(x);
+                    to.cols.add(*position).write(j);
+                    to.values.add(*position).write(x);
                 }
-                *place += 1;
+                *position += 1;
             };
             put(i, j);
             if mirrored && i != j {
@@ -92,7 +92,7 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
             }
         }
     })?;
-    // SAFETY: there is room for so many, and every place was written: `each` went through all shares, or ended in an
+    // SAFETY: the capacity is sufficient, and every position was written: `each` processed all shares, or returned an
     // error above.
     unsafe {
         cols_out.set_len(end);
@@ -101,15 +101,15 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
     Ok((ptr, cols_out, values_out))
 }
 
-/// Runs `work` for each share and its part of `places`.
+/// Runs `work` for each share with its part of `cursors`.
 fn each(
     threads: &Threads,
     shares: &[Range<usize>],
-    places: &mut [usize],
+    cursors: &mut [usize],
     nrows: usize,
     work: impl Fn(Range<usize>, &mut [usize]) + Sync,
 ) -> Result<()> {
-    let mut rest = places;
+    let mut rest = cursors;
     let parts = shares.iter().map(|share| (share.clone(), rest.split_off_mut(..nrows).unwrap_or_default()));
     let work = |(): &mut (), (share, part): (Range<usize>, &mut [usize])| {
         work(share, part);
@@ -118,21 +118,21 @@ fn each(
     for_each_part(threads, collected(shares.len(), parts, "shares of entries")?, || Ok(()), work)
 }
 
-/// Memory that threads write at places of their own.
-struct To<I, T> {
+/// Output arrays that several threads write at disjoint positions.
+struct OutputArrays<I, T> {
     cols: *mut I,
     values: *mut T,
 }
-// SAFETY: the memory is written in `scattered` alone, each place by one thread.
-unsafe impl<I: Send, T: Send> Sync for To<I, T> {}
+// SAFETY: the memory is written in `scattered` alone, each position by one thread.
+unsafe impl<I: Send, T: Send> Sync for OutputArrays<I, T> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Against a table, in lists of odd lengths, empty ones too.
+    /// Compared with a table, for lists of odd lengths, including empty ones.
     #[test]
-    fn entries_come_to_their_rows_in_order() {
+    fn entries_are_scattered_in_order() {
         let mut state = 3u64;
         let mut next = move |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -142,7 +142,7 @@ mod tests {
             let rows: Vec<u32> = (0..entries).map(|_| next(n) as u32).collect();
             let cols: Vec<u32> = (0..entries).map(|_| next(n) as u32).collect();
             let values: Vec<u64> = (0..entries as u64).collect();
-            let mut lists: Vec<Places<'_, u32>> = vec![];
+            let mut lists: Vec<EntryList<'_, u32>> = vec![];
             let mut at = 0;
             while at < entries {
                 let end = (at + next(entries / 3 + 2)).min(entries);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "index out of bounds")]
-    fn a_row_that_is_not_there_is_seen() {
+    fn a_row_out_of_range_panics() {
         let _ = scattered::<u32, u8>(&Threads::caller(), 3, &[(&[3], &[0])], &[1], false);
     }
 }

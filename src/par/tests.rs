@@ -1,4 +1,4 @@
-//! Edge cases of tasks, blocks and panics; valgrind reads these for memory that is not written.
+//! Edge cases of tasks, blocks and panics; valgrind checks these for reads of uninitialized memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -12,17 +12,17 @@ fn pools() -> Vec<Threads> {
 fn stop() -> Error {
     Error::Argument { name: "block", message: "stop".into() }
 }
-/// Block b holds b mod 4 elements, so there are empty ones; they begin here.
+/// The start of block b. Blocks hold b mod 4 elements, so some are empty.
 fn offset(b: usize) -> usize {
     (0..b).map(|b| b % 4).sum()
 }
-fn write(b: usize, slots: &mut Slots<'_, usize>) -> Result<()> {
+fn write(b: usize, slots: &mut OutputSlice<'_, usize>) -> Result<()> {
     // Half by copying, half by filling.
     slots.copy(&vec![b; b % 4 / 2]);
     slots.take(b % 4 - b % 4 / 2, 0).fill(b);
     Ok(())
 }
-/// That a pool still works: none of its threads is lost or stuck.
+/// The pool still works: none of its threads is lost or stuck.
 fn works(pool: &Threads) {
     let sum = Mutex::new(0);
     pool.for_each(
@@ -57,8 +57,8 @@ fn every_task_runs_once_whatever_their_number() {
     }
 }
 
-/// Threads that rely on it meet their tasks in order; the others begin in shares of their own and take over what is
-/// left.
+/// With `for_each` every thread receives its tasks in order; with shares it starts in its own and takes over what is
+/// left of others.
 #[test]
 fn tasks_come_in_order_or_from_a_share() {
     for pool in pools() {
@@ -70,7 +70,7 @@ fn tasks_come_in_order_or_from_a_share() {
     }
     for (count, threads) in [(0, 1), (1, 1), (10, 3), (1000, 8)] {
         let tasks = Tasks::shared(count, threads).unwrap();
-        let (mut one, mut other) = (tasks.turn(0), tasks.turn(threads - 1));
+        let (mut one, mut other) = (tasks.tasks_of(0), tasks.tasks_of(threads - 1));
         assert_eq!(other.next(), (count > 0).then(|| count * (threads - 1) / threads));
         let rest = usize::from(count > 0);
         assert_eq!(std::iter::from_fn(|| one.next()).count(), count - rest);
@@ -97,16 +97,16 @@ fn the_first_error_is_returned_and_ends_the_rest() {
 }
 
 #[test]
-fn blocks_fill_fresh_memory_and_memory_in_use() {
+fn blocks_fill_new_and_used_memory() {
     for pool in pools() {
         for blocks in [0, 1, 2, 97] {
             let want: Vec<usize> = (0..blocks).flat_map(|b| vec![b; b % 4]).collect();
-            let work = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| write(b, slots);
-            let fresh = Fresh::new(want.len(), "a test").unwrap();
+            let work = |(): &mut (), b: usize, slots: &mut OutputSlice<'_, usize>| write(b, slots);
+            let fresh = UninitOutput::new(want.len(), "a test").unwrap();
             let mut made = fresh.fill(&pool, "test", blocks, offset, || Ok(()), work).unwrap();
             assert_eq!(made, want);
             made.fill(usize::MAX);
-            refill(&mut made, &pool, "test", blocks, offset, || Ok(()), work).unwrap();
+            overwrite_blocks(&mut made, &pool, "test", blocks, offset, || Ok(()), work).unwrap();
             assert_eq!(made, want);
         }
     }
@@ -115,22 +115,24 @@ fn blocks_fill_fresh_memory_and_memory_in_use() {
 #[test]
 fn an_error_gives_no_vector_and_leaves_valid_elements() {
     for pool in pools() {
-        let work = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+        let work = |(): &mut (), b: usize, slots: &mut OutputSlice<'_, usize>| {
             if b == 50 {
                 return Err(stop());
             }
             write(b, slots)
         };
-        assert!(Fresh::new(offset(97), "a test").unwrap().fill(&pool, "test", 97, offset, || Ok(()), work).is_err());
+        assert!(
+            UninitOutput::new(offset(97), "a test").unwrap().fill(&pool, "test", 97, offset, || Ok(()), work).is_err()
+        );
         let mut values = vec![1000; offset(97)];
-        assert!(refill(&mut values, &pool, "test", 97, offset, || Ok(()), work).is_err());
+        assert!(overwrite_blocks(&mut values, &pool, "test", 97, offset, || Ok(()), work).is_err());
         let block = |p: usize| (0..97).find(|&b| p < offset(b + 1)).unwrap();
         assert!(values.iter().enumerate().all(|(p, &x)| x == 1000 || x == block(p)));
         works(&pool);
     }
 }
 
-/// Rows shorter and longer than a window, with and without one behind them.
+/// Rows shorter and longer than a window, with and without a row behind them.
 #[test]
 fn rows_are_copied_whatever_lies_behind_them() {
     let xs: Vec<u32> = (0..100).collect();
@@ -142,54 +144,54 @@ fn rows_are_copied_whatever_lies_behind_them() {
             let want: Vec<u64> = lens.iter().flat_map(|&n| xs[100 - n..].iter().map(|&x| u64::from(x) + 1)).collect();
             let ahead: Vec<u64> = lens.iter().flat_map(|&n| xs[..n].iter().map(|&x| u64::from(x) + 1)).collect();
             for (want, at_end) in [(want, true), (ahead, false)] {
-                let work = |(): &mut (), _: usize, slots: &mut Slots<'_, u64>| {
+                let work = |(): &mut (), _: usize, slots: &mut OutputSlice<'_, u64>| {
                     for &n in lens {
                         slots.copy_row(if at_end { &xs[100 - n..] } else { &xs }, n, |x| u64::from(x) + 1);
                     }
                     assert!(catch_unwind(AssertUnwindSafe(|| slots.copy_row(&xs, 1, u64::from))).is_err());
                     Ok(())
                 };
-                let fresh = Fresh::new(total, "a test").unwrap();
+                let fresh = UninitOutput::new(total, "a test").unwrap();
                 assert_eq!(fresh.fill(&pool, "test", 1, |b| b * total, || Ok(()), work).unwrap(), want);
             }
         }
     }
 }
 
-/// A bug in `work` must not become uninitialized memory.
+/// A bug in `work` must not expose uninitialized memory.
 #[test]
 fn slots_left_unwritten_panic() {
     for pool in pools() {
-        let short = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+        let short = |(): &mut (), b: usize, slots: &mut OutputSlice<'_, usize>| {
             if b == 3 { Ok(()) } else { write(b, slots) }
         };
-        let fill = |len| Fresh::new(len, "a test").unwrap().fill(&pool, "test", 9, offset, || Ok(()), short);
+        let fill = |len| UninitOutput::new(len, "a test").unwrap().fill(&pool, "test", 9, offset, || Ok(()), short);
         assert!(catch_unwind(AssertUnwindSafe(|| fill(offset(9)))).is_err());
         // Elements that no block covers.
-        let all = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| write(b, slots);
-        let fill = |len| Fresh::new(len, "a test").unwrap().fill(&pool, "test", 9, offset, || Ok(()), all);
+        let all = |(): &mut (), b: usize, slots: &mut OutputSlice<'_, usize>| write(b, slots);
+        let fill = |len| UninitOutput::new(len, "a test").unwrap().fill(&pool, "test", 9, offset, || Ok(()), all);
         assert!(catch_unwind(AssertUnwindSafe(|| fill(offset(9) + 1))).is_err());
         works(&pool);
     }
 }
 
-/// Nor does a panic for too many elements, caught before it reaches us, take those that are left.
+/// A caught panic for too many elements does not consume the remaining ones.
 #[test]
-fn elements_that_are_not_there_cannot_be_taken() {
+fn taking_too_many_elements_panics() {
     for pool in pools() {
-        let greedy = |(): &mut (), _: usize, slots: &mut Slots<'_, usize>| {
+        let greedy = |(): &mut (), _: usize, slots: &mut OutputSlice<'_, usize>| {
             assert!(catch_unwind(AssertUnwindSafe(|| slots.take(3, 0).len())).is_err());
             assert!(catch_unwind(AssertUnwindSafe(|| slots.copy(&[0; 3]))).is_err());
             Ok(())
         };
-        let fill = || Fresh::new(8, "a test").unwrap().fill(&pool, "test", 4, |b| 2 * b, || Ok(()), greedy);
+        let fill = || UninitOutput::new(8, "a test").unwrap().fill(&pool, "test", 4, |b| 2 * b, || Ok(()), greedy);
         assert!(catch_unwind(AssertUnwindSafe(fill)).is_err());
-        let honest = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+        let honest = |(): &mut (), b: usize, slots: &mut OutputSlice<'_, usize>| {
             greedy(&mut (), b, slots)?;
             slots.take(2, b);
             Ok(())
         };
-        let filled = Fresh::new(4, "a test").unwrap().fill(&pool, "test", 2, |b| 2 * b, || Ok(()), honest);
+        let filled = UninitOutput::new(4, "a test").unwrap().fill(&pool, "test", 2, |b| 2 * b, || Ok(()), honest);
         assert_eq!(filled.unwrap(), [0, 0, 1, 1]);
         works(&pool);
     }
@@ -210,12 +212,13 @@ fn a_panic_reaches_the_caller_and_no_thread_is_lost() {
         assert!(panicked.into_inner());
         works(&pool);
         let mut values = vec![1000; offset(97)];
-        let work = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+        let work = |(): &mut (), b: usize, slots: &mut OutputSlice<'_, usize>| {
             assert!(b != 50, "a test");
             write(b, slots)
         };
-        let refilled =
-            catch_unwind(AssertUnwindSafe(|| refill(&mut values, &pool, "test", 97, offset, || Ok(()), work)));
+        let refilled = catch_unwind(AssertUnwindSafe(|| {
+            overwrite_blocks(&mut values, &pool, "test", 97, offset, || Ok(()), work)
+        }));
         assert!(refilled.is_err());
         assert!(values.iter().all(|&x| x == 1000 || x < 97));
         works(&pool);
@@ -235,6 +238,6 @@ fn ranges_partition_and_share_the_work() {
     }
     assert_eq!(split(8, 4, |i| i as u64), [0..2, 2..4, 4..6, 6..8]);
     assert_eq!(split(4, 2, |i| if i == 4 { u64::MAX } else { 0 }), std::slice::from_ref(&(0..4)));
-    // Work times parts is more than 64 bits hold.
+    // Work times parts exceeds 64 bits.
     assert_eq!(split(8, 4, |i| i as u64 * (u64::MAX / 8)), [0..2, 2..4, 4..6, 6..8]);
 }

@@ -1,4 +1,4 @@
-//! Memory that all threads touch first.
+//! Parallel first touch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use super::{Threads, filled, reserved};
 use crate::Result;
 
-/// [`filled`] by all threads: what is touched for the first time takes longer than what is then done with it.
+/// [`filled`] by all threads: first touch takes longer than the work that follows.
 pub(crate) fn filled_by<T: Copy + Send + Sync>(
     threads: &Threads,
     len: usize,
     x: T,
     what: &'static str,
 ) -> Result<Vec<T>> {
-    /// Elements that a thread takes at once.
+    /// Elements per task.
     const CHUNK: usize = 1 << 16;
     if len < 2 * CHUNK {
         return filled(len, x, what);
@@ -35,8 +35,8 @@ pub(crate) fn filled_by<T: Copy + Send + Sync>(
         },
     )?;
     assert!(left.into_inner() == 0, "chunks were left out");
-    // SAFETY: there is room for `len`; each of `count` calls took a chunk while there was one and wrote all of it, so
-    // that after so many all are written; a panic would have unwound past this.
+    // SAFETY: the capacity is at least `len`. Each of the `count` calls took a chunk while there was one and wrote all
+    // of it, so all are written after `count` calls; a panic would have unwound past this point.
     unsafe { v.set_len(len) };
     Ok(v)
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_elements_are_there() {
+    fn all_elements_are_touched() {
         for count in [1, 3] {
             let threads = Threads::new(count).unwrap();
             for len in [0, 5, (1 << 17) - 1, 1 << 17, (1 << 18) + 77] {

@@ -1,18 +1,18 @@
-//! Work in a pool, watched by the thread that asked for it.
+//! Work in a pool, watched by the calling thread.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::explain::{explained, is_heard, note};
-use super::{Place, Threads};
+use super::explain::{explained, has_listener, note};
+use super::{Executor, Threads};
 
-/// Whether the work is over, and who waits for it.
+/// Whether the work has ended, with the condition variable of the waiting thread.
 #[derive(Default)]
-struct Ending(Mutex<bool>, Condvar);
+struct Completion(Mutex<bool>, Condvar);
 
-impl Ending {
-    /// Waits for the end, at most so long.
+impl Completion {
+    /// Waits for the end, at most for `time`.
     fn within(&self, time: Duration) -> bool {
         let over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (over, _) = self.1.wait_timeout_while(over, time, |over| !*over).unwrap_or_else(PoisonError::into_inner);
@@ -20,9 +20,9 @@ impl Ending {
     }
 }
 
-/// Tells the end when it is dropped: on unwinding too.
-struct Tell<'a>(&'a Ending);
-impl Drop for Tell<'_> {
+/// Signals the end on drop, also on unwinding.
+struct NotifyOnDrop<'a>(&'a Completion);
+impl Drop for NotifyOnDrop<'_> {
     fn drop(&mut self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_one();
@@ -30,15 +30,15 @@ impl Drop for Tell<'_> {
 }
 
 impl Threads {
-    /// The same threads, for operations that end with [`Error::Cancelled`](crate::Error::Cancelled) soon after `flag` is
-    /// set.
+    /// The same threads, for operations that end with [`Error::Cancelled`](crate::Error::Cancelled) soon after `flag`
+    /// is set.
     #[must_use]
     pub fn stopped_by(&self, flag: Arc<AtomicBool>) -> Self {
         Self { pool: self.pool.clone(), progress: self.progress.clone(), stop: Some(flag) }
     }
-    /// Runs `f` inside this pool while the caller's thread calls `watch` again and again, `every` so long: to look for a
-    /// signal, say, and set the flag of [`stopped_by`](Self::stopped_by). Where the caller is in a pool already, or
-    /// there is no other thread, `f` runs on the caller's and is not watched.
+    /// Runs `f` inside this pool while the calling thread calls `watch` at intervals of `every`: for example, to check
+    /// for a signal and set the flag of [`stopped_by`](Self::stopped_by). If the caller is in a pool already, or there
+    /// is no other thread, `f` runs on the calling thread, unwatched.
     ///
     /// ```
     /// use sparring::par::Threads;
@@ -57,27 +57,27 @@ impl Threads {
         let Some(made) = made else { unreachable!("the work was done, or unwinds") };
         made
     }
-    /// Not generic, as [`install_work`](Self::install_work).
+    /// Not generic, like [`install_work`](Self::install_work).
     fn watched_work(&self, every: Duration, watch: &mut dyn FnMut(), f: &mut (dyn FnMut() + Send)) {
-        let (place, heard) = (self.place(), is_heard());
-        // A thread of a pool that waits does no work for it.
-        if rayon::current_thread_index().is_some() || matches!(place, Place::Caller) {
+        let (executor, heard) = (self.executor(), has_listener());
+        // A pool thread that waits does no work for its pool.
+        if rayon::current_thread_index().is_some() || matches!(executor, Executor::Caller) {
             return self.install_work(f);
         }
-        let (ending, mut notes) = (Ending::default(), String::new());
+        let (completion, mut notes) = (Completion::default(), String::new());
         let to = &mut notes;
         let work = || {
-            let _tell = Tell(&ending);
-            // What is noted there is noted here.
+            let _notify = NotifyOnDrop(&completion);
+            // Notes made on the pool's thread are passed on to the caller.
             if heard { *to = explained(f).1 } else { f() }
         };
         let mut wait = || {
-            while !ending.within(every) {
+            while !completion.within(every) {
                 watch();
             }
         };
-        match place {
-            Place::Pool(pool) => pool.in_place_scope(|scope| {
+        match executor {
+            Executor::Pool(pool) => pool.in_place_scope(|scope| {
                 scope.spawn(|_| work());
                 wait();
             }),
@@ -112,7 +112,7 @@ mod tests {
             let stopped = threads.for_each(1000, || Ok(()), work);
             assert!(matches!(stopped, Err(Error::Cancelled { total: 1000, .. })), "{stopped:?}");
             assert!(done.load(Ordering::Relaxed) < 1000);
-            // Nothing begins while the flag is set.
+            // No task starts while the flag is set.
             let before = done.load(Ordering::Relaxed);
             assert!(
                 threads.for_each_of("a test", 10, || Ok(()), work).is_err() && threads.alone("a", || Ok(())).is_err()
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_and_panics_come_back() {
+    fn notes_and_panics_are_propagated() {
         let threads = Threads::new(2).unwrap();
         let ((), lines) = explained(|| threads.watched(Duration::from_millis(1), || (), || note(|| "a".into())));
         assert_eq!(lines, "a");

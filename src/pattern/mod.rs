@@ -1,4 +1,4 @@
-//! Where a matrix has entries: row pointers and column indices, checked once, shared by `Arc`.
+//! The pattern of a matrix: row pointers and column indices, validated once, shared through `Arc`.
 
 mod scan;
 mod unchecked;
@@ -6,10 +6,10 @@ mod unchecked;
 use crate::par::{Storage, Threads, out_of_memory};
 use crate::{Error, Index, Result};
 
-/// Positions of the entries of an nrows × ncols matrix, row by row.
+/// The pattern of an nrows × ncols matrix in CSR form.
 ///
-/// Invariants, checked by every constructor: `row_ptr` has nrows + 1 entries, starts at 0, never
-/// decreases and ends at `col_idx.len()`; every column is below ncols; no column stands twice in a row.
+/// Invariants, checked by every constructor: `row_ptr` has nrows + 1 elements, starts at 0, never
+/// decreases and ends at `col_idx.len()`; every column is below ncols; no row repeats a column.
 /// Columns increase within each row if and only if [`is_sorted`](Self::is_sorted).
 #[derive(Clone, Debug)]
 pub struct Pattern<I: Index = u32> {
@@ -32,7 +32,7 @@ impl<I: Index> Pattern<I> {
     /// From row pointers and columns that increase within each row.
     /// # Errors
     /// [`Error::Length`], [`Error::RowPointer`], [`Error::IndexRange`], [`Error::NotSorted`],
-    /// [`Error::Duplicate`], [`Error::IndexOverflow`], each naming the first offender.
+    /// [`Error::Duplicate`], [`Error::IndexOverflow`], each for the first violation.
     pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>) -> Result<Self> {
         check_sorted(nrows, ncols, &row_ptr, &col_idx)?;
         Ok(Self { nrows, ncols, row_ptr: row_ptr.into(), col_idx: col_idx.into(), sorted: true })
@@ -40,15 +40,15 @@ impl<I: Index> Pattern<I> {
 
     /// From row pointers and columns in any order within each row.
     /// # Errors
-    /// As [`new`](Self::new), except that order does not matter.
+    /// As [`new`](Self::new), but columns need not be sorted.
     pub fn from_unsorted(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>) -> Result<Self> {
         Self::from_storage(nrows, ncols, row_ptr.into(), col_idx.into())
     }
 
-    /// From arrays that may belong to another owner, without copying them; columns in any order within each row.
+    /// From arrays that may belong to another owner, without a copy; columns in any order within each row.
     ///
-    /// Cost: O(nrows + nnz), once, to check them by all threads of the pool that the caller is in; rows that are not sorted
-    /// take a stamp for each column besides, or are sorted aside where there are more columns than entries.
+    /// Cost: O(nrows + nnz), once, for validation on the threads of the caller's pool. The duplicate check of unsorted
+    /// rows takes a stamp array over the columns, or sorts a copy of each row if ncols > nnz.
     /// # Errors
     /// As [`from_unsorted`](Self::from_unsorted).
     pub fn from_storage(nrows: usize, ncols: usize, row_ptr: Storage<usize>, col_idx: Storage<I>) -> Result<Self> {
@@ -61,8 +61,8 @@ impl<I: Index> Pattern<I> {
         Ok(Self { nrows, ncols, row_ptr, col_idx, sorted })
     }
 
-    /// From rows that may have duplicates, against the invariants: for kernels that only gather by column and accumulate,
-    /// as y = A·x does. Never handed out.
+    /// From rows that may repeat columns, which violates the invariants: only for kernels that gather by column and
+    /// accumulate, such as y = A·x. Such patterns never reach the user.
     /// # Errors
     /// As [`from_unsorted`](Self::from_unsorted), but for [`Error::Duplicate`].
     pub(crate) fn of_entries(
@@ -78,7 +78,7 @@ impl<I: Index> Pattern<I> {
         Ok(Self { nrows, ncols, row_ptr, col_idx, sorted: false })
     }
 
-    /// From parts known to fulfil the invariants; checked in debug builds.
+    /// From parts known to satisfy the invariants; checked in debug builds.
     pub(crate) fn from_parts(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>, sorted: bool) -> Self {
         Self::from_storage_parts(nrows, ncols, row_ptr.into(), col_idx.into(), sorted)
     }
@@ -142,7 +142,7 @@ impl<I: Index> Pattern<I> {
     pub fn row(&self, i: usize) -> &[I] {
         &self.col_idx[self.row_ptr[i]..self.row_ptr[i + 1]]
     }
-    /// The number of the entry (i, j), or `None` where there is none (or no such place).
+    /// Position of the entry (i, j) in `col_idx`, or `None` if there is no such entry or it is out of bounds.
     #[inline]
     pub(crate) fn find(&self, i: usize, j: usize) -> Option<usize> {
         if i >= self.nrows {
@@ -161,11 +161,11 @@ impl<I: Index> Pattern<I> {
     pub(crate) fn longest_row(&self) -> usize {
         self.row_ptr.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
     }
-    /// Row pointers and columns, which are copied if they belong to another owner.
+    /// Row pointers and columns; arrays of another owner are copied.
     pub fn into_parts(self) -> (Vec<usize>, Vec<I>) {
         (self.row_ptr.into_vec(), self.col_idx.into_vec())
     }
-    /// Whether a row pointer or column is read in the memory of another owner.
+    /// Whether the row pointers or columns lie in memory of another owner.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.row_ptr.is_foreign() || self.col_idx.is_foreign()
@@ -179,7 +179,7 @@ pub(crate) fn check_ncols<I: Index>(ncols: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether rows can be named by an `I`, as coordinates and transposes need.
+/// Checks that row indices fit `I`, which coordinates and transposes require.
 pub(crate) fn check_nrows<I: Index>(nrows: usize) -> Result<()> {
     if nrows > I::MAX_LEN {
         return Err(Error::IndexOverflow { what: "number of rows", needed: nrows as u128, max: I::MAX_LEN as u128 });
@@ -187,7 +187,7 @@ pub(crate) fn check_nrows<I: Index>(nrows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether places of a vector can be named by an `I`.
+/// Checks that the indices of a vector of this length fit `I`.
 pub(crate) fn check_len<I: Index>(len: usize) -> Result<()> {
     if len > I::MAX_LEN {
         return Err(Error::IndexOverflow { what: "length of a vector", needed: len as u128, max: I::MAX_LEN as u128 });
@@ -195,7 +195,7 @@ pub(crate) fn check_len<I: Index>(len: usize) -> Result<()> {
     Ok(())
 }
 
-/// What [`Pattern::new`] checks.
+/// The checks of [`Pattern::new`].
 pub(crate) fn check_sorted<I: Index>(nrows: usize, ncols: usize, row_ptr: &[usize], col_idx: &[I]) -> Result<()> {
     check_rows(nrows, ncols, row_ptr, col_idx)?;
     for row in 0..nrows {

@@ -1,24 +1,24 @@
-//! Checks of row pointers and columns that come from elsewhere, by all threads: without branches where all is well.
+//! Parallel validation of row pointers and columns from outside; branch-free on valid input.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::par::{Threads, filled, reserved, try_split};
 use crate::{Error, Index, Result};
 
-/// Entries that a task reads: they stay in the cache until their rows are looked at.
+/// Entries per task: few enough to stay in cache until the rows are checked.
 const BLOCK: usize = 1 << 14;
-/// Entries that the caller's thread reads before others would have begun.
+/// Up to this many entries, the caller's thread is done before other threads would have started.
 const ALONE: usize = 1 << 16;
 
-/// Whether these are the rows of a matrix of `ncols` columns, with columns that increase in each row. If not, slower
-/// checks say why.
+/// Whether row pointers and columns are valid and columns increase in each row. Otherwise slower checks find the
+/// violation.
 pub(super) fn is_sorted<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize) -> bool {
     let (Some((&last, starts)), nnz) = (row_ptr.split_last(), col_idx.len()) else { return false };
     if row_ptr[0] != 0 || last != nnz {
         return false;
     }
     let tasks = nnz.div_ceil(BLOCK).max(1);
-    // The rows of a task begin in its block of entries. Whatever row pointers are, no row is left out unless `first`
+    // The rows of a task start in its block of entries. For any row pointers, no row is skipped unless `first`
     // decreases.
     let first = |task: usize| match task {
         0 => 0,
@@ -27,7 +27,7 @@ pub(super) fn is_sorted<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize
     };
     let threads = if nnz > ALONE { Threads::current() } else { Threads::caller() };
     let good = AtomicBool::new(true);
-    // Columns that are not larger than the one before, less those that begin a row: none if rows are sorted.
+    // Descents (columns not larger than their predecessor) minus those at row starts: 0 if rows are sorted.
     let excess = AtomicUsize::new(0);
     let read = |(): &mut (), task: usize| {
         let (rows, from) = (first(task)..first(task + 1), task * BLOCK);
@@ -43,10 +43,10 @@ pub(super) fn is_sorted<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize
     threads.for_each(tasks, || Ok(()), read).is_ok() && good.into_inner() && excess.into_inner() == 0
 }
 
-/// Whether some columns are all below `ncols`, and how many are not larger than the one before.
+/// Whether all of these columns are below `ncols`, and the number of descents.
 fn columns<I: Index>(cols: &[I], ncols: usize) -> (bool, usize) {
     let Some((&first, rest)) = cols.split_first() else { return (true, 0) };
-    // Counters of 32 bits are as wide as columns, so that both are in one vector.
+    // Counters of 32 bits are as wide as columns, so both use the same vector lanes.
     if let (4, Ok(last)) = (size_of::<I>(), i32::try_from(ncols as i128 - 1)) {
         // Baseline SSE2 compares signed integers only. Past the last column, either j or last − j is negative.
         let signed = |j: I| j.get() as u32 as i32;
@@ -66,14 +66,13 @@ fn columns<I: Index>(cols: &[I], ncols: usize) -> (bool, usize) {
     (largest.get() < ncols, descents as usize)
 }
 
-/// Whether the pointers of some rows do not decrease, and how many of these rows begin with a column that is not larger
-/// than the one before it.
+/// Whether these row pointers do not decrease, and the number of descents at the starts of their rows.
 fn rows<I: Index>(row_ptr: &[usize], col_idx: &[I]) -> (bool, usize) {
     let Some(last) = col_idx.len().checked_sub(1) else { return (row_ptr.windows(2).all(|w| w[0] <= w[1]), 0) };
     let (mut increasing, mut begins) = (true, 0);
     for w in row_ptr.windows(2) {
         increasing &= w[0] <= w[1];
-        // Without branches: of a row without entries, some columns that do not count.
+        // Branch-free: an empty row reads columns that do not count.
         let at = w[0].min(last);
         let falls = col_idx[at.saturating_sub(1)] >= col_idx[at];
         begins += usize::from((w[0] < w[1]) & (w[0] > 0) & falls);
@@ -102,17 +101,17 @@ pub(super) fn is_within<I: Index>(threads: &Threads, row_ptr: &[usize], col_idx:
     threads.for_each(tasks, || Ok(()), read).is_ok() && good.into_inner()
 }
 
-/// Refuses a column that stands twice in a row, whose columns are in any order.
+/// Rejects rows that repeat a column; columns may be in any order.
 /// # Errors
-/// [`Error::Duplicate`], the first one; [`Error::OutOfMemory`].
+/// [`Error::Duplicate`] for the first one; [`Error::OutOfMemory`].
 pub(super) fn check_distinct<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize) -> Result<()> {
     let nrows = row_ptr.len() - 1;
     let tasks = try_split(nrows, col_idx.len().div_ceil(ALONE).max(1), |row| row_ptr[row] as u64)?;
     let threads = if tasks.len() > 1 { Threads::current() } else { Threads::caller() };
-    // A stamp for each column costs less than sorting, unless there are more columns than entries.
+    // A stamp array over the columns is cheaper than sorting, unless ncols > nnz.
     let stamped = ncols <= col_idx.len();
     let state = || Ok((filled(if stamped { ncols } else { 0 }, 0u32, "the check of rows")?, 0u32, Vec::<I>::new()));
-    // Rows of the tasks before a duplicate may have another: the first is looked for again.
+    // An earlier row may have a duplicate too, so the first is searched for again.
     let seen = AtomicBool::new(false);
     threads.for_each(tasks.len(), state, |(stamps, stamp, sorted), task| {
         for row in tasks[task].clone() {
@@ -201,7 +200,7 @@ mod tests {
                 assert_eq!(found, by == 1 && plain(&changed, &cols, ncols), "{at}: {by}");
             }
         }
-        // Columns of 64 bits, and more of 32 than numbers with signs.
+        // Columns of 64 bits, and more 32-bit columns than i32 can represent.
         let wide: Vec<u64> = cols.iter().map(|&j| j.into()).collect();
         for (at, j, good) in
             [(0, 0, true), (cols.len() - 1, 999, true), (7, 1000, false), (cols.len() - 1, 1 << 40, false)]
@@ -243,10 +242,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_duplicate_is_told() {
+    fn the_first_duplicate_is_reported() {
         for ncols in [100, 1 << 30] {
             let row_ptr: Vec<usize> = (0..=4000).map(|i| i * 50).collect();
-            // Rows in falling order.
+            // Columns in descending order.
             let mut cols: Vec<u32> = (0..4000 * 50).map(|k| 99 - k % 50).collect();
             assert_eq!(check_distinct(&row_ptr, &cols, ncols).ok(), Some(()));
             for row in [3999, 3000, 17] {

@@ -1,17 +1,16 @@
-//! Patterns whose invariants the caller promises: no pass over the entries.
+//! Patterns whose invariants the caller guarantees, without a pass over the entries.
 
 use super::Pattern;
 use crate::Index;
 use crate::par::Storage;
 
 impl<I: Index> Pattern<I> {
-    /// From arrays that are not looked at, except in debug builds: for those that were checked where they come from.
-    /// O(1).
+    /// From arrays validated by the caller; only debug builds check them. O(1).
     /// # Safety
-    /// Kernels read memory where these numbers lead, so that all of it must hold:
-    /// 1. `row_ptr` has nrows + 1 numbers, the first 0, none below the one before, the last `col_idx.len()`;
-    /// 2. every column is below ncols, and ncols at most [`Index::MAX_LEN`];
-    /// 3. no column stands twice in a row;
+    /// Kernels use these numbers as unchecked indices, so all of the following must hold:
+    /// 1. `row_ptr` has nrows + 1 elements, starts at 0, never decreases and ends at `col_idx.len()`;
+    /// 2. every column is below ncols, and ncols is at most [`Index::MAX_LEN`];
+    /// 3. no row repeats a column;
     /// 4. if `sorted`, columns increase within each row.
     #[must_use]
     pub unsafe fn from_storage_unchecked(

@@ -1,4 +1,4 @@
-//! Numbers that tell of the entries of rows.
+//! Row statistics of matrices.
 
 use super::engine::{Aggregate, Call, Object, Op, Operand};
 use super::{BinaryOp, Machine, Monoid, UnaryOp};
@@ -6,16 +6,16 @@ use crate::algebra::Type;
 use crate::{Error, Result};
 
 impl Machine {
-    /// One number for each row that has entries.
+    /// A statistic of each nonempty row.
     ///
     /// Cost: O(m) for [`Aggregate::Count`], O(m + nnz) for the others, [`Aggregate::Mean`] in two passes.
     pub(super) fn aggregate(&self, aggregate: Aggregate, call: &Call<'_>) -> Result<Object> {
         let Operand::Matrix(a) = call.a else {
-            let message = "rows of a matrix are aggregated, and it is a vector".into();
+            let message = "only matrices are aggregated, not vectors".into();
             return Err(Error::Argument { name: "a", message });
         };
         let engine = self.engine();
-        let made = match aggregate {
+        let result = match aggregate {
             Aggregate::Count => engine.row_counts(a)?,
             Aggregate::Mean => {
                 let reals = self.apply(&UnaryOp::new("f64(a)", a.ty())?, a)?;
@@ -26,8 +26,8 @@ impl Machine {
             Aggregate::ArgMax => engine.best_of_rows(a, true)?,
         };
         match call.mask {
-            None => Ok(made.into()),
-            Some(mask) => self.run(&Call::unary(Op::Identity, &made).mask(mask.structure, mask.complement)),
+            None => Ok(result.into()),
+            Some(mask) => self.run(&Call::unary(Op::Identity, &result).mask(mask.structure, mask.complement)),
         }
     }
 }

@@ -14,18 +14,17 @@ use crate::sparse::sums::summed;
 use crate::{Coo, Error, Pattern, Result};
 
 impl Matrix {
-    /// The nrows × ncols matrix of compressed rows; the columns of a row may come in any order, none of them twice.
+    /// The nrows × ncols matrix of compressed rows; the columns of a row may come in any order, without duplicates.
     /// # Errors
     /// Those of [`Pattern::from_unsorted`]; [`Error::Length`](crate::Error::Length) if there is not one value per
     /// entry; [`Error::Unsupported`](crate::Error::Unsupported) for structs.
     pub fn from_csr(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<u32>, values: Array) -> Result<Self> {
         Self::new(Arc::new(Pattern::from_unsorted(nrows, ncols, row_ptr, col_idx)?), values)
     }
-    /// The nrows × ncols matrix of these entries, in any order; those at the same place are added up (bool: or) in the
-    /// order given.
+    /// The nrows × ncols matrix of these entries, in any order; duplicates are added up (bool: or) in the given order.
     /// # Errors
-    /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs, and where the type does
-    /// not hold a sum.
+    /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs, and if the type cannot
+    /// hold a sum.
     pub fn from_coo(
         threads: &Threads,
         nrows: usize,
@@ -41,10 +40,10 @@ impl Matrix {
             Ok(summed(threads, &coo, "coordinates, counted from 1", Number::checked_add)?.into())
         }, Err(not_made(ty)))
     }
-    /// The nrows × ncols matrix of these entries, in any order; those at one place are joined by `dup` in the order given,
+    /// The nrows × ncols matrix of these entries, in any order. Duplicates are combined by `dup` in the given order,
     /// from the left, or are an error without it (`GrB_Matrix_build`).
     ///
-    /// Cost: O(nrows + entries) time, and sorting rows whose columns do not increase.
+    /// Cost: O(nrows + entries) time, plus sorting of rows with decreasing columns.
     /// ```
     /// use sparring::algebra::{Array, Type};
     /// use sparring::par::Threads;
@@ -73,23 +72,23 @@ impl Matrix {
             by_formula::build(threads, shape, (rows, cols), values.slice(), dup.map(BinaryOp::compiled))?;
         Self::new(pattern, values)
     }
-    /// The matrix with the value at every place.
+    /// The full matrix with this value at every position.
     /// # Errors
-    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] from 2³² places on; [`Error::Unsupported`] for structs.
+    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for 2³² positions or more; [`Error::Unsupported`] for structs.
     pub fn constant(s: &Scalar, (nrows, ncols): (usize, usize)) -> Result<Self> {
         let places = nrows as u128 * ncols as u128;
         let len = usize::try_from(places).ok().filter(|len| *len < u32::MAX as usize);
         let len = len.ok_or(Error::IndexOverflow {
-            what: "places of a full matrix",
+            what: "entries of a full matrix",
             needed: places,
             max: u128::from(u32::MAX),
         })?;
-        Self::from_places((nrows, ncols), &Vector::constant_at(s, &IndexList::all(), len)?)
+        Self::from_row_major((nrows, ncols), &Vector::constant_at(s, &IndexList::all(), len)?)
     }
 }
 
 impl Vector {
-    /// A vector of `len` places with the value at those of a list.
+    /// A vector of length `len` with the value at the indices of a list.
     ///
     /// ```
     /// use sparring::runtime::{IndexList, Scalar, Vector};

@@ -1,11 +1,11 @@
-//! `C(I, J)⟨M, r⟩ ⊙= A`: a part of a result is written. What it means is told here, once, for every engine.
+//! `C(I, J)⟨M, r⟩ ⊙= A`: assignment to a part of a result. Its semantics are defined here, once, for every engine.
 //!
-//! Z is C with its part (I, J) replaced by A, or by C(I, J) ⊙ A, and then C⟨M, r⟩ = Z. So with T(I, J) = A
+//! Z is C with its part (I, J) replaced by A, or by C(I, J) ⊙ A; then C⟨M, r⟩ = Z. With T(I, J) = A:
 //!
 //! | | without accumulator | with ⊙ |
 //! | --- | --- | --- |
-//! | written | C loses its entries in (I, J) that the mask allows; T⟨M⟩ comes to it | C ⊙= T⟨M⟩ |
-//! | replace | then C loses what the mask does not allow | before it, likewise |
+//! | assign | C loses its entries in (I, J) that the mask allows, then gains T⟨M⟩ | C ⊙= T⟨M⟩ |
+//! | replace | afterwards C loses the entries outside the mask | beforehand C loses the entries outside the mask |
 //!
 //! Source: GraphBLAS C API 2.1, §4.3.7 (`GrB_assign`).
 
@@ -14,11 +14,11 @@ use super::operation::{Operation, no_operand, same_type};
 use super::vector::Vector;
 use super::write::On;
 use super::{Collection, Machine, Matrix, Scalar, UnaryOp};
-use crate::backend::{Parts, WriteMask, write_parts};
+use crate::backend::{WriteMask, WriteOps, write_with};
 use crate::sparse::{IndexList, MaskSpec};
 use crate::{Error, Result};
 
-/// The part (I, J) of a result, whose J is all for a vector.
+/// The part (I, J) of a result; for a vector J is all.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     rows: &'a IndexList,
@@ -30,14 +30,14 @@ impl Part<'_> {
     fn is_all(&self) -> bool {
         self.rows.is_all() && self.cols.is_all()
     }
-    /// How many places it has, repeats counted.
-    fn places(&self) -> u128 {
+    /// The number of its positions, counting repeats.
+    fn len(&self) -> u128 {
         self.rows.len(self.shape.0) as u128 * self.cols.len(self.shape.1) as u128
     }
 }
 
 impl Operation<'_> {
-    /// The operation, one that [assigns](Op::assigns), into `c`.
+    /// Runs the operation, one that [assigns](Op::assigns), into `c`.
     pub(super) fn assign<X: Collection>(mut self, c: &mut X) -> Result<()> {
         let shape = c.shape_of();
         let is_vector = matches!(c.operand_of(), Operand::Vector(_));
@@ -84,7 +84,7 @@ impl Operation<'_> {
     fn transposed(&self, a: &Object) -> Result<Object> {
         self.machine.run(&Call::unary(Op::Transpose, a.operand()?))
     }
-    /// Assigns in one pass, if the engine does so; false if not.
+    /// Assigns in one pass; false if the engine has no such operation.
     fn assign_rows<X: Collection>(&self, c: &mut X, a: &Object, rows: &IndexList, cols: &IndexList) -> Result<bool> {
         let (Operand::Matrix(a), ty) = (a.operand()?, c.type_of()) else { return Ok(false) };
         if self.accum.is_some() || rows.is_all() && cols.is_all() {
@@ -102,7 +102,7 @@ impl Operation<'_> {
         }
         Ok(true)
     }
-    /// Assigns a scalar to the places of a mask in one pass, if the engine does so; false if not.
+    /// Assigns a scalar to the positions of a mask in one pass; false if the engine has no such operation.
     fn fill<X: Collection>(&self, c: &mut X, s: &Scalar) -> Result<bool> {
         let ty = c.type_of();
         if self.accum.is_some() || self.complement || s.ty() != ty {
@@ -132,7 +132,7 @@ impl Operation<'_> {
         let line = matrix_of(self.machine, &line, matches!(self.op, Op::AssignRow(..)))?;
         self.machine.call(Op::Assign(rows, cols), &line).into(c)
     }
-    /// Writes T⟨M⟩, which `make` gives, into a part of `c`.
+    /// Writes T⟨M⟩, computed by `make`, into a part of `c`.
     fn write_part<X: Collection>(
         &self,
         c: &mut X,
@@ -142,23 +142,23 @@ impl Operation<'_> {
         let Self { machine, accum, complement, replace, .. } = *self;
         let ty = c.type_of();
         let on = On { machine, ty, accum };
-        let mask = self.resolved()?.map(X::made).transpose()?;
+        let mask = self.resolved()?.map(X::from_object).transpose()?;
         if let Some(mask) = &mask
             && mask.shape_of() != part.shape
         {
             return Err(Error::Shape { op: "mask", lhs: part.shape, rhs: mask.shape_of() });
         }
-        let t = X::made(make(part, mask.as_ref().map(|mask| (mask, complement)))?)?;
+        let t = X::from_object(make(part, mask.as_ref().map(|mask| (mask, complement)))?)?;
         same_type(&t, ty)?;
         let write_mask = |mask: X| WriteMask { pattern: mask, complement, replace };
         if accum.is_some() || part.is_all() {
-            return write_parts(&on, "assign", c, t, mask.map(write_mask), accum.is_some());
+            return write_with(&on, "assign", c, t, mask.map(write_mask), accum.is_some());
         }
-        // Where T has an entry at every place that is written, it takes the place of what stands there.
-        let fills = matches!(self.op, Op::AssignScalar(..)) || mask.is_none() && t.count_of()? as u128 == part.places();
+        // If T has an entry at every position written, it replaces whatever C has there.
+        let fills = matches!(self.op, Op::AssignScalar(..)) || mask.is_none() && t.count_of()? as u128 == part.len();
         if !fills {
             let call = Call::unary(Op::Within(part.rows, part.cols), c.operand_of());
-            let replaced = X::made(machine.run(&match &mask {
+            let replaced = X::from_object(machine.run(&match &mask {
                 None => call,
                 Some(mask) => call.mask(mask.operand_of(), complement),
             })?)?;
@@ -174,7 +174,7 @@ impl Operation<'_> {
     }
 }
 
-/// s at the places of a part that the mask allows.
+/// The scalar s at the positions of a part that the mask allows.
 fn constant<X: Collection>(
     machine: &Machine,
     s: &Scalar,
@@ -213,5 +213,5 @@ fn matrix_of(machine: &Machine, line: &Vector, is_row: bool) -> Result<Matrix> {
         return made;
     }
     let here = line.download()?;
-    Matrix::from_places(if is_row { (1, here.len()) } else { (here.len(), 1) }, &here)
+    Matrix::from_row_major(if is_row { (1, here.len()) } else { (here.len(), 1) }, &here)
 }

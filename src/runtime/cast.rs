@@ -1,4 +1,4 @@
-//! Values as values of another type.
+//! Conversion of values to another type.
 
 use crate::algebra::{Array, Blocks, Formula, Input, Number, Slice, SliceMut, Type, for_each_type};
 use crate::kernels::with_type;
@@ -6,29 +6,29 @@ use crate::num_complex::Complex;
 use crate::par::{collected, filled};
 use crate::{Error, Result};
 
-/// The values as the type holds them: to floats the nearest, to integers the same number, to bool whether it is not 0.
-/// A number is the real part of a complex one. `place` says where a value stands.
+/// The values converted exactly: floats to the nearest float, integers to the same number, bool to whether nonzero.
+/// Complex types take a number as the real part. `locate` names the position of a value in messages.
 /// # Errors
-/// [`Error::Unsupported`] for the first value that the type does not hold, as for all that [`wrapping_cast`] refuses.
-pub(super) fn cast(values: Slice<'_>, ty: Type, place: impl FnOnce(usize) -> String) -> Result<Array> {
-    check_held(values, ty, place)?;
+/// [`Error::Unsupported`] for the first value that the type cannot hold, and for all types [`wrapping_cast`] rejects.
+pub(super) fn cast(values: Slice<'_>, ty: Type, locate: impl FnOnce(usize) -> String) -> Result<Array> {
+    check_exact(values, ty, locate)?;
     wrapping_cast(values, ty)
 }
 
-/// Refuses the first value that the type does not hold.
-pub(super) fn check_held(values: Slice<'_>, ty: Type, place: impl FnOnce(usize) -> String) -> Result<()> {
-    match unheld(values, ty) {
+/// Rejects the first value that the type cannot hold.
+pub(super) fn check_exact(values: Slice<'_>, ty: Type, locate: impl FnOnce(usize) -> String) -> Result<()> {
+    match first_inexact(values, ty) {
         None => Ok(()),
         Some((position, value)) => Err(Error::Unsupported {
-            what: format!("{}{value} as {ty}", place(position)),
-            why: "the type does not hold it; a wrapping cast gives what `as` gives in Rust".into(),
+            what: format!("{}{value} as {ty}", locate(position)),
+            why: "the type cannot represent it; a wrapping cast converts like `as` in Rust".into(),
         }),
     }
 }
 
-/// The first value that the type does not hold, and its position: an integer beyond it, a float that is no such
-/// integer, a finite one that would be infinite.
-fn unheld(values: Slice<'_>, ty: Type) -> Option<(usize, String)> {
+/// The first value that the type cannot hold, and its position: an integer out of range, a float that is no integer in
+/// range, a finite float that would become infinite.
+fn first_inexact(values: Slice<'_>, ty: Type) -> Option<(usize, String)> {
     macro_rules! integers {
         ($($variant:ident $t:ty),*) => {
             match ty {
@@ -49,7 +49,7 @@ fn unheld(values: Slice<'_>, ty: Type) -> Option<(usize, String)> {
     for_each_type!(integers, whole!());
     let narrow = matches!(ty, Type::F32 | Type::ComplexF32);
     let fits = |v: f64| match bounds {
-        // The bound above is no f64 of its own for 64 bits; one more than it is.
+        // The upper bound of 64-bit types is not representable in f64; one more than it is.
         Some((least, most)) => v.trunc() == v && v >= least as f64 && v < (most + 1) as f64,
         None => !narrow || !v.is_finite() || (v as f32).is_finite(),
     };
@@ -66,13 +66,13 @@ fn first<T: std::fmt::Debug>(values: &[T], fits: impl Fn(&T) -> bool) -> Option<
     values.iter().position(|v| !fits(v)).map(|p| (p, format!("{:?}", values[p])))
 }
 
-/// The values by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; to bool, whatever is not
-/// 0 is true. A number is the real part of a complex one.
+/// The values converted by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; bool is whether
+/// nonzero. Complex types take a number as the real part.
 pub(super) fn wrapping_cast(values: Slice<'_>, ty: Type) -> Result<Array> {
     let from = values.ty();
     let not_made = || Error::Unsupported {
         what: format!("a conversion of {from} to {ty}"),
-        why: "numbers convert to numbers, and to complex ones".into(),
+        why: "only numbers convert to numbers, real ones also to complex ones".into(),
     };
     let complex = |t| matches!(t, Type::ComplexF32 | Type::ComplexF64);
     if complex(ty) && !complex(from) && !matches!(from, Type::Struct(_)) {
@@ -88,8 +88,8 @@ pub(super) fn wrapping_cast(values: Slice<'_>, ty: Type) -> Result<Array> {
     let convert = Formula::parse(&format!("{ty}(a)"), &[("a", from)], Some(ty)).and_then(|f| Blocks::new(&f));
     let convert = convert.map_err(|_| not_made())?;
     with_type!(ty, T => {
-        let mut made = filled(values.len(), T::ZERO, "values")?;
-        convert.run(&[Input::Values(values)], &mut convert.scratch()?, &mut SliceMut::of(&mut made))?;
-        Ok(Array::of(made))
+        let mut converted = filled(values.len(), T::ZERO, "values")?;
+        convert.run(&[Input::Values(values)], &mut convert.scratch()?, &mut SliceMut::of(&mut converted))?;
+        Ok(Array::of(converted))
     }, Err(not_made()))
 }

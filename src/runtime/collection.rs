@@ -1,4 +1,4 @@
-//! What operations are on: matrices and vectors.
+//! The operands of operations: matrices and vectors.
 
 use super::engine::{Object, Op, Operand};
 use super::operator::check;
@@ -6,7 +6,7 @@ use super::{BinaryOp, Machine, Matrix, Scalar, UnaryOp, Vector};
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// A [`Matrix`] or a [`Vector`]: what operations entry by entry, folds, masks and accumulators are on.
+/// A [`Matrix`] or a [`Vector`]: the operands of elementwise operations, folds, masks and accumulators.
 ///
 /// Its methods are those of [`Machine`](super::Machine).
 pub trait Collection: Clone + sealed::OnMachine {}
@@ -16,24 +16,24 @@ impl Collection for Vector {}
 pub(super) mod sealed {
     use super::{BinaryOp, Machine, Matrix, Object, Operand, Result, Type};
 
-    /// What operations need of either.
+    /// The common interface of matrices and vectors.
     pub trait OnMachine: Sized {
         /// Type of the values.
         fn type_of(&self) -> Type;
-        /// Rows and columns; places and 1 of a vector.
+        /// Rows and columns; length and 1 for a vector.
         fn shape_of(&self) -> (usize, usize);
         /// As an operand.
         fn operand_of(&self) -> Operand<'_>;
-        /// Joins t to it in place, if the machine writes so.
+        /// Combines t into it in place; `None` if the machine does not write in place.
         fn put_by(&mut self, machine: &Machine, t: &Self, op: Option<&BinaryOp>) -> Option<Result<()>>;
-        /// Keeps what the mask allows in place, if the machine writes so.
+        /// Retains the entries that the mask allows in place; `None` if the machine does not write in place.
         fn retain_by(&mut self, machine: &Machine, mask: &Self, complement: bool) -> Option<Result<()>>;
-        /// Entries.
+        /// Number of entries.
         fn count_of(&self) -> Result<usize>;
-        /// Itself, if it is a matrix.
+        /// The matrix, unless it is a vector.
         fn matrix_mut(&mut self) -> Option<&mut Matrix>;
-        /// What an operation made.
-        fn made(object: Object) -> Result<Self>;
+        /// The result of an operation.
+        fn from_object(object: Object) -> Result<Self>;
     }
 }
 use sealed::OnMachine;
@@ -65,7 +65,7 @@ macro_rules! on_machine {
                 let $x = self;
                 $matrix
             }
-            fn made(object: Object) -> Result<Self> {
+            fn from_object(object: Object) -> Result<Self> {
                 object.try_into()
             }
         }
@@ -80,11 +80,11 @@ fn selects(op: &UnaryOp) -> Result<()> {
     if op.ty() == Type::Bool {
         return Ok(());
     }
-    Err(Error::Argument { name: "op", message: format!("what selects gives bool, but {op} gives {}", op.ty()) })
+    Err(Error::Argument { name: "op", message: format!("a selection operator gives bool, but {op} gives {}", op.ty()) })
 }
 
 impl Op<'_> {
-    /// Refuses operands of other types than those of the operator; products are checked by their kernels.
+    /// Rejects operands of types that the operator does not take; kernels check the types of products.
     pub(super) fn check(&self, a: Operand<'_>, b: Option<Operand<'_>>) -> Result<()> {
         match (*self, b) {
             (Op::EwiseAdd(op), Some(b)) => check_ewise(op, a.ty(), b.ty(), true),
@@ -103,7 +103,7 @@ impl Op<'_> {
     }
 }
 
-/// Refuses a scalar of another type than what takes it.
+/// Rejects a scalar of another type than the operator takes.
 fn check_scalar(name: &'static str, op: &BinaryOp, takes: Type, s: &Scalar) -> Result<()> {
     if takes == s.ty() {
         return Ok(());
@@ -111,16 +111,14 @@ fn check_scalar(name: &'static str, op: &BinaryOp, takes: Type, s: &Scalar) -> R
     Err(Error::Argument { name, message: format!("it is {}, but {op} takes {takes}", s.ty()) })
 }
 
-/// Refuses operands of other types than those of the operator, which with `union` has one type alone.
+/// Rejects operands of types that the operator does not take; with `union` the operator must be on one type.
 fn check_ewise(op: &BinaryOp, a: Type, b: Type, union: bool) -> Result<()> {
     let (of_a, of_b) = op.takes();
     check("a", op, of_a, a)?;
     check("b", op, of_b, b)?;
     if union && (of_a != op.ty() || of_b != op.ty()) {
-        let message = format!(
-            "an entry of one operand alone stands as it is, but {op} takes {of_a} and {of_b} and gives {}",
-            op.ty()
-        );
+        let message =
+            format!("an entry of one operand alone is copied, but {op} takes {of_a} and {of_b} and gives {}", op.ty());
         return Err(Error::Argument { name: "op", message });
     }
     Ok(())

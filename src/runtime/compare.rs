@@ -11,15 +11,16 @@ use crate::distance::{Measure, Options, index_file};
 use crate::{Error, Result};
 
 impl Machine {
-    /// D(i, j) = d(X(i, :), Y(j, :)), row after row into `distances`, of the type of the matrices; what ran, and why.
+    /// D(i, j) = d(X(i, :), Y(j, :)), row-major, into `distances`, of the type of the matrices. Returns the explanation
+    /// of the algorithm chosen.
     ///
-    /// A GPU sends them in blocks of rows of at most 1 GiB: all of them need not fit there.
+    /// A GPU computes them in blocks of rows of at most 1 GiB, so they need not all fit its memory.
     /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Length`] if there is no room for as many;
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Length`] if `distances` has another length;
     /// [`Error::Unsupported`] unless X is of f32 or f64.
-    pub fn distances_into(&self, question: &Comparison, distances: &mut SliceMut<'_>) -> Result<String> {
-        let ty = question.check("distances")?;
-        let (n, m) = question.shape();
+    pub fn distances_into(&self, comparison: &Comparison, distances: &mut SliceMut<'_>) -> Result<String> {
+        let ty = comparison.check("distances")?;
+        let (n, m) = comparison.shape();
         let (found, of) = (distances.len(), distances.ty());
         if of != ty {
             let message = format!("room for values of {of}, distances are {ty}");
@@ -31,26 +32,26 @@ impl Machine {
         if found != expected {
             return Err(Error::Length { what: "distances", found, expected });
         }
-        self.comparing()?.all(question, distances)
+        self.comparing()?.all(comparison, distances)
     }
-    /// The `k` nearest rows of Y for each row of X, nearest first, at equal distance in order of their numbers. Never
-    /// holds all distances.
+    /// The `k` nearest rows of Y for each row of X, nearest first; ties in order of row index. Never materializes all
+    /// distances.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Unsupported`] unless X is of f32 or f64.
-    pub fn neighbours(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
-        question.check("neighbours")?;
-        self.comparing()?.nearest(question, k)
+    pub fn neighbours(&self, comparison: &Comparison, k: usize) -> Result<Neighbours> {
+        comparison.check("neighbours")?;
+        self.comparing()?.nearest(comparison, k)
     }
-    /// The rows of Y at most `radius` away from each row of X, for a similarity those at least so near: an entry for
-    /// each, its value the distance, 0 too. On the machine.
+    /// The rows of Y within distance `radius` of each row of X; for a similarity, at least as similar. The result has
+    /// an entry for each, with the distance as its value, even 0, and lies on the machine.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`] for a radius that is NaN;
     /// [`Error::Unsupported`] unless X is of f32 or f64.
-    pub fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
-        question.check("radius")?;
-        self.comparing()?.within(question, radius)
+    pub fn within(&self, comparison: &Comparison, radius: f64) -> Result<Matrix> {
+        comparison.check("radius")?;
+        self.comparing()?.within(comparison, radius)
     }
-    /// Rows of Y, of f32 or f64, prepared for a measure and indexed.
+    /// An index of the rows of Y, of f32 or f64, for a measure.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Unsupported`] unless Y is of f32 or f64.
     pub fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: Options) -> Result<RowIndex> {
@@ -59,7 +60,7 @@ impl Machine {
             ty => Err(no_distance(ty)),
         }
     }
-    /// The index that was saved to a file, by whichever machine.
+    /// The index saved to a file, by any machine.
     /// # Errors
     /// Those of [`Cpu::load_index`](crate::Cpu::load_index), and of [`index`](Self::index).
     pub fn load_index(&self, path: impl AsRef<Path>) -> Result<RowIndex> {
@@ -73,13 +74,13 @@ impl Machine {
     pub fn knn_of_index(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
         self.comparing()?.nearest_of(index, x, k)
     }
-    /// The rows of an index at most `radius` away from each row of X, as [`within`](Self::within) has them.
+    /// The rows of an index within distance `radius` of each row of X, as [`within`](Self::within).
     /// # Errors
     /// Those of [`knn_of_index`](Self::knn_of_index); [`Error::Argument`] for a radius that is NaN.
     pub fn radius_of_index(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix> {
         self.comparing()?.within_of(index, x, radius)
     }
-    /// The engine, if it compares rows.
+    /// The engine's distance operations, if it has any.
     fn comparing(&self) -> Result<&dyn DistanceEngine> {
         self.engine().distances().ok_or_else(|| Error::Unsupported {
             what: format!("distances on {}", self.name()),

@@ -1,37 +1,37 @@
-//! Contractions of dense arrays over a semiring that is known at run time.
+//! Contractions of dense arrays over a semiring known at run time.
 
 use super::{Machine, Scalar, Semiring};
 use crate::algebra::{Array, Slice};
 use crate::contract::{AnyView, Einsum, Layout, contract_any};
 use crate::{Cpu, Error, Result};
 
-/// What [`Machine::einsum_with`] makes of a contraction: C = (β ⊗ C) ⊕ (α ⊗ it), without C as it was α ⊗ it alone.
+/// The update of [`Machine::einsum_with`] by a contraction T: C = (β ⊗ C) ⊕ (α ⊗ T); C = α ⊗ T without an old C.
 #[derive(Clone, Debug, Default)]
 pub struct EinsumUpdate<'a> {
     /// α.
     pub alpha: Option<Scalar>,
-    /// C as it was, row-major. It is not read if β is the identity of ⊕.
+    /// The old C, row-major. Not read if β is the identity of ⊕.
     pub c: Option<Slice<'a>>,
     /// β.
     pub beta: Option<Scalar>,
 }
 
 impl Machine {
-    /// The contraction of dense arrays over any semiring, row-major, one tensor behind the other: for types that are
-    /// known at run time only, beside [`Cpu::einsum`], which fuses the loops of a semiring by its type.
+    /// The contraction of dense arrays over any semiring, row-major, with the tensors of a batch consecutive. For types
+    /// known at run time only; [`Cpu::einsum`] fuses the loops of a statically typed semiring.
     ///
-    /// Two operands are contracted by the definition, ⊗ from left to right, ⊕ in the order in which folded indices
-    /// appear. More are contracted from left to right, and an index that neither a later operand nor the result has is
-    /// folded as soon as it can be, as the laws of a semiring allow. Large tensors of f64 over + and × are contracted
-    /// as by [`Cpu::einsum`], with its bits.
+    /// Two operands are contracted by the definition: ⊗ from left to right, ⊕ in the order in which contracted indices
+    /// appear. More operands are contracted from left to right, and an index that occurs in neither a later operand nor
+    /// the result is contracted as early as possible, as the laws of a semiring allow. Large tensors of f64 over + and
+    /// × are contracted as by [`Cpu::einsum`], bitwise.
     /// # Errors
     /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on
-    /// values of their type, if its ⊗ reads the place of an entry, and on a GPU; [`Error::Budget`],
+    /// values of their type, if its ⊗ is positional, and on a GPU; [`Error::Budget`],
     /// [`Error::OutOfMemory`], [`Error::Cancelled`].
     pub fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), AnyView<'_>>) -> Result<Array> {
         self.einsum_with(ring, einsum, &EinsumUpdate::default())
     }
-    /// [`einsum`](Self::einsum) into what C was.
+    /// [`einsum`](Self::einsum) as an update of C.
     /// ```
     /// use sparring::algebra::{Slice, Type};
     /// use sparring::contract::{AnyView, Einsum, Layout};
@@ -77,18 +77,18 @@ impl Machine {
             return Err(Error::Argument { name: "c", message });
         }
         let old = update.beta.as_ref().map(|beta| scaled(beta, c)).transpose()?;
-        // Both behind each other, folded along the index that tells them apart.
+        // C and T concatenated, then folded along the concatenation index.
         let n = found.len();
         let mut both = Array::zeros(c.ty(), 2 * n)?;
         both.slice_mut().part(0..n).copy_from(&old.as_ref().map_or(c, Array::slice));
         both.slice_mut().part(n..2 * n).copy_from(&found.slice());
         contract(&Einsum::new("ki->i", &[AnyView::new(both.slice(), Layout::row_major(&[2, n])?)?])?)
     }
-    /// The processor, if it is one.
+    /// The CPU backend; an error on any other engine.
     pub(super) fn processor(&self, op: &str, ring: &Semiring) -> Result<&Cpu> {
         self.typed::<Cpu>().ok_or_else(|| Error::Unsupported {
             what: format!("{op} over {ring} on {}", self.name()),
-            why: "a GPU has loops for semirings that are types".into(),
+            why: "a GPU supports statically typed semirings only".into(),
         })
     }
 }

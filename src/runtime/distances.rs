@@ -7,7 +7,7 @@ use crate::distance::{self, Measure, Options};
 use crate::runtime::Matrix;
 use crate::{Error, Result};
 
-/// Which rows are compared, and how.
+/// The rows to compare, and the measure.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone)]
 pub struct Comparison {
-    /// By what.
+    /// The distance measure.
     pub measure: Arc<dyn Measure>,
     /// X, of f32 or f64.
     pub x: Matrix,
-    /// Y, of the same type; without it the rows of X are compared among themselves.
+    /// Y, of the same type; `None` compares the rows of X with each other.
     pub y: Option<Matrix>,
     /// Settings.
     pub options: Options,
@@ -48,20 +48,20 @@ impl std::fmt::Debug for Comparison {
 
 /// The nearest rows of each row, with distances of f32 or f64.
 #[derive(Clone, Debug)]
-pub struct Neighbours(Found);
+pub struct Neighbours(Typed);
 
 #[derive(Clone, Debug)]
-enum Found {
+enum Typed {
     F32(distance::Neighbours<f32>),
     F64(distance::Neighbours<f64>),
 }
 
-impl From<distance::Neighbours<f32>> for Found {
+impl From<distance::Neighbours<f32>> for Typed {
     fn from(near: distance::Neighbours<f32>) -> Self {
         Self::F32(near)
     }
 }
-impl From<distance::Neighbours<f64>> for Found {
+impl From<distance::Neighbours<f64>> for Typed {
     fn from(near: distance::Neighbours<f64>) -> Self {
         Self::F64(near)
     }
@@ -81,19 +81,19 @@ impl From<distance::Neighbours<f64>> for Neighbours {
 macro_rules! with_found {
     ($found:expr, $near:ident => $body:expr) => {
         match $found {
-            Found::F32($near) => $body,
-            Found::F64($near) => $body,
+            Typed::F32($near) => $body,
+            Typed::F64($near) => $body,
         }
     };
 }
 
 impl Neighbours {
-    /// Neighbours of each row: what was asked for, or as many as there are.
+    /// Neighbours per row: the number requested, or of all rows if there are fewer.
     #[must_use]
     pub fn k(&self) -> usize {
         with_found!(&self.0, near => near.k())
     }
-    /// Numbers of the neighbours, k for each row, the nearest first.
+    /// Row indices of the neighbours, k per row, nearest first.
     #[must_use]
     pub fn indices(&self) -> &[u32] {
         with_found!(&self.0, near => near.indices())
@@ -103,12 +103,12 @@ impl Neighbours {
     pub fn distances(&self) -> Slice<'_> {
         with_found!(&self.0, near => Slice::of(near.distances()))
     }
-    /// What ran, and why.
+    /// The algorithm chosen, and why.
     #[must_use]
     pub fn explain(&self) -> &str {
         with_found!(&self.0, near => &near.explain)
     }
-    /// The graph of neighbours, nrows(X) × nrows(Y): an entry for each neighbour, its value the distance.
+    /// The neighbourhood graph, nrows(X) × nrows(Y): an entry for each neighbour, with the distance as its value.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn graph(&self) -> Result<Matrix> {
@@ -121,7 +121,7 @@ pub(super) fn no_distance(ty: Type) -> Error {
     Error::Unsupported { what: format!("a distance between rows of {ty}"), why: "they must be f32 or f64".into() }
 }
 
-/// Runs the body with `$T` the type of that name, of those that have distances.
+/// Runs the body with `$T` bound to the float type of that name.
 macro_rules! with_float {
     ($ty:expr, $T:ident => $body:expr) => {
         match $ty {
@@ -148,7 +148,7 @@ impl Comparison {
                 let message = format!("its values are {}, those of x {ty}", y.ty());
                 return Err(Error::Argument { name: "y", message });
             }
-            // Before anyone counts the distances between rows that have none.
+            // Checked here so that a missing measure is not reported first.
             if y.shape().1 != self.x.shape().1 {
                 return Err(Error::Shape { op, lhs: self.x.shape(), rhs: y.shape() });
             }
@@ -158,12 +158,12 @@ impl Comparison {
         }
         Ok(ty)
     }
-    /// Rows of X and of Y: as many as all distances have rows and columns.
+    /// Rows of X and rows of Y: the shape of the full distance matrix.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
         (self.x.shape().0, self.y.as_ref().unwrap_or(&self.x).shape().0)
     }
-    /// Neighbours that a row has where `k` are asked for.
+    /// Neighbours per row for a query of `k`.
     #[must_use]
     pub fn neighbours(&self, k: usize) -> usize {
         k.min(self.shape().1.saturating_sub(usize::from(self.options.exclude_self)))

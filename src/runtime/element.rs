@@ -1,8 +1,8 @@
-//! Single entries, and objects without entries or with all of them.
+//! Single entries, and empty and full objects.
 
 use super::matrix::not_made;
 use super::remote::{Remote, elsewhere};
-use super::serialize::made;
+use super::serialize::to_matrix;
 use super::{Matrix, Scalar, Vector};
 use crate::algebra::{Array, Type};
 use crate::kernels::with_type;
@@ -10,13 +10,13 @@ use crate::par::{Threads, collected};
 use crate::sparse::SerializedMatrix;
 use crate::{Error, Result};
 
-/// Refuses an index that is not below its bound.
+/// Rejects an index out of bounds.
 fn check(axis: &'static str, index: usize, bound: usize) -> Result<()> {
     if index < bound { Ok(()) } else { Err(Error::IndexRange { axis, position: 0, index: index as u128, bound }) }
 }
 
 impl Matrix {
-    /// The nrows × ncols matrix without entries, of values of a type.
+    /// The empty nrows × ncols matrix of a type.
     ///
     /// Cost: O(min(nrows, 2²⁰)).
     /// ```
@@ -31,11 +31,11 @@ impl Matrix {
     /// Those of [`Csr::empty`](crate::Csr::empty); [`Error::Unsupported`] for structs.
     pub fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
         let none = with_type!(ty, T => Ok(Array::of(Vec::<T>::new())), Err(not_made(ty)))?;
-        made(SerializedMatrix::empty(none, nrows, ncols)?)
+        to_matrix(SerializedMatrix::empty(none, nrows, ncols)?)
     }
-    /// The value at (i, j); nothing where there is no entry.
+    /// The value at (i, j); `None` if there is no entry.
     ///
-    /// Cost: O(log d) for a row of d entries, O(d) if it is not sorted.
+    /// Cost: O(log d) for a row of d entries, O(d) if it is unsorted.
     /// # Errors
     /// [`Error::IndexRange`] outside of the matrix; [`Error::Argument`] for a matrix on a GPU.
     pub fn get(&self, i: usize, j: usize) -> Result<Option<Scalar>> {
@@ -48,10 +48,10 @@ impl Matrix {
         let ty = self.ty();
         with_type!(ty, T => Ok(self.csr::<T>().and_then(|a| a.get(i, j)).map(|&x| Scalar::from(x))), Err(not_made(ty)))
     }
-    /// Gives (i, j) the value (`GrB_Matrix_setElement`). The matrix is in the processor's memory.
+    /// Sets the entry at (i, j) (`GrB_Matrix_setElement`). The matrix is in host memory.
     ///
-    /// Entries that are set or removed wait until the matrix is read: n of them cost O(n log n), and the next read
-    /// O(rows + entries) once; see [`Csr::set`](crate::Csr::set).
+    /// Changes are pending until the matrix is read: n of them cost O(n log n), and the next read O(rows + entries)
+    /// once; see [`Csr::set`](crate::Csr::set).
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::runtime::{Matrix, Scalar};
@@ -76,7 +76,7 @@ impl Matrix {
         }
         self.edit(i, j, Some(x.slice()))
     }
-    /// Removes the entry at (i, j), if there is one (`GrB_Matrix_removeElement`).
+    /// Removes the entry at (i, j), if it exists (`GrB_Matrix_removeElement`).
     /// # Errors
     /// As for [`set`](Self::set).
     pub fn remove(&mut self, i: usize, j: usize) -> Result<()> {
@@ -96,7 +96,7 @@ impl Matrix {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::IndexOverflow`] for a row that 32 bits cannot name; [`Error::Argument`] for a matrix on a GPU;
+    /// [`Error::IndexOverflow`] for a row index above 32 bits; [`Error::Argument`] for a matrix on a GPU;
     /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
     pub fn extract_tuples(&self) -> Result<(Vec<u32>, Vec<u32>, Array)> {
         if !self.is_on_host() {
@@ -114,17 +114,17 @@ impl Matrix {
 impl Vector {
     /// Indices and values of the entries, indices increasing (`GrB_Vector_extractTuples`): [`entries`](Self::entries).
     /// # Errors
-    /// As there.
+    /// As [`entries`](Self::entries).
     pub fn extract_tuples(&self) -> Result<(Vec<u32>, Array)> {
         self.entries()
     }
-    /// The vector of `len` indices without entries, of values of a type.
+    /// The empty vector of length `len` of a type.
     /// # Errors
     /// Those of [`Vector::empty`](crate::Vector::empty); [`Error::Unsupported`] for structs.
     pub fn empty(ty: Type, len: usize) -> Result<Self> {
         with_type!(ty, T => Ok(crate::Vector::<T>::empty(len)?.into()), Err(not_made(ty)))
     }
-    /// A value at every index.
+    /// The vector with a value at every index.
     /// ```
     /// use sparring::algebra::Array;
     /// use sparring::runtime::{Scalar, Vector};
@@ -141,11 +141,11 @@ impl Vector {
             Ok(crate::Vector::full(values)?.into())
         }, Err(not_made(ty)))
     }
-    /// The vector of these entries, in any order; those at the same index are added up (bool: or) in the order given.
+    /// The vector of these entries, in any order; duplicates are added up (bool: or) in the given order.
     ///
-    /// Cost: O(entries) if indices increase, else that of [`Matrix::from_coo`].
+    /// Cost: O(entries) if the indices increase, otherwise that of [`Matrix::from_coo`].
     /// # Errors
-    /// Those of [`Matrix::from_coo`], indices being columns.
+    /// Those of [`Matrix::from_coo`], with the indices as columns.
     pub fn from_coo(threads: &Threads, len: usize, indices: Vec<u32>, values: Array) -> Result<Self> {
         if indices.len() == values.len() && indices.is_sorted_by(|a, b| a < b) {
             return Self::new(len, indices, values);
@@ -159,7 +159,7 @@ impl Vector {
             Ok(crate::Vector::new(len, indices, values)?.into())
         }, Err(not_made(ty)))
     }
-    /// The value at an index; nothing where there is no entry.
+    /// The value at an index; `None` if there is no entry.
     ///
     /// Cost: O(log entries).
     /// # Errors
@@ -172,7 +172,7 @@ impl Vector {
         let ty = self.ty();
         with_type!(ty, T => Ok(self.typed::<T>().and_then(|x| x.get(i)).map(|&x| Scalar::from(x))), Err(not_made(ty)))
     }
-    /// Name of the machine in whose memory it is, as of [`Machine::name`](super::Machine::name).
+    /// Name of the machine whose memory holds it, as of [`Machine::name`](super::Machine::name).
     #[must_use]
     pub fn machine(&self) -> String {
         self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)

@@ -8,9 +8,9 @@ use crate::par::note;
 use crate::{Cpu, Error, Result};
 
 impl Machine {
-    /// ⊕ over an array: the bits of [`reduce`](Self::reduce) of a matrix with these values.
+    /// ⊕ over an array: bitwise the [`reduce`](Self::reduce) of a matrix with these values.
     ///
-    /// Cost: O(values). On the processor.
+    /// Cost: O(values). CPU only.
     /// # Errors
     /// [`Error::Argument`] if ⊕ is on another type; [`Error::Unsupported`] on a GPU; [`Error::OutOfMemory`],
     /// [`Error::Cancelled`].
@@ -19,10 +19,10 @@ impl Machine {
         note(|| format!("reduce: {} values", values.len()));
         Scalar::only(by_formula::reduce(cpu.threads(), monoid.compiled(), values)?.slice())
     }
-    /// `y(i) = e ⊕ x(p) ⊕ …` over `row_ptr[i] ≤ p < row_ptr[i + 1]`, an entry where row i has one: the bits of
+    /// `y(i) = e ⊕ x(p) ⊕ …` over `row_ptr[i] ≤ p < row_ptr[i + 1]`, an entry if row i is nonempty: bitwise
     /// [`reduce_rows`](Self::reduce_rows), without reading columns.
     ///
-    /// Shapes: m + 1 row pointers, result m. Cost: O(m + values). On the processor.
+    /// Shapes: m + 1 row pointers, result m. Cost: O(m + values). CPU only.
     /// ```
     /// use sparring::Cpu;
     /// use sparring::algebra::{Slice, Type};
@@ -42,12 +42,12 @@ impl Machine {
         note(|| format!("reduce_rows: {} rows of {} values", row_ptr.len() - 1, values.len()));
         Vector::of(by_formula::reduce_values_of_rows(cpu.threads(), monoid.compiled(), row_ptr, values)?)
     }
-    /// `y(j) = e ⊕ x(p) ⊕ …` over the p with `columns[p]` = j, an entry where j occurs.
+    /// `y(j) = e ⊕ x(p) ⊕ …` over the p with `columns[p]` = j, an entry if j occurs.
     ///
-    /// The entries are cut into at most eight parts of equal length; how many depends on their number and `ncols` alone.
-    /// Each part is folded in order, then the partial results are, so the bits are the same for any number of threads.
-    /// Where ⊕ rounds, [`reduce_rows`](Self::reduce_rows) of the transpose may give other bits. Shapes: `columns` and
-    /// `values` of one length, result of `ncols`. Cost: O(values + ncols) time. On the processor.
+    /// The entries are cut into at most eight parts of equal length; their number depends on nnz and `ncols` alone.
+    /// Each part is folded in order, then the partial results are, so the result is bitwise the same for any number of
+    /// threads. If ⊕ rounds, [`reduce_rows`](Self::reduce_rows) of the transpose may round differently. Shapes:
+    /// `columns` and `values` of one length, result of length `ncols`. Cost: O(values + ncols) time. CPU only.
     /// ```
     /// use sparring::Cpu;
     /// use sparring::algebra::{Slice, Type};
@@ -59,8 +59,8 @@ impl Machine {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Length`] if there is not one value for each column; [`Error::IndexRange`] for the first column that is not
-    /// below `ncols`; [`Error::Unsupported`] for a ⊕ that keeps what comes last; those of
+    /// [`Error::Length`] if there is not one value per column; [`Error::IndexRange`] for the first column not below
+    /// `ncols`; [`Error::Unsupported`] for a ⊕ that returns its last operand; those of
     /// [`reduce_values`](Self::reduce_values).
     pub fn reduce_values_of_columns(
         &self,
@@ -77,12 +77,12 @@ impl Machine {
         note(|| format!("reduce_columns: {ncols} columns of {found} values"));
         Vector::of(by_formula::reduce_values_of_columns(cpu.threads(), monoid.compiled(), ncols, columns, values)?)
     }
-    /// The processor, if it is one and the values are of the monoid's type.
+    /// The CPU backend, if the values are of the monoid's type; otherwise an error.
     fn folds(&self, monoid: &Monoid, values: Slice<'_>) -> Result<&Cpu> {
         check("values", monoid, monoid.ty(), values.ty())?;
         self.typed::<Cpu>().ok_or_else(|| Error::Unsupported {
             what: format!("a fold of an array on {}", self.name()),
-            why: "the array is in the memory of the processor".into(),
+            why: "the array is in host memory".into(),
         })
     }
 }
@@ -114,14 +114,14 @@ mod tests {
     use crate::algebra::Type;
     use crate::runtime::{Matrix, Op};
 
-    /// Columns in no order; some twice in a row, some in none.
+    /// Columns in no order; some repeated within a row, some in no row.
     fn places(nnz: usize, ncols: usize) -> Vec<u32> {
         (0..nnz).map(|p| (p * p % 1_000_003 * 7 % ncols / 2 * 2) as u32).collect()
     }
 
     #[test]
     fn columns_are_folded_where_they_lie() {
-        // One part and several; fewer columns than a word of bits, and more than entries.
+        // One part and several; fewer columns than bits in a word, and more columns than entries.
         for (nnz, ncols) in [(0, 0), (0, 5), (1, 1), (900, 1), (900, 100), (900, 5000), (70_000, 90), (300_000, 20_000)]
         {
             let columns = places(nnz, ncols.max(1));
@@ -148,7 +148,7 @@ mod tests {
                 assert!((0..ncols).all(|j| near(j) < 1e-6));
                 assert_eq!(*bits.get_or_insert_with(|| found.clone()), found, "{threads} threads");
             }
-            // By a formula, whose folds go in blocks.
+            // A formula, which is folded in blocks.
             let most = Monoid::new("max(a, b) identity -1000", Type::I64).unwrap();
             let cpu = Machine::cpu(2, None).unwrap();
             let y = cpu.reduce_values_of_columns(&most, ncols, &columns, Slice::of(&exact)).unwrap();

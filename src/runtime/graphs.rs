@@ -1,4 +1,4 @@
-//! Graphs of matrices whose type is known at run time.
+//! Graphs from matrices whose type is known at run time.
 
 use super::{Machine, Matrix};
 use crate::algebra::Type;
@@ -6,8 +6,8 @@ use crate::graph::{Graph, GraphBackend, GraphKind, Place};
 use crate::{Cpu, Error, Result};
 
 impl Matrix {
-    /// The graph under a square matrix, in the processor's memory: undirected if the matrix is symmetric, values and
-    /// all, unless `kind` says what it is; values are weights if it is `weighted`.
+    /// The graph with this square adjacency matrix, in host memory. It is undirected if the matrix is symmetric in
+    /// pattern and values, unless `kind` decides; if `weighted`, values are edge weights.
     /// # Errors
     /// Those of [`Graph::weighted`]; [`Error::Unsupported`] for weights that are complex numbers or structs.
     /// # Example
@@ -27,24 +27,24 @@ impl Matrix {
                 why: "weights of edges are real numbers".into(),
             });
         }
-        // Integers of 64 bits may have no double, and the graph looks at each.
+        // 64-bit integers may not be representable as f64; the graph checks each.
         if let Some(a) = here.csr::<u64>() {
-            return made(cpu, a, kind, weighted);
+            return build_graph(cpu, a, kind, weighted);
         }
         if let Some(a) = here.csr::<i64>() {
-            return made(cpu, a, kind, weighted);
+            return build_graph(cpu, a, kind, weighted);
         }
         if complex && let Some(pattern) = here.pattern() {
             let kind = kind.ok_or_else(|| Error::Argument {
                 name: "kind",
-                message: format!("directed or undirected is to be said of a matrix of {}", here.ty().name()),
+                message: format!("state whether a matrix of {} is directed or undirected", here.ty().name()),
             })?;
             return Graph::of_pattern(cpu, pattern, kind);
         }
         let doubles = here.cast(Type::F64)?;
         match doubles.csr::<f64>() {
-            Some(a) => made(cpu, a, kind, weighted),
-            None => Err(Error::Unsupported { what: "graph".into(), why: "the matrix is elsewhere".into() }),
+            Some(a) => build_graph(cpu, a, kind, weighted),
+            None => Err(Error::Unsupported { what: "graph".into(), why: "the matrix is in other memory".into() }),
         }
     }
 }
@@ -60,12 +60,12 @@ impl GraphBackend for Machine {
         }
         Err(Error::Unsupported {
             what: format!("graph algorithms on {}", self.name()),
-            why: "they run on processors and GPUs".into(),
+            why: "they run on CPUs and GPUs".into(),
         })
     }
 }
 
-fn made<T: crate::algebra::Num>(
+fn build_graph<T: crate::algebra::Num>(
     cpu: &Cpu,
     a: &crate::Csr<T>,
     kind: Option<GraphKind>,

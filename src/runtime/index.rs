@@ -1,4 +1,4 @@
-//! Rows that are kept on a machine, to be queried for neighbours as often as wanted.
+//! Row indexes on a machine, for repeated neighbour queries.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// Rows of Y prepared for a measure and indexed once, of f32 or f64, on the machine that made it.
+/// An index of the rows of Y for a measure, of f32 or f64, on the machine that built it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct RowIndex(Box<dyn EngineIndex>);
 
-/// An index of some engine, whose rows are of f32 or f64.
+/// An engine's index, with rows of f32 or f64.
 pub trait EngineIndex: Any + Debug + Send + Sync {
     /// Rows and columns of Y.
     fn shape(&self) -> (usize, usize);
@@ -40,9 +40,9 @@ impl RowIndex {
     pub fn new(index: impl EngineIndex) -> Self {
         Self(Box::new(index))
     }
-    /// The index as its engine made it.
+    /// The concrete index of its engine.
     /// # Errors
-    /// [`Error::Argument`] if it was made by another one.
+    /// [`Error::Argument`] if another engine built it.
     pub fn on<X: EngineIndex>(&self) -> Result<&X> {
         let index: &dyn Any = &*self.0;
         let message = || "it was made on another machine".into();
@@ -53,7 +53,7 @@ impl RowIndex {
     pub fn shape(&self) -> (usize, usize) {
         self.0.shape()
     }
-    /// The type of its values, and of those of the rows that query it.
+    /// The type of its values, and of query rows.
     #[must_use]
     pub fn ty(&self) -> Type {
         self.0.ty()

@@ -1,4 +1,4 @@
-//! A machine on which operations run: the processor, a GPU, or any other engine.
+//! A machine that runs operations: the CPU, a GPU, or another engine.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::par::{Threads, note};
 use crate::spgemm::Options;
 use crate::{Cpu, Error, Result};
 
-/// Where operations run. A clone is another name for the same machine.
+/// A machine that runs operations. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Machine(Arc<dyn Engine>);
 
@@ -29,8 +29,8 @@ impl From<Cuda> for Machine {
 }
 
 impl Machine {
-    /// The processor with a pool of `threads` threads, 0: one for each processor that the process may use. Operations
-    /// refuse to take more than `memory_budget` bytes.
+    /// The CPU with a pool of `threads` threads; 0 means one per processor available to the process. Operations that
+    /// would take more than `memory_budget` bytes fail.
     /// # Errors
     /// [`Error::Threads`].
     pub fn cpu(threads: usize, memory_budget: Option<u64>) -> Result<Self> {
@@ -41,9 +41,9 @@ impl Machine {
         }
         .into())
     }
-    /// GPU number `ordinal`. Operations refuse to take more than `memory_budget` bytes of its memory.
+    /// GPU number `ordinal`. Operations that would take more than `memory_budget` bytes of its memory fail.
     /// # Errors
-    /// [`Error::NoDevice`], which says what is missing: the driver, a device of that number, or the feature `cuda`.
+    /// [`Error::NoDevice`], which names the missing part: the driver, a device of that number, or the feature `cuda`.
     pub fn cuda(ordinal: usize, memory_budget: Option<u64>) -> Result<Self> {
         #[cfg(feature = "cuda")]
         {
@@ -60,7 +60,7 @@ impl Machine {
             Err(Error::NoDevice { ordinal, why: "the library was built without the feature cuda".into() })
         }
     }
-    /// GPUs that the driver has; 0 where there is no driver, and without the feature `cuda`.
+    /// The number of GPUs that the driver reports; 0 without a driver or without the feature `cuda`.
     #[must_use]
     pub fn gpus() -> usize {
         #[cfg(feature = "cuda")]
@@ -72,16 +72,16 @@ impl Machine {
             0
         }
     }
-    /// The machine that an engine of another crate is.
+    /// The machine backed by an engine of another crate.
     pub fn from_engine(engine: impl Engine) -> Self {
         Self(Arc::new(engine))
     }
-    /// What runs its operations.
+    /// The engine that runs its operations.
     #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &*self.0
     }
-    /// The machine by its type: a `Cpu`, a `Cuda`, or an engine of another crate.
+    /// The concrete engine: a `Cpu`, a `Cuda`, or an engine of another crate.
     #[must_use]
     pub fn typed<M: Any>(&self) -> Option<&M> {
         (self.engine() as &dyn Any).downcast_ref()
@@ -103,47 +103,48 @@ impl Machine {
     pub fn name(&self) -> String {
         self.engine().name()
     }
-    /// What it is, in words that begin with its name.
+    /// A description that begins with the name.
     #[must_use]
     pub fn describe(&self) -> String {
         self.engine().describe()
     }
-    /// Its pool of threads, if it is the processor.
+    /// Its thread pool, if it is the CPU.
     #[must_use]
     pub fn threads(&self) -> Option<&Threads> {
         self.engine().threads()
     }
-    /// Waits until it has done all that it was asked for.
+    /// Waits until all pending operations have finished.
     /// # Errors
-    /// [`Error::Device`], of an operation before.
+    /// [`Error::Device`], of a pending operation.
     pub fn wait(&self) -> Result<()> {
         self.engine().wait()
     }
-    /// Whether the plan is one of its own.
+    /// Whether this machine made the plan.
     #[must_use]
     pub fn made(&self, plan: &Plan) -> bool {
         self.engine().made(plan)
     }
-    /// The matrix on this machine; itself if it is there, else by way of the processor's memory.
+    /// The matrix on this machine; returned unchanged if it is there already, otherwise transferred through host
+    /// memory.
     /// # Errors
     /// Those of the machines.
     pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
         if self.engine().holds(a.into()) { Ok(a.clone()) } else { self.engine().upload(a.into())?.try_into() }
     }
-    /// The vector on this machine; itself if it is there, else by way of the processor's memory.
+    /// The vector on this machine; returned unchanged if it is there already, otherwise transferred through host
+    /// memory.
     /// # Errors
     /// Those of the machines.
     pub fn upload_vector(&self, x: &Vector) -> Result<Vector> {
         if self.engine().holds(x.into()) { Ok(x.clone()) } else { self.engine().upload(x.into())?.try_into() }
     }
-    /// Symbolic phase of C = A·B; values and their types do not matter.
+    /// Symbolic phase of C = A·B; ignores values and their types.
     /// # Errors
     /// Those of the machine; [`Error::Shape`].
     pub fn plan(&self, a: &Matrix, b: &Matrix, options: &Options) -> Result<Plan> {
         self.plan_masked(a, b, None, options)
     }
-    /// Symbolic phase of C⟨M⟩ = A·B: only where the mask has an entry, whatever its value, or where it has none
-    /// (`true`).
+    /// Symbolic phase of C⟨M⟩ = A·B with a structural mask, complemented if the flag is set.
     /// # Errors
     /// Those of [`plan`](Self::plan).
     pub fn plan_masked(
@@ -167,11 +168,11 @@ impl Machine {
         note(|| format!("  {}", plan.explain()));
         self.engine().numeric(plan, ring, a, b)
     }
-    /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it, else in memory of its
-    /// own.
+    /// Numeric phase into `c`, an earlier result of the plan; in place if `c` is its only owner, otherwise in new
+    /// memory.
     /// # Errors
     /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`, or
-    /// `c` is on another machine. `c` is then as it was.
+    /// `c` is on another machine. `c` is unchanged on error.
     pub fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         if c.ty() != ring.ty() {
             let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
@@ -181,8 +182,8 @@ impl Machine {
         note(|| format!("  {}", plan.explain()));
         self.engine().numeric_into(plan, ring, a, b, c)
     }
-    /// Sum of the values: in their order on the processor ([`Matrix::sum`]); on a GPU in an order of its own, the same
-    /// in every run, of integers modulo 2⁶⁴.
+    /// Sum of the values: in storage order on the CPU ([`Matrix::sum`]); on a GPU in an order of its own, the same in
+    /// every run, integers modulo 2⁶⁴.
     /// # Errors
     /// Those of the machine; [`Error::Unsupported`] for structs.
     pub fn sum(&self, a: &Matrix) -> Result<Sum> {
@@ -194,12 +195,11 @@ impl Machine {
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
     }
-    /// C⟨M⟩ = A ⊕.⊗ B for one use: only where the mask has an entry, whatever its value, or where it has none (`true`).
+    /// C⟨M⟩ = A ⊕.⊗ B for a single use, with a structural mask, complemented if the flag is set.
     ///
-    /// Shapes: `a` m×k, `b` k×n, mask and result m×n. On the processor the algorithm, its cost and the bits of the
-    /// result are those of [`Backend::mxm`](crate::backend::Backend::mxm), in one pass where that is faster; on a GPU
-    /// the product is planned and computed. For several products of one structure see
-    /// [`plan_masked`](Self::plan_masked).
+    /// Shapes: `a` m×k, `b` k×n, mask and result m×n. On the CPU the algorithm, its cost and the result, bitwise, are
+    /// those of [`Backend::mxm`](crate::backend::Backend::mxm), in one pass if that is faster; on a GPU the product is
+    /// planned and computed. For several products with one structure see [`plan_masked`](Self::plan_masked).
     /// # Errors
     /// Those of [`plan_masked`](Self::plan_masked) and [`numeric`](Self::numeric).
     /// # Example
@@ -233,20 +233,20 @@ impl Machine {
             why: "this engine has none".into(),
         })
     }
-    /// Triangles of the simple undirected graph under a square matrix: direction, loops, repeated edges and values do
-    /// not matter.
+    /// The number of triangles of the simple undirected graph of a square matrix: edge directions, self-loops, repeated
+    /// edges and values are ignored.
     /// # Errors
     /// Those of [`triangles`](crate::graph::triangles).
     pub fn triangles(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles> {
         self.counting()?.count(a, method)
     }
-    /// In how many of these triangles each vertex is.
+    /// The number of these triangles at each vertex.
     /// # Errors
     /// Those of [`triangles_per_vertex`](crate::graph::triangles_per_vertex).
     pub fn triangles_per_vertex(&self, a: &Matrix) -> Result<Vec<u64>> {
         self.counting()?.per_vertex(a)
     }
-    /// In how many of these triangles each edge is: a symmetric matrix of u64.
+    /// The number of these triangles at each edge: a symmetric matrix of u64.
     /// # Errors
     /// Those of [`triangles_per_edge`](crate::graph::triangles_per_edge).
     pub fn triangles_per_edge(&self, a: &Matrix) -> Result<Matrix> {

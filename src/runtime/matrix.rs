@@ -1,4 +1,4 @@
-//! A matrix of any type of values, wherever it is.
+//! A matrix of any value type, in any memory.
 
 use std::any::Any;
 use std::io::Write;
@@ -10,59 +10,58 @@ use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
 use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
-use crate::ops::by_formula::{Move, assigned, filled_where, moved, put_over};
+use crate::ops::by_formula::{Rearrange, assigned, fill_masked, put_over, rearranged};
 use crate::par::Threads;
 use crate::sparse::{Combine, Described, IndexList, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
 
-/// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies
-/// nothing.
+/// A sparse matrix whose type is known at run time, in the memory of the CPU or of a GPU. Clones share their memory.
 #[derive(Clone, Debug)]
-pub struct Matrix(Place);
+pub struct Matrix(Storage);
 
-/// Where it is.
+/// The memory that holds it.
 #[derive(Clone, Debug)]
-enum Place {
-    Host(Arc<dyn Held>),
-    /// With as many entries.
+enum Storage {
+    Host(Arc<dyn HostMatrix>),
+    /// With its number of entries.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
     Remote(Box<dyn Remote>, usize),
 }
 
 /// A `Csr` of any type of values.
-trait Held: Any + Send + Sync + std::fmt::Debug {
+trait HostMatrix: Any + Send + Sync + std::fmt::Debug {
     fn ty(&self) -> Type;
     fn shape(&self) -> (usize, usize);
     fn nnz(&self) -> usize;
-    /// Makes compressed rows of another form, for the methods that follow.
+    /// Converts to compressed rows, for the methods below.
     fn compress(&self) -> Result<()>;
     fn pattern(&self) -> &Arc<Pattern>;
     fn values(&self) -> Slice<'_>;
-    /// The values to be written, if no clone of the matrix shares them.
+    /// The values for writing, unless a clone of the matrix shares them.
     fn values_mut(&mut self) -> Option<SliceMut<'_>>;
-    fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix>;
+    fn rearranged(&self, threads: &Threads, how: Rearrange<'_>) -> Result<Matrix>;
     /// Another handle of the same matrix.
-    fn another(&self) -> Arc<dyn Held>;
+    fn another(&self) -> Arc<dyn HostMatrix>;
     fn serialize(&self, to: &mut dyn Write) -> Result<()>;
-    /// The places of the entries, in the form that they have.
+    /// The pattern, in its current form.
     fn structure(&self) -> Result<MatrixPattern>;
-    /// Puts an entry, a single value of its type, at (i, j) within its shape, or takes away the one that is there.
+    /// Sets the entry at (i, j), within the shape, to a single value of the matrix type, or removes it.
     fn edit(&mut self, i: usize, j: usize, x: Option<Slice<'_>>) -> Result<()>;
-    /// Shape, entries and form in words.
+    /// Shape, number of entries and storage form, as text.
     fn described(&self) -> String;
     /// Whether it is a bitmap or full.
-    fn has_places(&self) -> bool;
-    /// The entries by their places.
+    fn has_dense_form(&self) -> bool;
+    /// The entries as a vector indexed by linear position.
     fn places(&self, threads: &Threads) -> Result<Vector>;
-    /// Keeps the entries that the mask allows, in place; false if the form is not written in place.
+    /// Retains the entries that the mask allows, in place; false if the form cannot be written in place.
     fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool>;
-    /// Joins t to it in place; false if the form is not written in place.
+    /// Combines t into it in place; false if the form cannot be written in place.
     fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool>;
-    /// The entries of t, of its type, and elsewhere its own; both are compressed rows, sorted.
+    /// The union with t, of the same type, whose entries take precedence; both are sorted compressed rows.
     fn put_over(&self, threads: &Threads, t: &Matrix) -> Result<Matrix>;
-    /// The matrix with the value s, of its type, at each place of the mask; both are compressed rows, sorted.
-    fn filled_where(&self, threads: &Threads, s: Slice<'_>, mask: &Pattern) -> Result<Matrix>;
-    /// The matrix with `a`, of its type, as a part, where the mask allows; all are compressed rows, sorted.
+    /// The matrix with the value s, of its type, at each position of the mask; both are sorted compressed rows.
+    fn fill_masked(&self, threads: &Threads, s: Slice<'_>, mask: &Pattern) -> Result<Matrix>;
+    /// The matrix with `a`, of its type, assigned to a part, where the mask allows; all are sorted compressed rows.
     fn assigned(
         &self,
         threads: &Threads,
@@ -70,10 +69,10 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
         part: (&IndexList, &IndexList),
         mask: Option<(&Pattern, bool)>,
     ) -> Result<Matrix>;
-    /// Takes what a write that was not in place made of it.
+    /// Adopts the result of a write that was not in place.
     fn replace(&mut self, written: &Matrix);
 }
-impl<T: Value> Held for Csr<T> {
+impl<T: Value> HostMatrix for Csr<T> {
     fn ty(&self) -> Type {
         T::TYPE
     }
@@ -95,10 +94,10 @@ impl<T: Value> Held for Csr<T> {
     fn values_mut(&mut self) -> Option<SliceMut<'_>> {
         self.unshared_mut().map(SliceMut::of)
     }
-    fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix> {
-        Ok(moved(threads, self, how)?.into())
+    fn rearranged(&self, threads: &Threads, how: Rearrange<'_>) -> Result<Matrix> {
+        Ok(rearranged(threads, self, how)?.into())
     }
-    fn another(&self) -> Arc<dyn Held> {
+    fn another(&self) -> Arc<dyn HostMatrix> {
         Arc::new(self.clone())
     }
     fn serialize(&self, to: &mut dyn Write) -> Result<()> {
@@ -117,11 +116,11 @@ impl<T: Value> Held for Csr<T> {
     fn described(&self) -> String {
         Described::described(self)
     }
-    fn has_places(&self) -> bool {
-        self.as_places().is_some()
+    fn has_dense_form(&self) -> bool {
+        self.as_row_major().is_some()
     }
     fn places(&self, threads: &Threads) -> Result<Vector> {
-        Ok(self.to_places(threads)?.into())
+        Ok(self.to_row_major(threads)?.into())
     }
     fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool> {
         Csr::retain(self, threads, mask)
@@ -132,9 +131,9 @@ impl<T: Value> Held for Csr<T> {
     fn put_over(&self, threads: &Threads, t: &Matrix) -> Result<Matrix> {
         Ok(put_over(threads, self, t.csr::<T>().ok_or_else(|| elsewhere("matrix"))?)?.into())
     }
-    fn filled_where(&self, threads: &Threads, s: Slice<'_>, mask: &Pattern) -> Result<Matrix> {
+    fn fill_masked(&self, threads: &Threads, s: Slice<'_>, mask: &Pattern) -> Result<Matrix> {
         let s = s.get::<T>().and_then(|s| s.first()).ok_or_else(|| elsewhere("scalar"))?;
-        Ok(filled_where(threads, self, *s, mask)?.into())
+        Ok(fill_masked(threads, self, *s, mask)?.into())
     }
     fn assigned(
         &self,
@@ -155,18 +154,18 @@ impl<T: Value> Held for Csr<T> {
 
 impl<T: Value> From<Csr<T>> for Matrix {
     fn from(a: Csr<T>) -> Self {
-        let hold: Hold<T> = precompiled!(number held: Hold<T>);
-        Self(Place::Host(hold(a)))
+        let hold: Erase<T> = precompiled!(number held: Erase<T>);
+        Self(Storage::Host(hold(a)))
     }
 }
-/// What forgets the type of a matrix, and brings what is to be known of it.
-type Hold<T> = fn(Csr<T>) -> Arc<dyn Held>;
-fn held<T: Value>(a: Csr<T>) -> Arc<dyn Held> {
+/// Erases the type of a matrix; instantiated where the type is known.
+type Erase<T> = fn(Csr<T>) -> Arc<dyn HostMatrix>;
+fn held<T: Value>(a: Csr<T>) -> Arc<dyn HostMatrix> {
     Arc::new(a)
 }
 
 impl Matrix {
-    /// These values at the places of a pattern.
+    /// The matrix of a pattern and its values.
     /// # Errors
     /// [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for structs.
     pub fn new(pattern: Arc<Pattern>, values: Array) -> Result<Self> {
@@ -176,35 +175,35 @@ impl Matrix {
             Ok(Csr::with_pattern(pattern, values)?.into())
         }, Err(not_made(ty)))
     }
-    /// A matrix in the memory of another engine, of so many entries.
+    /// A matrix in the memory of another engine, with this number of entries.
     #[must_use]
     pub fn remote(there: Box<dyn Remote>, nnz: usize) -> Self {
-        Self(Place::Remote(there, nnz))
+        Self(Storage::Remote(there, nnz))
     }
-    /// What another engine holds.
+    /// The object of another engine.
     #[must_use]
     pub fn as_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
-            Place::Remote(there, _) => Some(&**there),
-            Place::Host(_) => None,
+            Storage::Remote(there, _) => Some(&**there),
+            Storage::Host(_) => None,
         }
     }
-    /// The same, to be written by it.
+    /// [`as_remote`](Self::as_remote) for writing by that engine.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
     pub(super) fn remote_mut(&mut self) -> Option<&mut dyn Remote> {
         match &mut self.0 {
-            Place::Remote(there, _) => Some(&mut **there),
-            Place::Host(_) => None,
+            Storage::Remote(there, _) => Some(&mut **there),
+            Storage::Host(_) => None,
         }
     }
-    fn held(&self) -> Result<&Arc<dyn Held>> {
+    fn held(&self) -> Result<&Arc<dyn HostMatrix>> {
         match &self.0 {
-            Place::Host(held) => Ok(held),
-            Place::Remote(..) => Err(elsewhere("matrix")),
+            Storage::Host(held) => Ok(held),
+            Storage::Remote(..) => Err(elsewhere("matrix")),
         }
     }
-    /// The matrix in this memory, its compressed rows made.
-    fn rows(&self) -> Result<&Arc<dyn Held>> {
+    /// The matrix in host memory, converted to compressed rows.
+    fn rows(&self) -> Result<&Arc<dyn HostMatrix>> {
         let held = self.held()?;
         held.compress()?;
         Ok(held)
@@ -213,32 +212,32 @@ impl Matrix {
     #[must_use]
     pub fn ty(&self) -> Type {
         match &self.0 {
-            Place::Host(held) => held.ty(),
-            Place::Remote(there, _) => there.ty(),
+            Storage::Host(held) => held.ty(),
+            Storage::Remote(there, _) => there.ty(),
         }
     }
     /// Rows and columns.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
         match &self.0 {
-            Place::Host(held) => held.shape(),
-            Place::Remote(there, _) => there.shape(),
+            Storage::Host(held) => held.shape(),
+            Storage::Remote(there, _) => there.shape(),
         }
     }
-    /// Entries, stored zeros included.
+    /// Number of entries, stored zeros included.
     #[must_use]
     pub fn nnz(&self) -> usize {
         match &self.0 {
-            Place::Host(held) => held.nnz(),
-            Place::Remote(_, nnz) => *nnz,
+            Storage::Host(held) => held.nnz(),
+            Storage::Remote(_, nnz) => *nnz,
         }
     }
-    /// Whether it is in the processor's memory.
+    /// Whether it is in host memory.
     #[must_use]
     pub fn is_on_host(&self) -> bool {
-        matches!(self.0, Place::Host(_))
+        matches!(self.0, Storage::Host(_))
     }
-    /// Where it has entries; `None` for a matrix on a GPU.
+    /// The pattern; `None` for a matrix on a GPU.
     #[must_use]
     pub fn pattern(&self) -> Option<&Arc<Pattern>> {
         self.rows().ok().map(|held| held.pattern())
@@ -248,47 +247,49 @@ impl Matrix {
     pub fn values(&self) -> Option<Slice<'_>> {
         self.rows().ok().map(|held| held.values())
     }
-    /// The matrix as a `Csr`, if its values are of type `T` and it is in the processor's memory; nothing is copied.
+    /// The matrix as a `Csr`, if its values are of type `T` and it is in host memory; copies nothing.
     #[must_use]
     pub fn csr<T: Value>(&self) -> Option<&Csr<T>> {
         (&**self.held().ok()? as &dyn Any).downcast_ref()
     }
-    /// The matrix in the memory of the processor; itself if it is there.
+    /// The matrix in host memory; returned unchanged if it is there already.
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Device`].
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
-            Place::Host(_) => Ok(self.clone()),
-            Place::Remote(there, _) => there.download()?.downcast().map(|here| *here).map_err(|_| elsewhere("matrix")),
+            Storage::Host(_) => Ok(self.clone()),
+            Storage::Remote(there, _) => {
+                there.download()?.downcast().map(|here| *here).map_err(|_| elsewhere("matrix"))
+            }
         }
     }
-    /// Whether both are one matrix: they share their memory.
+    /// Whether both share their memory.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Place::Host(a), Place::Host(b)) => Arc::ptr_eq(a, b),
-            (Place::Remote(a, _), Place::Remote(b, _)) => a.is(&**b),
+            (Storage::Host(a), Storage::Host(b)) => Arc::ptr_eq(a, b),
+            (Storage::Remote(a, _), Storage::Remote(b, _)) => a.is(&**b),
             _ => false,
         }
     }
-    /// As the kernels of the processor take it.
+    /// As an operand of CPU kernels.
     pub(super) fn operand(&self) -> Result<Operand<'_>> {
         let held = self.rows()?;
         Ok(Operand { pattern: held.pattern(), values: held.values(), csr: &**held as &dyn Any })
     }
-    /// The matrix with its entries moved.
-    pub(super) fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Self> {
-        self.rows()?.moved(threads, how)
+    /// The matrix with its entries permuted or filtered.
+    pub(super) fn rearranged(&self, threads: &Threads, how: Rearrange<'_>) -> Result<Self> {
+        self.rows()?.rearranged(threads, how)
     }
-    /// The entries of t, of its type, and elsewhere its own.
+    /// The union with t, of the same type, whose entries take precedence.
     pub(super) fn put_over(&self, threads: &Threads, t: &Self) -> Result<Self> {
         self.sorted(threads)?.rows()?.put_over(threads, &t.sorted(threads)?)
     }
-    /// The matrix with the value s, of its type, at each place of the mask.
-    pub(super) fn filled_where(&self, threads: &Threads, s: Slice<'_>, mask: &Self) -> Result<Self> {
-        self.sorted(threads)?.rows()?.filled_where(threads, s, mask.sorted(threads)?.rows()?.pattern())
+    /// The matrix with the value s, of its type, at each position of the mask.
+    pub(super) fn fill_masked(&self, threads: &Threads, s: Slice<'_>, mask: &Self) -> Result<Self> {
+        self.sorted(threads)?.rows()?.fill_masked(threads, s, mask.sorted(threads)?.rows()?.pattern())
     }
-    /// The matrix with `a`, of its type, as the part (I, J), where the mask allows.
+    /// The matrix with `a`, of its type, assigned to the part (I, J), where the mask allows.
     pub(super) fn assigned(
         &self,
         threads: &Threads,
@@ -304,53 +305,53 @@ impl Matrix {
         };
         c.rows()?.assigned(threads, &a, part, mask)
     }
-    /// The matrix with sorted rows; itself if they are.
+    /// The matrix with sorted rows; returned unchanged if they are.
     pub(super) fn sorted(&self, threads: &Threads) -> Result<Self> {
-        if self.rows()?.pattern().is_sorted() { Ok(self.clone()) } else { self.moved(threads, Move::Sort) }
+        if self.rows()?.pattern().is_sorted() { Ok(self.clone()) } else { self.rearranged(threads, Rearrange::Sort) }
     }
-    /// To be written in place; what is written and another owner shares is copied then.
-    fn held_mut(&mut self) -> Result<&mut dyn Held> {
-        let Place::Host(held) = &mut self.0 else { return Err(elsewhere("matrix")) };
+    /// For writing in place; a write copies shared parts.
+    fn held_mut(&mut self) -> Result<&mut dyn HostMatrix> {
+        let Storage::Host(held) = &mut self.0 else { return Err(elsewhere("matrix")) };
         if Arc::get_mut(held).is_none() {
             *held = held.another();
         }
         Arc::get_mut(held).ok_or_else(|| elsewhere("matrix"))
     }
-    /// Writes a matrix of this memory.
+    /// Serializes a matrix in host memory.
     pub(super) fn write_to(&self, to: &mut dyn Write) -> Result<()> {
         self.held()?.serialize(to)
     }
-    /// The places of the entries, in the form that they have.
+    /// The pattern, in its current form.
     pub(super) fn structure(&self) -> Result<MatrixPattern> {
         self.held()?.structure()
     }
-    /// Shape, entries and form in words: `2×3 with 4 entries as compressed rows`; on a GPU without the form.
+    /// Shape, number of entries and storage form: `2×3 with 4 entries as compressed rows`; on a GPU without the form.
     #[must_use]
     pub fn described(&self) -> String {
         let (m, n) = self.shape();
         self.held().map_or_else(|_| format!("{m}×{n} with {} entries", self.nnz()), |held| held.described())
     }
-    /// Puts an entry, a single value of its type, at (i, j) within its shape, or takes away the one that is there.
+    /// Sets the entry at (i, j), within the shape, to a single value of the matrix type, or removes it.
     pub(super) fn edit(&mut self, i: usize, j: usize, x: Option<Slice<'_>>) -> Result<()> {
         self.held_mut()?.edit(i, j, x)
     }
-    /// Whether it is a bitmap or full, and on the host.
-    pub(super) fn has_places(&self) -> bool {
-        self.held().is_ok_and(|held| held.has_places())
+    /// Whether it is a bitmap or full, and in host memory.
+    pub(super) fn has_dense_form(&self) -> bool {
+        self.held().is_ok_and(|held| held.has_dense_form())
     }
-    /// The entries by their places, i·n + j for (i, j); nothing is copied of a bitmap or a full matrix.
+    /// The entries as a vector indexed by i·n + j for (i, j); copies nothing of a bitmap or a full matrix.
     pub(super) fn places(&self, threads: &Threads) -> Result<Vector> {
         self.held()?.places(threads)
     }
-    /// Of a vector with an entry for each of the matrix's, by its place.
-    pub(super) fn from_places(shape: (usize, usize), entries: &Vector) -> Result<Self> {
+    /// The matrix of a vector of its entries, indexed by linear position.
+    pub(super) fn from_row_major(shape: (usize, usize), entries: &Vector) -> Result<Self> {
         let ty = entries.ty();
         with_type!(ty, T => {
             let typed = entries.typed::<T>().ok_or_else(|| elsewhere("vector"))?;
-            Ok(Csr::from_places(shape, typed.clone())?.into())
+            Ok(Csr::from_row_major(shape, typed.clone())?.into())
         }, Err(not_made(ty)))
     }
-    /// Keeps the entries that the mask, which has the same shape, allows, in place; false if its form is not written in
+    /// Retains the entries that the mask, of the same shape, allows, in place; false if the form cannot be written in
     /// place.
     pub(super) fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool> {
         let (lhs, rhs) = (self.shape(), mask.pattern.shape());
@@ -359,36 +360,36 @@ impl Matrix {
         }
         self.held_mut()?.retain(threads, mask)
     }
-    /// The entries of t, of the same type, and elsewhere its own; `combine` of both where both have one; false if its
-    /// form is not written in place.
+    /// Combines t, of the same type, into it: the union, with `combine` where both have an entry; false if the form
+    /// cannot be written in place.
     pub(super) fn put(&mut self, threads: &Threads, t: &Self, combine: &Combine<'_>) -> Result<bool> {
         self.held_mut()?.put(threads, t, combine)
     }
-    /// Takes what a write that was not in place made of it; enough of these, and its form becomes one that is written
-    /// in place.
+    /// Adopts the result of a write that was not in place; after several of these it switches to a form that can be
+    /// written in place.
     pub(super) fn replace(&mut self, written: &Self) -> Result<()> {
         self.held_mut()?.replace(written);
         Ok(())
     }
-    /// Pattern and values to be written, if nobody else holds the matrix.
+    /// Pattern and values for writing, if the matrix is not shared.
     pub(super) fn unshared(&mut self) -> Option<(Arc<Pattern>, SliceMut<'_>)> {
         match &mut self.0 {
-            Place::Host(held) => {
+            Storage::Host(held) => {
                 let held = Arc::get_mut(held)?;
                 held.compress().ok()?;
                 let pattern = Arc::clone(held.pattern());
                 Some((pattern, held.values_mut()?))
             }
-            Place::Remote(..) => None,
+            Storage::Remote(..) => None,
         }
     }
-    /// Name of the machine in whose memory it is, as of [`Machine::name`](super::Machine::name).
+    /// Name of the machine whose memory holds it, as of [`Machine::name`](super::Machine::name).
     #[must_use]
     pub fn machine(&self) -> String {
         self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)
     }
-    /// The same entries with values of another type: as floats the nearest, as integers the same numbers, as bool
-    /// whether they are not 0. A matrix of that type is itself.
+    /// The same entries converted to another type, exactly: floats to the nearest float, integers to the same number,
+    /// bool to whether nonzero. A matrix of that type is returned unchanged.
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::{Csr, runtime::Matrix};
@@ -399,15 +400,16 @@ impl Matrix {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Unsupported`] for an integer beyond the type, a float that is no such integer, a finite one that would
-    /// be infinite, each named with its place; for structs, and from complex numbers to others; [`Error::OutOfMemory`].
+    /// [`Error::Unsupported`] for an integer out of range, a float that is no integer in range, a finite float that
+    /// would become infinite, each with its position; for structs, and from complex to real types;
+    /// [`Error::OutOfMemory`].
     pub fn cast(&self, ty: Type) -> Result<Self> {
         self.converted(ty, |pattern, values| cast(values, ty, |p| format!("entry {:?}, ", place_of(pattern, p))))
     }
-    /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and
-    /// NaN becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.
+    /// The same entries converted by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; bool
+    /// is whether nonzero. A matrix of that type is returned unchanged.
     /// # Errors
-    /// [`Error::Unsupported`] for structs, and from complex numbers to others; [`Error::OutOfMemory`].
+    /// [`Error::Unsupported`] for structs, and from complex to real types; [`Error::OutOfMemory`].
     pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
         self.converted(ty, |_, values| wrapping_cast(values, ty))
     }
@@ -418,8 +420,8 @@ impl Matrix {
         let held = self.rows()?;
         Self::new(Arc::clone(held.pattern()), cast(held.pattern(), held.values())?)
     }
-    /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of
-    /// those that are true, of complex numbers `re+imi`.
+    /// Sum of the values in storage order, for printing: exact for integers within i128, the number of true values for
+    /// bool, `re+imi` for complex numbers.
     /// # Errors
     /// [`Error::Argument`] for a matrix on a GPU.
     pub fn sum(&self) -> Result<Sum> {
@@ -435,7 +437,7 @@ impl Matrix {
         macro_rules! others {
             ($($t:ty: $variant:ident $one:expr;)*) => {$(
                 if let Some(x) = values.get::<$t>() {
-                    // Not `sum`, which is −0 of no floats.
+                    // `Iterator::sum` of no floats is −0.
                     return Ok(Sum::$variant(x.iter().map($one).fold(Default::default(), |sum, x| sum + x)));
                 }
             )*};
@@ -458,11 +460,11 @@ fn place_of(pattern: &Pattern, position: usize) -> (usize, u32) {
 /// A sum of values of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sum {
-    /// Of integers and truth values.
+    /// For integers and truth values.
     Integer(i128),
-    /// Of floats.
+    /// For floats.
     Real(f64),
-    /// Of complex numbers.
+    /// For complex numbers.
     Complex(Complex<f64>),
 }
 
@@ -477,5 +479,5 @@ impl std::fmt::Display for Sum {
 }
 
 pub(super) fn not_made(ty: Type) -> Error {
-    Error::Unsupported { what: format!("a matrix of {ty} made at run time"), why: "its values are numbers".into() }
+    Error::Unsupported { what: format!("a matrix of {ty} made at run time"), why: "only numbers are supported".into() }
 }

@@ -1,23 +1,22 @@
-//! Matrices, vectors and scalars whose types are known at run time only: what the program, C and other languages stand
-//! on.
+//! Matrices, vectors and scalars whose types are known only at run time: the layer under the command line, C and other
+//! languages.
 //!
 //! | | |
 //! | --- | --- |
-//! | [`Matrix`], [`Vector`], [`Scalar`], [`Tensor`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
+//! | [`Matrix`], [`Vector`], [`Scalar`], [`Tensor`] | values of any [`Type`](crate::algebra::Type), on the CPU or a GPU |
 //! | [`Semiring`], [`Monoid`], [`BinaryOp`], [`UnaryOp`] | each by its name or by a formula: `min_plus`, `plus`, `a + 2*b`, `i < j` |
 //! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
 //! | [`Machine::spmm`] | a sparse matrix times a dense one |
 //! | [`Machine::einsum`] | contractions of dense arrays |
 //! | [`Machine::mttkrp`], [`Machine::mttkrp_plan`], [`Machine::cp_als`] | sparse tensors: their products with factors, their decomposition |
-//! | [`Machine::call`] | every operation of [`Op`], with a mask, an accumulator, replace and transposed operands, into a result that exists: [`Operation`] |
+//! | [`Machine::call`] | every operation of [`Op`], with mask, accumulator, replace, transposed operands and an existing result: [`Operation`] |
 //!
-//! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most
-//! usual, elsewhere in two steps, ⊗ of a row and ⊕ of its products; other operations run by blocks of values, which is
-//! as fast for a formula as for a name. On a GPU an operator is always compiled. Results have the bits of the same
-//! operation by types.
+//! A matrix product over one of the most common semirings runs fused, compiled loops; over any other it runs unfused, ⊗
+//! of a row followed by ⊕ of its products. Other operations run on blocks of values, as fast for a formula as for a
+//! name. On a GPU operators are always compiled. Results are bitwise those of the statically typed operations.
 //!
-//! Structs of [`value!`](crate::value!) are transposed, selected from, masked, and multiplied by formulas of their
-//! fields that give numbers (`plus, a.length * b.length`); results that are structs need the operations by types.
+//! Structs of [`value!`](crate::value!) can be transposed, selected from, masked, and multiplied by formulas of their
+//! fields that give numbers (`plus, a.length * b.length`); results that are structs need statically typed operations.
 //!
 //! ```
 //! use sparring::runtime::{Machine, Matrix, Semiring};

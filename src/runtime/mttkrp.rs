@@ -1,8 +1,8 @@
-//! Products of sparse tensors with factors, and their decompositions, by types known at run time.
+//! MTTKRP and decompositions of sparse tensors whose types are known at run time.
 
 use std::sync::Arc;
 
-use super::tensor::{Held, with_entries};
+use super::tensor::{Storage, with_entries};
 use super::{Machine, Semiring, Tensor};
 #[cfg(feature = "cuda")]
 use crate::Cuda;
@@ -11,14 +11,14 @@ use crate::factor::{CpAls, CpFit};
 #[cfg(feature = "cuda")]
 use crate::gpu::{DeviceMttkrp, TensorForm};
 use crate::par::{Threads, filled, note};
-use crate::tensor::{Kept, Mttkrp, Variant, check_any_factors, check_mode, mttkrp_any};
+use crate::tensor::{Mttkrp, MttkrpCache, Variant, check_any_factors, check_mode, mttkrp_any};
 use crate::{Cpu, Error, Index, Result};
 #[cfg(feature = "cuda")]
 use crate::{Dense, par::collected};
 
-/// V = X₍ₙ₎ (⊙ₘ Aₘ) of one tensor and factors of so many columns, over + and ×, made ready: of bools over ∨ and ∧.
+/// V = X₍ₙ₎ (⊙ₘ Aₘ) for one tensor and one rank, over + and ×, prepared; over ∨ and ∧ for bools.
 ///
-/// Threads may share one. See [`Machine::mttkrp_plan`].
+/// It can be shared by threads. See [`Machine::mttkrp_plan`].
 #[derive(Debug)]
 pub struct MttkrpPlan {
     machine: Machine,
@@ -27,7 +27,7 @@ pub struct MttkrpPlan {
     prepared: Prepared,
 }
 
-/// How the products are computed.
+/// The strategy of the products.
 #[derive(Debug)]
 enum Prepared {
     F32(Mttkrp<'static, f32>),
@@ -37,17 +37,17 @@ enum Prepared {
     GpuF32(DeviceMttkrp<'static, f32>),
     #[cfg(feature = "cuda")]
     GpuF64(DeviceMttkrp<'static, f64>),
-    /// As any semiring's.
+    /// The loops for any semiring.
     ByName(Semiring),
 }
 
 impl Machine {
-    /// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` over the entries of `x` whose index in `mode` is i, for any semiring: row-major,
-    /// a row of `rank` columns for each i. ⊗ goes from left to right in the order of the modes, ⊕ in the order of the
-    /// entries. `factors` are row-major, one for each mode; that of `mode` is not read.
+    /// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` over the entries of `x` with index i in `mode`, for any semiring: row-major,
+    /// with a row of `rank` columns for each i. ⊗ goes from left to right in the order of the modes, ⊕ in the order of
+    /// the entries. `factors` are row-major, one per mode; that of `mode` is not read.
     ///
-    /// Cost: O(d·rank·nnz), and sorting the entries by `mode`. [`mttkrp_plan`](Self::mttkrp_plan) has the loops of +
-    /// and × on floats; [`Cpu::mttkrp`] fuses those of a semiring that is a type.
+    /// Cost: O(d·rank·nnz), plus sorting the entries by `mode`. [`mttkrp_plan`](Self::mttkrp_plan) has specialized
+    /// loops for + and × on floats; [`Cpu::mttkrp`] fuses those of a statically typed semiring.
     /// ```
     /// use sparring::algebra::{Slice, Type};
     /// use sparring::runtime::{Machine, Semiring, Tensor};
@@ -60,8 +60,8 @@ impl Machine {
     /// ```
     /// # Errors
     /// [`Error::Argument`] if there is no such mode, or factors are of another type than the tensor; [`Error::Length`]
-    /// if a factor has not a row for each index of its mode; [`Error::Unsupported`] if the semiring is not on values of
-    /// this type, if its ⊗ reads the place of an entry, and on a GPU; [`Error::Budget`], [`Error::OutOfMemory`],
+    /// if a factor does not have one row per index of its mode; [`Error::Unsupported`] if the semiring is not on values
+    /// of this type, if its ⊗ is positional, and on a GPU; [`Error::Budget`], [`Error::OutOfMemory`],
     /// [`Error::Cancelled`].
     pub fn mttkrp(
         &self,
@@ -78,12 +78,12 @@ impl Machine {
         })
     }
 
-    /// What products of `x` with factors of `rank` columns share, for each mode, or for `only` one and a single
-    /// product: copies or permutations of floats, chosen by the tensor's shape and the memory budget or as `variant`
-    /// says; nothing for other types, whose products are those of [`mttkrp`](Self::mttkrp).
+    /// The data shared by products of `x` with factors of `rank` columns, for each mode, or for a single product of
+    /// mode `only`. For floats: copies or permutations of the tensor, chosen by its shape and the memory budget, or by
+    /// `variant`. For other types: none; their products are those of [`mttkrp`](Self::mttkrp).
     ///
-    /// On a GPU the tensor is sent and sorted there; for a single product, or where it does not fit, entries go in
-    /// parts. It knows floats, and the variants that `gpu::TensorForm` converts.
+    /// On a GPU the tensor is uploaded and sorted there; for a single product, or if it does not fit, entries are
+    /// processed in parts. A GPU supports floats, and the variants that `gpu::TensorForm` converts.
     /// ```
     /// use sparring::algebra::Slice;
     /// use sparring::runtime::{Machine, Tensor};
@@ -94,9 +94,9 @@ impl Machine {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Argument`] if there is no mode `only`; [`Error::Unsupported`] for a variant of values that are no
-    /// floats, of f32 with indices of 64 bits, or that a GPU has not, and for other values on a
-    /// GPU; [`Error::Budget`] and [`Error::OutOfMemory`], before memory is taken; those of the machine.
+    /// [`Error::Argument`] if there is no mode `only`; [`Error::Unsupported`] for a variant of non-float values, of f32
+    /// with 64-bit indices, or that a GPU lacks, and for non-float values on a GPU; [`Error::Budget`] and
+    /// [`Error::OutOfMemory`], before memory is taken; those of the machine.
     pub fn mttkrp_plan(
         &self,
         x: &Tensor,
@@ -116,15 +116,15 @@ impl Machine {
     #[cfg(feature = "cuda")]
     fn on_gpu(&self, x: &Tensor, variant: Option<Variant>, only: Option<usize>) -> Result<Prepared> {
         let Some(cuda) = self.typed::<Cuda>() else { return Err(self.no_products(x)) };
-        // Nothing is kept for one product: entries go in parts, mostly one.
+        // Nothing is retained for a single product: entries are processed in parts, usually one.
         let form = match (variant, only) {
             (None, Some(_)) => Some(TensorForm::Parts),
             (variant, _) => variant.map(TensorForm::try_from).transpose()?,
         };
         Ok(match &x.0 {
-            Held::F32(x) => Prepared::GpuF32(cuda.mttkrp_plan(Arc::clone(x), form)?),
-            Held::F64(x) => Prepared::GpuF64(cuda.mttkrp_plan(Arc::clone(x), form)?),
-            Held::WideF64(x) => Prepared::GpuF64(cuda.mttkrp_plan(Arc::clone(x), form)?),
+            Storage::F32(x) => Prepared::GpuF32(cuda.mttkrp_plan(Arc::clone(x), form)?),
+            Storage::F64(x) => Prepared::GpuF64(cuda.mttkrp_plan(Arc::clone(x), form)?),
+            Storage::WideF64(x) => Prepared::GpuF64(cuda.mttkrp_plan(Arc::clone(x), form)?),
             _ => return Err(self.no_products(x)),
         })
     }
@@ -134,26 +134,26 @@ impl Machine {
     }
     fn no_products(&self, x: &Tensor) -> Error {
         let what = format!("mttkrp of {} on {}", x.ty(), self.name());
-        Error::Unsupported { what, why: "a GPU has it of f32 and f64, with modes of up to 2³¹ indices".into() }
+        Error::Unsupported { what, why: "a GPU supports f32 and f64, with modes of up to 2³¹ indices".into() }
     }
 
-    /// [`CpAls::run`] for a tensor whose type is known at run time: of f64, or of f32, whose entries become f64.
+    /// [`CpAls::run`] for a tensor whose type is known at run time: f64, or f32 converted to f64.
     /// # Errors
-    /// [`Error::Unsupported`] for values that are no floats; those of [`CpAls::run`].
+    /// [`Error::Unsupported`] for non-float values; those of [`CpAls::run`].
     pub fn cp_als(&self, als: &CpAls<'_, f64>, x: &Tensor) -> Result<CpFit<f64>> {
         let x = match x.ty() {
             Type::F32 | Type::F64 => x.cast(Type::F64)?,
             ty => {
-                let why = "CP is of f32 and f64; `cast` converts".into();
+                let why = "CP supports f32 and f64; convert by `cast`".into();
                 return Err(Error::Unsupported { what: format!("CP of a tensor of {ty}"), why });
             }
         };
         macro_rules! run {
             ($machine:expr) => {
                 match &x.0 {
-                    Held::F64(x) => als.run($machine, &**x),
-                    Held::WideF64(x) => als.run($machine, &**x),
-                    _ => unreachable!("it is of f64"),
+                    Storage::F64(x) => als.run($machine, &**x),
+                    Storage::WideF64(x) => als.run($machine, &**x),
+                    _ => unreachable!("its values are f64"),
                 }
             };
         }
@@ -166,32 +166,33 @@ impl Machine {
         }
         if let Some((narrow, wide)) = self.engine().cp() {
             return match &x.0 {
-                Held::F64(x) => als.run(&narrow, &**x),
-                Held::WideF64(x) => als.run(&wide, &**x),
-                _ => unreachable!("it is of f64"),
+                Storage::F64(x) => als.run(&narrow, &**x),
+                Storage::WideF64(x) => als.run(&wide, &**x),
+                _ => unreachable!("its values are f64"),
             };
         }
-        let why = "it is for processors and GPUs".into();
+        let why = "only CPUs and GPUs support it".into();
         Err(Error::Unsupported { what: format!("CP on {}", self.name()), why })
     }
 }
 
 fn on_cpu(cpu: &Cpu, x: &Tensor, rank: usize, variant: Option<Variant>, only: Option<usize>) -> Result<Prepared> {
-    // What a product takes beside what is kept: its result.
+    // Memory of a product beyond the plan: its result.
     let rows = only.map_or_else(|| x.dims().iter().copied().max().unwrap_or(0), |mode| x.dims()[mode]);
     let bytes = rows as u128 * rank as u128 * x.ty().size() as u128;
     let left = cpu.left(u64::try_from(bytes).unwrap_or(u64::MAX))?;
     let threads = cpu.threads();
     Ok(match &x.0 {
-        Held::F32(x) => Prepared::F32(Mttkrp::new(threads, Arc::clone(x).into(), rank, only, variant, left)?),
-        Held::F64(x) => Prepared::F64(Mttkrp::new(threads, Arc::clone(x).into(), rank, only, variant, left)?),
-        Held::WideF64(x) => Prepared::WideF64(Mttkrp::new(threads, Arc::clone(x).into(), rank, only, variant, left)?),
-        Held::Narrow(_) | Held::Wide(_) => {
+        Storage::F32(x) => Prepared::F32(Mttkrp::new(threads, Arc::clone(x).into(), rank, only, variant, left)?),
+        Storage::F64(x) => Prepared::F64(Mttkrp::new(threads, Arc::clone(x).into(), rank, only, variant, left)?),
+        Storage::WideF64(x) => {
+            Prepared::WideF64(Mttkrp::new(threads, Arc::clone(x).into(), rank, only, variant, left)?)
+        }
+        Storage::Narrow(_) | Storage::Wide(_) => {
             let ty = x.ty();
             if let Some(variant) = variant {
                 let what = format!("the variant {variant} of a product of {ty}");
-                let why =
-                    "variants are for f64, and f32 with indices of 32 bits: modes of less than 2³² indices".into();
+                let why = "variants support f64, and f32 with 32-bit indices: modes of less than 2³² indices".into();
                 return Err(Error::Unsupported { what, why });
             }
             Prepared::ByName(Semiring::new(if ty == Type::Bool { "lor_land" } else { "plus_times" }, ty)?)
@@ -210,8 +211,8 @@ impl MttkrpPlan {
     pub fn rank(&self) -> usize {
         self.rank
     }
-    /// V for `mode`, row-major; `factors` are row-major, one for each mode, and that of `mode` is not read. The same
-    /// bits for any number of threads, but for the variants A and B; variants differ by rounding.
+    /// V for `mode`, row-major; `factors` are row-major, one per mode, and that of `mode` is not read. Bitwise the same
+    /// for any number of threads, except with variants A and B; variants differ by rounding.
     /// # Errors
     /// As [`Machine::mttkrp`]; [`Error::Argument`] if the plan was made for another mode only.
     pub fn eval(&self, factors: &[Slice<'_>], mode: usize) -> Result<Array> {
@@ -236,7 +237,7 @@ impl MttkrpPlan {
             }),
         }
     }
-    /// What was chosen and why, a line for the tensor and one for each mode.
+    /// The choices and their reasons, a line for the tensor and one for each mode.
     #[must_use]
     pub fn explain(&self) -> String {
         match &self.prepared {
@@ -248,13 +249,13 @@ impl MttkrpPlan {
             #[cfg(feature = "cuda")]
             Prepared::GpuF64(plan) => plan.explain(),
             Prepared::ByName(ring) => {
-                format!("mttkrp: {ring} on {}, as any semiring: the entries are sorted for each product\n", self.x.ty())
+                format!("mttkrp: {ring} on {}, generic loops: the entries are sorted for each product\n", self.x.ty())
             }
         }
     }
 }
 
-/// By loops for T; factors are of it and have their lengths.
+/// Runs the typed loops; the factors are of type T and have the right lengths.
 fn by_plan<T: Real, I: Index>(
     threads: &Threads,
     plan: &Mttkrp<'_, T, I>,
@@ -265,11 +266,11 @@ fn by_plan<T: Real, I: Index>(
     let factors: Vec<&[T]> =
         factors.iter().enumerate().map(|(m, x)| if m == mode { &[][..] } else { typed(x) }).collect();
     let mut v = filled(plan.tensor().dims()[mode] * rank, T::ZERO, "mttkrp")?;
-    plan.product(threads, PlusTimes::<T>::new(), (&factors, rank), mode, &mut v, &mut Kept::default())?;
+    plan.product(threads, PlusTimes::<T>::new(), (&factors, rank), mode, &mut v, &mut MttkrpCache::default())?;
     Ok(Array::of(v))
 }
 fn typed<'a, T: Real>(x: &Slice<'a>) -> &'a [T] {
-    x.get().unwrap_or_else(|| unreachable!("the types of factors are checked"))
+    x.get().unwrap_or_else(|| unreachable!("factor types were checked"))
 }
 
 #[cfg(feature = "cuda")]
@@ -279,7 +280,7 @@ fn by_gpu<T: Real>(
     (factors, rank): (&[Slice<'_>], usize),
     mode: usize,
 ) -> Result<Array> {
-    let Some(cuda) = machine.typed::<Cuda>() else { unreachable!("the plan is of a GPU") };
+    let Some(cuda) = machine.typed::<Cuda>() else { unreachable!("the plan is on a GPU") };
     let sent = |(m, x): (usize, &Slice<'_>)| {
         let x: &[T] = if m == mode { &[] } else { typed(x) };
         let rows = if m == mode { 0 } else { plan.dims()[m] };

@@ -1,4 +1,4 @@
-//! Operators by text: each is made once, and found again by its text and its types.
+//! A cache of operators by text and types.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -7,14 +7,14 @@ use hashbrown::{Equivalent, HashMap};
 use crate::Result;
 use crate::algebra::Type;
 
-/// Texts in a generation. All predefined names of GraphBLAS over one type are fewer.
+/// Texts per generation. More than all predefined names of GraphBLAS over one type.
 const GENERATION: usize = 512;
 
-/// Operators of one kind by their texts, those used last: 512 to 1024 of them.
+/// Operators of one kind by text, the most recently used 512 to 1024 of them.
 ///
-/// New ones join the young generation. When that is full it becomes the old one, and what the old one held is
-/// forgotten: made anew when it is asked for again. An old operator that is found is young again. A value that a caller
-/// holds stays what it is.
+/// New ones join the young generation. When it is full it becomes the old generation, and the previous old one is
+/// dropped; its operators are recreated on the next lookup. An old operator that is looked up becomes young again. A
+/// value that a caller holds stays valid.
 #[derive(Debug)]
 pub(super) struct Names<V>(LazyLock<RwLock<Generations<V>>>);
 
@@ -30,7 +30,7 @@ struct Key {
     types: [Type; 2],
 }
 
-/// A key whose text is the caller's.
+/// A key that borrows the caller's text.
 #[derive(Clone, Copy, Hash)]
 struct Lookup<'t> {
     text: &'t str,
@@ -46,7 +46,7 @@ impl<V> Names<V> {
     pub(super) const fn new() -> Self {
         Self(LazyLock::new(|| RwLock::new(Generations { young: HashMap::new(), old: HashMap::new() })))
     }
-    /// The value of this text over these types, or else what `make` makes, which is kept unless it is an error.
+    /// The value for a text over these types; on a miss the result of `make`, which is cached unless it is an error.
     /// # Errors
     /// Those of `make`.
     pub(super) fn get(&self, text: &str, types: [Type; 2], make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
@@ -57,7 +57,7 @@ impl<V> Names<V> {
     #[cold]
     fn old_or_new(&self, key: Lookup<'_>, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
         let write = || self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Declared before the lock is taken, so that forgotten operators are dropped after it is released.
+        // Declared before the lock is taken, so that evicted operators are dropped after it is released.
         let _forgotten;
         let mut generations = write();
         if let Some(found) = generations.young.get(&key) {
@@ -67,10 +67,10 @@ impl<V> Names<V> {
             Some(old) => old,
             None => {
                 drop(generations);
-                // Without the lock: to try the laws of a formula takes a tenth of a millisecond.
+                // Without the lock: testing the laws of a formula takes a tenth of a millisecond.
                 let made = Arc::new(make()?);
                 generations = write();
-                // Another thread may have been faster.
+                // Another thread may have inserted it first.
                 if let Some(found) = generations.young.get(&key) {
                     return Ok(Arc::clone(found));
                 }
@@ -83,7 +83,7 @@ impl<V> Names<V> {
 }
 
 impl<V> Generations<V> {
-    /// Adds a young value; what is forgotten for it.
+    /// Adds a young value; returns the generation evicted by it.
     fn put(&mut self, key: Lookup<'_>, value: &Arc<V>) -> Option<HashMap<Key, Arc<V>>> {
         let full = self.young.len() >= GENERATION;
         let forgotten = full.then(|| std::mem::replace(&mut self.old, std::mem::take(&mut self.young)));
@@ -107,7 +107,7 @@ mod tests {
         let get = |text: &str, types| names.get(text, types, || Ok(made.fetch_add(1, Ordering::Relaxed))).unwrap();
         let first = get("plus", F64);
         assert!(Arc::ptr_eq(&first, &get("plus", F64)));
-        // Text and both types tell values apart.
+        // Values differ by text and by both types.
         for (text, types) in [("plus ", F64), ("plus", [Type::F64, Type::F32]), ("plus", [Type::F32, Type::F64])] {
             assert!(!Arc::ptr_eq(&first, &get(text, types)), "{text:?} {types:?}");
         }
@@ -134,7 +134,7 @@ mod tests {
             assert!(kept.young.len() <= GENERATION && kept.old.len() <= GENERATION);
         }
         assert_eq!(made.load(Ordering::Relaxed), 10 * GENERATION + 1);
-        // The last ones are there, the first ones are made anew.
+        // The latest are cached, the first are recreated.
         get(&(10 * GENERATION - 1).to_string());
         assert_eq!(made.load(Ordering::Relaxed), 10 * GENERATION + 1);
         get("0");

@@ -1,17 +1,17 @@
-//! An operation by name with its optional parts chained: masks, accumulators, replace, transposed operands.
+//! Operations as builders with optional parts: masks, accumulators, replace, transposed operands.
 
 use super::engine::{Aggregate, Call, MaskSpec, Object, Op, Operand};
 use super::operator::check;
 use super::write::On;
 use super::{BinaryOp, Collection, Machine, Matrix, Scalar, Semiring, UnaryOp, Vector};
 use crate::algebra::Type;
-use crate::backend::{WriteMask, write_parts};
+use crate::backend::{WriteMask, write_with};
 use crate::ops::check_transpose;
 use crate::par::explained;
 use crate::sparse::IndexList;
 use crate::{Error, Result};
 
-/// The operands of an operation: `&a`, `(&a, &b)`, or `()` where a scalar is assigned. They are shared, not copied.
+/// The operands of an operation: `&a`, `(&a, &b)`, or `()` to assign a scalar. They are shared, not copied.
 #[derive(Clone, Debug)]
 pub struct Operands(pub(super) Option<Object>, Option<Object>);
 
@@ -37,8 +37,8 @@ impl<A: Into<Object> + Clone, B: Into<Object> + Clone> From<(&A, &B)> for Operan
     }
 }
 
-/// An operation about to be computed, and how its result T is written: `C⟨M, r⟩ ⊙= T`, the mask and the accumulator
-/// each if there is one. [`Machine::call`] makes it, [`eval`](Self::eval) and [`into`](Self::into) end it.
+/// A pending operation with result T, and how T is written: `C⟨M, r⟩ ⊙= T`, with an optional mask and accumulator.
+/// [`Machine::call`] creates it; [`eval`](Self::eval) and [`into`](Self::into) run it.
 ///
 /// | | without accumulator | with ⊙ |
 /// | --- | --- | --- |
@@ -46,7 +46,7 @@ impl<A: Into<Object> + Clone, B: Into<Object> + Clone> From<(&A, &B)> for Operan
 /// | mask | C = C⟨¬M⟩ ∪ T⟨M⟩ | C = C ⊙ T⟨M⟩ |
 /// | mask, replace | C = T⟨M⟩ | C = C⟨M⟩ ⊙ T⟨M⟩ |
 ///
-/// It holds its operands, so one of them may be what is written.
+/// It shares ownership of its operands, so one of them may be the output.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -115,51 +115,52 @@ impl Machine {
 impl<'m> Operation<'m> {
     /// Takes the first operand, a matrix, transposed.
     ///
-    /// Aᵀ is made first, at O(m + n + nnz(A)), but for Aᵀx, which is [`Op::Vxm`] of x and A; parts, diagonals and counts of
-    /// Aᵀ are found in A.
+    /// Aᵀ is computed first, at O(m + n + nnz(A)), with two exceptions: Aᵀx runs as [`Op::Vxm`] of x and A, and parts,
+    /// diagonals and counts of Aᵀ are read from A.
     pub fn transpose_a(mut self) -> Self {
         self.transpose[0] = !self.transpose[0];
         self
     }
     /// Takes the second operand, a matrix, transposed.
     ///
-    /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ, which is [`Op::Mxv`] of B and x.
+    /// Bᵀ is computed first, at O(m + n + nnz(B)), except that xᵀBᵀ runs as [`Op::Mxv`] of B and x.
     pub fn transpose_b(mut self) -> Self {
         self.transpose[1] = !self.transpose[1];
         self
     }
-    /// The transpose of the matrix of an [`Op::Mxv`] or an [`Op::Vxm`], made before: the product goes by the rows of the
-    /// two that the mask allows ("pull") or by those that x names ("push"), whichever is less work.
+    /// Provides the transpose of the matrix of an [`Op::Mxv`] or an [`Op::Vxm`], computed beforehand. The product uses
+    /// either the rows that the mask allows ("pull") or the rows of the transpose selected by x ("push"), whichever is
+    /// less work.
     ///
-    /// Both ways give the same entries, and the same bits where ⊕ is exact. The choice depends on counts alone, and costs
-    /// O(entries of x) on the processor. A matrix that is not the transpose gives a wrong result; its shape and how many
-    /// entries it has are checked. Other operations refuse it.
+    /// Both directions give the same entries, bitwise if ⊕ is exact. The choice depends on counts alone, and costs
+    /// O(entries of x) on the CPU. A matrix that is not the transpose gives a wrong result; only its shape and number
+    /// of entries are checked. Other operations reject it.
     pub fn with_transpose(mut self, at: &Matrix) -> Self {
         self.twin = Some(at.clone());
         self
     }
-    /// Writes only where the mask's values are not 0; entries of C elsewhere stay, unless [`replace`](Self::replace).
-    /// The mask of a matrix is a matrix, that of a vector a vector.
+    /// Writes only where the mask has nonzero values; entries of C elsewhere are retained, unless
+    /// [`replace`](Self::replace) is set. A matrix takes a matrix as its mask, a vector a vector.
     pub fn mask<X: Into<Object> + Clone>(mut self, mask: &X) -> Self {
         self.mask = Some(mask.clone().into());
         self
     }
-    /// The mask allows where it has an entry, whatever its value.
+    /// Makes the mask structural: it allows every position with an entry, whatever its value.
     pub fn structure(mut self) -> Self {
         self.structure = true;
         self
     }
-    /// The mask allows all other places.
+    /// Complements the mask.
     pub fn complement(mut self) -> Self {
         self.complement = true;
         self
     }
-    /// Removes the entries of C that the mask does not allow; without a mask it means nothing.
+    /// Removes the entries of C that the mask does not allow; no effect without a mask.
     pub fn replace(mut self) -> Self {
         self.replace = true;
         self
     }
-    /// Joins T to C by ⊙: where both have an entry it is c ⊙ t, elsewhere the one that exists.
+    /// Accumulates T into C by ⊙: c ⊙ t where both have an entry, otherwise the one that exists.
     pub fn accum(mut self, op: &'m BinaryOp) -> Self {
         self.accum = Some(op);
         self
@@ -167,28 +168,29 @@ impl<'m> Operation<'m> {
     /// T⟨M⟩, a new matrix, vector or scalar.
     /// # Errors
     /// [`Error::Argument`] for operands of other types than the operator's, a vector to be transposed, a complement
-    /// without a mask, or an accumulator; [`Error::Shape`], [`Error::Length`]; [`Error::Unsupported`] for a mask of
-    /// structs that does not go by its structure; those of the machine. An assign is no new result: [`Error::Argument`].
+    /// without a mask, or an accumulator; [`Error::Shape`], [`Error::Length`]; [`Error::Unsupported`] for a value mask
+    /// of structs; those of the machine. An assignment needs an existing result: [`Error::Argument`].
     pub fn eval<X: TryFrom<Object, Error = Error>>(self) -> Result<X> {
         self.eval_object()?.try_into()
     }
-    /// The same, whichever of them it is.
+    /// [`eval`](Self::eval) to an object of any kind.
     /// # Errors
     /// Those of [`eval`](Self::eval).
     pub fn eval_object(self) -> Result<Object> {
         if self.accum.is_some() {
-            let message = "it joins a result to one that exists: call into(&mut c)".into();
+            let message = "an accumulator needs an existing result: call into(&mut c)".into();
             return Err(Error::Argument { name: "accum", message });
         }
         if self.op.assigns() {
-            let message = "an assign writes into a result that exists: call into(&mut c)".into();
+            let message = "an assignment needs an existing result: call into(&mut c)".into();
             return Err(Error::Argument { name: "operation", message });
         }
         self.check_transpose()?;
         let mask = self.resolved()?;
         self.compute(mask.as_ref())
     }
-    /// The result, and how it was computed: the forms of the operands, the kernel that ran, and why, line by line.
+    /// The result, and how it was computed, line by line: the storage forms of the operands, the kernel chosen, and
+    /// why.
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::runtime::{Machine, Matrix, Op};
@@ -204,20 +206,20 @@ impl<'m> Operation<'m> {
         let (made, how) = explained(|| self.eval());
         Ok((made?, how))
     }
-    /// Writes the result into `c`; how it was computed and written, likewise.
+    /// Writes the result into `c`; returns how it was computed and written, like [`explain`](Self::explain).
     /// # Errors
     /// Those of [`into`](Self::into).
     pub fn explain_into<X: Collection>(self, c: &mut X) -> Result<String> {
         let (done, how) = explained(|| self.into(c));
         done.map(|()| how)
     }
-    /// Writes the result into `c`, which may be an operand or the mask too.
+    /// Writes the result into `c`, which may also be an operand or the mask.
     ///
-    /// Cost: that of the operation under the mask, and O(entries of T + entries of the mask) to write a vector, or a
-    /// matrix that is a bitmap or full, on the processor; else O(entries of C) too.
+    /// Cost: that of the masked operation, and O(entries of T + entries of the mask) to write a vector, or a bitmap or
+    /// full matrix, on the CPU; for other matrices also O(entries of C).
     /// # Errors
-    /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, with
-    /// both named. `c` is unchanged then, unless memory runs out between removing entries and adding others.
+    /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, naming
+    /// both. `c` is unchanged on error, unless memory runs out between removing entries and adding others.
     pub fn into<X: Collection>(self, c: &mut X) -> Result<()> {
         self.check_transpose()?;
         let Self { machine, accum, complement, replace, .. } = self;
@@ -234,13 +236,13 @@ impl<'m> Operation<'m> {
         }
         let name = self.op.name();
         let mask = self.resolved()?;
-        let t = X::made(self.compute(mask.as_ref())?)?;
+        let t = X::from_object(self.compute(mask.as_ref())?)?;
         same_type(&t, ty)?;
-        let mask = mask.map(X::made).transpose()?;
+        let mask = mask.map(X::from_object).transpose()?;
         let mask = mask.map(|pattern| WriteMask { pattern, complement, replace });
-        write_parts(&On { machine, ty, accum }, name, c, t, mask, accum.is_some())
+        write_with(&On { machine, ty, accum }, name, c, t, mask, accum.is_some())
     }
-    /// The mask, its entries being the places that it names.
+    /// The mask, converted to a structural one.
     pub(super) fn resolved(&self) -> Result<Option<Object>> {
         let Some(mask) = &self.mask else {
             if self.complement {
@@ -255,9 +257,9 @@ impl<'m> Operation<'m> {
         let nonzero = UnaryOp::new("a != 0", mask.ty())?;
         self.machine.run(&Call::unary(Op::Select(&nonzero), mask)).map(Some)
     }
-    /// T⟨M⟩; the operands are dropped, so that one which is written is shared no more.
+    /// T⟨M⟩; drops the operands, so that the output is no longer shared with them.
     fn compute(self, mask: Option<&Object>) -> Result<Object> {
-        // Aᵀ is not made: Aᵀx goes by the rows of A that x names, and xᵀAᵀ folds each row of A.
+        // Aᵀ is not computed: Aᵀx goes by the rows of A selected by x, and xᵀAᵀ folds each row of A.
         match (self.op, self.transpose) {
             (Op::Mxv(_), [flip, false]) | (Op::Vxm(_), [false, flip]) if self.twin.is_some() => {
                 return self.by_direction(flip, mask);
@@ -272,7 +274,7 @@ impl<'m> Operation<'m> {
                 let (ring, operands) = (ring.transposed(), Operands(self.operands.1, self.operands.0));
                 return Operation { op: Op::Mxv(&ring), operands, transpose: [false, of_x], ..self }.compute(mask);
             }
-            // Entries of columns are counted where they stand.
+            // Column counts need no transpose.
             (Op::Aggregate(Aggregate::Count), [true, false]) => {
                 if let Some(Operand::Matrix(a)) = self.operands.0.as_ref().map(Object::operand).transpose()? {
                     if let Some(counts) = self.machine.engine().column_counts(a) {
@@ -294,7 +296,7 @@ impl<'m> Operation<'m> {
         }
         let Self { machine, mut op, operands: Operands(a, mut b), mut transpose, complement, .. } = self;
         let mut a = a.ok_or_else(no_operand)?;
-        // A part of Aᵀ is a part of A, transposed: only that part is moved.
+        // A part of Aᵀ is the transpose of a part of A, so only the part is transposed.
         let mut after = false;
         if transpose[0] {
             match op {
@@ -328,15 +330,15 @@ impl<'m> Operation<'m> {
             Some(mask) => call.mask(mask.operand()?, complement),
         })
     }
-    /// Refuses a transpose made before, of operations that have no use for it.
+    /// Rejects a given transpose for operations that do not use it.
     fn check_transpose(&self) -> Result<()> {
         if self.twin.is_none() || matches!(self.op, Op::Mxv(_) | Op::Vxm(_)) {
             return Ok(());
         }
-        let message = format!("{} takes none: products with vectors choose their direction by it", self.op.name());
+        let message = format!("{} takes none: only products with vectors choose a direction by it", self.op.name());
         Err(Error::Argument { name: "transpose", message })
     }
-    /// A product with a vector whose matrix is at hand transposed too.
+    /// A product with a vector, given both the matrix and its transpose.
     fn by_direction(mut self, flip: bool, mask: Option<&Object>) -> Result<Object> {
         self.check_product()?;
         let is_mxv = matches!(self.op, Op::Mxv(_));
@@ -349,7 +351,7 @@ impl<'m> Operation<'m> {
             let message = format!("its values are {}, those of the matrix {}", at.ty(), a.ty());
             return Err(Error::Argument { name: "transpose", message });
         }
-        // The rows of one matrix are those of the result, the rows of the other the places of x.
+        // One matrix has the rows of the result, the other a row for each index of x.
         let (rows, named) = if is_mxv != flip { (a, at) } else { (at, a) };
         let ring = match self.op {
             Op::Mxv(ring) | Op::Vxm(ring) => ring,
@@ -368,7 +370,7 @@ impl<'m> Operation<'m> {
         };
         Operation { op, operands, transpose: [false; 2], ..self }.compute(mask)
     }
-    /// Refuses a product of a vector and a transposed matrix that do not fit.
+    /// Rejects nonconforming operands of a product of a vector and a transposed matrix.
     fn check_product(&self) -> Result<()> {
         let shape = |x: &Option<Object>, flip: bool| match x.as_ref().ok_or_else(no_operand)?.operand()? {
             Operand::Matrix(a) if flip => Ok((a.shape().1, a.shape().0)),
@@ -379,8 +381,9 @@ impl<'m> Operation<'m> {
         let (lhs, rhs) = (shape(&self.operands.0, self.transpose[0])?, shape(&self.operands.1, self.transpose[1])?);
         if lhs.1 == rhs.0 { Ok(()) } else { Err(Error::Shape { op: self.op.name(), lhs, rhs }) }
     }
-    /// Writes the result of a [reduction](Op::Reduce) into a scalar that may be absent: absent if there are no entries,
-    /// and with ⊙ as it was then, or the result where it was absent (`GrB_reduce` into a `GrB_Scalar`).
+    /// Writes the result of a [reduction](Op::Reduce) into a scalar that may be absent (`GrB_reduce` into a
+    /// `GrB_Scalar`). Without entries the scalar becomes absent, or stays unchanged with ⊙; with ⊙ an absent scalar
+    /// takes the result.
     ///
     /// ```
     /// use sparring::algebra::Type;
@@ -402,7 +405,7 @@ impl<'m> Operation<'m> {
     pub fn into_scalar(self, s: &mut Option<Scalar>) -> Result<()> {
         self.check_transpose()?;
         if !matches!(self.op, Op::Reduce(_)) || self.mask.is_some() {
-            let message = format!("{} under a mask, or no reduction, gives no scalar", self.op.name());
+            let message = format!("{} gives no scalar: only a reduction without a mask does", self.op.name());
             return Err(Error::Argument { name: "operation", message });
         }
         let entries = match self.operands.0.as_ref().ok_or_else(no_operand)?.operand()? {
@@ -431,7 +434,7 @@ impl<'m> Operation<'m> {
     }
 }
 
-/// Refuses a result of another type than what it is written into.
+/// Rejects a result of another type than its output.
 pub(super) fn same_type<X: Collection>(t: &X, ty: Type) -> Result<()> {
     if t.type_of() == ty {
         return Ok(());
@@ -440,9 +443,9 @@ pub(super) fn same_type<X: Collection>(t: &X, ty: Type) -> Result<()> {
     Err(Error::Argument { name: "c", message })
 }
 
-/// The error of an operation without an operand.
+/// The error of an operation without its operand.
 pub(super) fn no_operand() -> Error {
-    Error::Argument { name: "operands", message: "the operation takes one, and () is none".into() }
+    Error::Argument { name: "operands", message: "the operation takes an operand, not ()".into() }
 }
 
 fn transposed(machine: &Machine, name: &'static str, x: &Object) -> Result<Object> {

@@ -1,4 +1,4 @@
-//! Operations beside the product of two matrices: with vectors, entry by entry, and folds.
+//! All operations but the matrix product: products with vectors, elementwise operations, folds.
 
 use super::engine::{Call, Object, Op, Operand};
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
@@ -10,9 +10,9 @@ use crate::{Cpu, Result};
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
-/// What [`Backend`](crate::backend::Backend) has by types, with the same bits on the processor for any number of
-/// threads; on a GPU operands that are not there are sent for the call, and results stay there. Types are never
-/// converted: what does not fit is refused with both types named, and [`Matrix::cast`] converts.
+/// The operations of [`Backend`](crate::backend::Backend), bitwise the same on the CPU for any number of threads. On a
+/// GPU, operands in other memory are uploaded for the call, and results stay there. Types are never converted
+/// implicitly: a mismatch is an error that names both types, and [`Matrix::cast`] converts.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -31,7 +31,7 @@ use crate::{Cpu, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 impl Machine {
-    /// The result of an operation whose operands have the types of its operator.
+    /// The result of an operation, after checking that its operands have the operator's types.
     pub(super) fn run(&self, call: &Call<'_>) -> Result<Object> {
         call.op.check(call.a, call.b)?;
         self.note_call(call.op.name(), &[Some(call.a), call.b]);
@@ -40,7 +40,7 @@ impl Machine {
         }
         self.engine().run(call)
     }
-    /// Notes an operation, its operands and their forms, and the machine unless it is the processor.
+    /// Logs an operation, its operands and their storage forms, and the machine unless it is the CPU.
     pub(super) fn note_call(&self, op: &str, operands: &[Option<Operand<'_>>]) {
         note(|| {
             let operands: Vec<String> = operands.iter().flatten().map(Operand::described).collect();
@@ -48,24 +48,25 @@ impl Machine {
             format!("{op}{place}: {}", operands.join("; "))
         });
     }
-    /// Whether the matrix or vector is in its memory.
+    /// Whether the matrix or vector is in this machine's memory.
     #[must_use]
     pub fn holds<X: Collection>(&self, x: &X) -> bool {
         self.engine().holds(x.operand_of())
     }
-    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity
-    /// of ⊕; y has an entry where there is such a k.
+    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k where A and x both have an entry, in the order of A's row, e the
+    /// identity of ⊕; y has an entry if there is such a k.
     ///
-    /// Shapes: `a` m×k, `x` k, result m. ⊗ that looks at its place sees (i, k, 0). Cost: O(m + nnz(A)) time.
+    /// Shapes: `a` m×k, `x` k, result m. A positional ⊗ sees (i, k, 0). Cost: O(m + nnz(A)) time.
     /// # Errors
     /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and
     /// those of the machine.
     pub fn mxv(&self, ring: &Semiring, a: &Matrix, x: &Vector) -> Result<Vector> {
         self.run(&Call::binary(Op::Mxv(ring), a, x))?.try_into()
     }
-    /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise, k increasing.
+    /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k where x and A both have an entry, k increasing; y has an entry if
+    /// there is such a k.
     ///
-    /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: that of
+    /// Shapes: `x` k, `a` k×n, result n. A positional ⊗ sees (0, k, j). Cost: that of
     /// [`Backend::vxm`](crate::backend::Backend::vxm).
     /// # Errors
     /// As for [`mxv`](Self::mxv).
@@ -74,12 +75,12 @@ impl Machine {
     }
     /// c = a ∘ b where both have an entry; where one has, that entry. Matrices or vectors.
     ///
-    /// Shapes: all the same. Cost: O(m + nnz(A) + nnz(B)) time; rows that are not sorted are sorted first.
+    /// Shapes: all the same. Cost: O(m + nnz(A) + nnz(B)) time; unsorted rows are sorted first.
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Argument`] if the operator takes other types, or two, or gives another;
+    /// [`Error::Shape`]; [`Error::Argument`] if the operator takes other types, or is not on a single type;
     /// [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn ewise_add<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        X::made(self.run(&Call::binary(Op::EwiseAdd(op), a.operand_of(), b.operand_of()))?)
+        X::from_object(self.run(&Call::binary(Op::EwiseAdd(op), a.operand_of(), b.operand_of()))?)
     }
     /// c = a ∘ b where both have an entry. Matrices or vectors; their types and that of the result may differ.
     ///
@@ -87,37 +88,36 @@ impl Machine {
     /// # Errors
     /// As for [`ewise_add`](Self::ewise_add).
     pub fn ewise_mult<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        X::made(self.run(&Call::binary(Op::Pairs(Pairing::EwiseMult, op), a.operand_of(), b.operand_of()))?)
+        X::from_object(self.run(&Call::binary(Op::Pairs(Pairing::EwiseMult, op), a.operand_of(), b.operand_of()))?)
     }
     /// c = f(a), or f(a, s, i, j), where a has an entry; j is 0 for an entry of a vector.
     ///
-    /// Cost: O(nnz) time, O(m + nnz) if f reads places of a matrix.
+    /// Cost: O(nnz) time, O(m + nnz) for a positional f on a matrix.
     /// # Errors
-    /// [`Error::Argument`] if f takes another type, or reads a scalar that it does not have; [`Error::OutOfMemory`],
+    /// [`Error::Argument`] if f takes another type, or reads a scalar that is not set; [`Error::OutOfMemory`],
     /// [`Error::Cancelled`] and those of the machine.
     pub fn apply<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        X::made(self.run(&Call::unary(Op::Apply(op), a.operand_of()))?)
+        X::from_object(self.run(&Call::unary(Op::Apply(op), a.operand_of()))?)
     }
     /// The entries of a for which f(a, s, i, j) holds; rows sorted.
     ///
-    /// Cost: as [`apply`](Self::apply), and a byte for each entry.
+    /// Cost: as [`apply`](Self::apply), and one byte per entry.
     /// # Errors
     /// As for [`apply`](Self::apply); [`Error::Argument`] if f does not give bool.
     pub fn select<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        X::made(self.run(&Call::unary(Op::Select(op), a.operand_of()))?)
+        X::from_object(self.run(&Call::unary(Op::Select(op), a.operand_of()))?)
     }
     /// ⊕ over all entries; the identity if there are none.
     ///
-    /// On the processor the fold of [`Backend::reduce`](crate::backend::Backend::reduce), cut after every 16 384th
-    /// entry; on a GPU in an order of its own, the same in every run. Cost: O(nnz) time.
+    /// On the CPU the fold of [`Backend::reduce`](crate::backend::Backend::reduce), cut after every 16 384th entry; on
+    /// a GPU in an order of its own, the same in every run. Cost: O(nnz) time.
     /// # Errors
     /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the
     /// machine.
     pub fn reduce<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
         self.run(&Call::unary(Op::Reduce(monoid), a.operand_of()))?.try_into()
     }
-    /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored; y has an entry where
-    /// the row has one.
+    /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in storage order; y has an entry if the row is nonempty.
     ///
     /// Shapes: `a` m×n, result m. Cost: O(m + nnz) time.
     /// # Errors
@@ -125,7 +125,7 @@ impl Machine {
     pub fn reduce_rows(&self, monoid: &Monoid, a: &Matrix) -> Result<Vector> {
         self.run(&Call::unary(Op::ReduceRows(monoid), a))?.try_into()
     }
-    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B.
+    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for every entry of A and every entry of B.
     ///
     /// Shapes: `a` m×n, `b` p×q, result mp×nq. Cost: O(m·p + nnz(A)·nnz(B)) time.
     /// # Errors

@@ -13,12 +13,12 @@ use crate::algebra::{
 use crate::kernels::{CompiledMonoid, CompiledOp};
 use crate::{Error, Result};
 
-/// The name that a text is, if it is one word and no parameter.
+/// The text as a name, if it is a single word and not a parameter.
 fn name<'t>(text: &'t str, parameters: &[&str]) -> Option<&'t str> {
     name_in(text).filter(|name| !parameters.contains(name) && !["true", "false", "inf", "nan"].contains(name))
 }
 
-/// Refuses values of another type than what takes them.
+/// Rejects values of another type than the operator takes.
 pub(super) fn check(name: &'static str, what: &dyn fmt::Display, takes: Type, found: Type) -> Result<()> {
     if takes == found {
         return Ok(());
@@ -36,7 +36,7 @@ pub(super) fn check(name: &'static str, what: &dyn fmt::Display, takes: Type, fo
 /// assert_eq!(BinaryOp::new("less", Type::F64).unwrap_err().to_string().contains("f64 has plus"), true);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Made once and found again by its text, like a [`Semiring`](super::Semiring).
+/// Compiled once and cached by its text, like a [`Semiring`](super::Semiring).
 #[derive(Clone, Debug, PartialEq)]
 pub struct BinaryOp(Arc<CompiledOp>);
 
@@ -44,7 +44,7 @@ impl BinaryOp {
     /// The operator of this name ([`operators::BINARY`] lists them), or of this formula of `a` and `b`, over values of
     /// one type.
     /// # Errors
-    /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
+    /// [`Error::Unsupported`] for a name not defined on the type; [`Error::Formula`], which points at the position.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
         static KNOWN: Names<CompiledOp> = Names::new();
         let make = || {
@@ -55,7 +55,7 @@ impl BinaryOp {
         };
         KNOWN.get(text, [ty, ty], make).map(Self)
     }
-    /// The same for operands of different types, by a formula.
+    /// The operator of a formula with operands of different types.
     /// # Errors
     /// [`Error::Formula`].
     pub fn between(text: &str, a: Type, b: Type) -> Result<Self> {
@@ -65,11 +65,11 @@ impl BinaryOp {
     fn of_formula(text: &str, a: Type, b: Type) -> Result<CompiledOp> {
         Ok(CompiledOp::new(text.trim(), Formula::parse(text, &[("a", a), ("b", b)], None)?))
     }
-    /// The operator z = f(a, b) of a function of the caller's own, which messages call `name`. The processor alone can
-    /// run it: a GPU gives [`Error::Unsupported`], and takes the same as a formula.
+    /// The operator z = f(a, b) of the caller's function; `name` appears in messages. It runs only on the CPU: a GPU
+    /// returns [`Error::Unsupported`], but supports the same operator as a formula.
     ///
-    /// It depends on nothing but its operands, and any number of threads call it at a time. Equal are clones of one
-    /// operator. Cost: a call a value, through a pointer.
+    /// The function must be pure; threads call it concurrently. Clones of one operator are equal. Cost: one call per
+    /// value, through a pointer.
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring};
@@ -89,12 +89,12 @@ impl BinaryOp {
     pub fn from_fn<A: Value, B: Value, Z: Value>(name: &str, f: impl Fn(A, B) -> Z + Send + Sync + 'static) -> Self {
         match Self::from_host(HostCall::binary(name, f)) {
             Ok(op) => op,
-            Err(e) => unreachable!("it takes two operands: {e}"),
+            Err(e) => unreachable!("the function takes two operands: {e}"),
         }
     }
-    /// The same of a function of blocks of values, for types known at run time.
+    /// [`from_fn`](Self::from_fn) for a function on blocks of values, with types known at run time.
     /// # Errors
-    /// [`Error::Argument`] if it takes another number of operands than two.
+    /// [`Error::Argument`] if it does not take two operands.
     pub fn from_host(call: HostCall) -> Result<Self> {
         let &[a, b] = call.takes() else { return Err(arity(&call, "two, a and b")) };
         let name: Box<str> = call.name().into();
@@ -111,12 +111,12 @@ impl BinaryOp {
         let parameters = self.formula().parameters();
         (parameters[0].1, parameters[1].1)
     }
-    /// As data.
+    /// The operator's formula.
     #[must_use]
     pub fn formula(&self) -> &Formula {
         self.0.formula()
     }
-    /// With what runs it.
+    /// The compiled operator.
     pub(super) fn compiled(&self) -> &CompiledOp {
         &self.0
     }
@@ -135,10 +135,10 @@ impl BinaryOp {
         check("a", self, of_a, a.ty())?;
         check("b", self, of_b, b.ty())?;
         let blocks = Blocks::new(self.formula())?;
-        let mut made = Array::zeros(self.ty(), 1)?;
+        let mut result = Array::zeros(self.ty(), 1)?;
         let inputs = [Input::Values(a.slice()), Input::Values(b.slice())];
-        blocks.run(&inputs, &mut blocks.scratch()?, &mut made.slice_mut())?;
-        Scalar::only(made.slice())
+        blocks.run(&inputs, &mut blocks.scratch()?, &mut result.slice_mut())?;
+        Scalar::only(result.slice())
     }
     /// The operator x ↦ s ∘ x.
     /// # Errors
@@ -172,7 +172,7 @@ impl BinaryOp {
             .ok_or_else(|| Error::Argument { name: "operator", message: format!("{self} is no formula of a and b") })?;
         UnaryOp { op: Arc::new(CompiledOp::new(self.0.text(), op)), s: None }.with(s)
     }
-    /// As device code.
+    /// The operator as device code.
     #[cfg(feature = "cuda")]
     pub(super) fn printed(&self) -> &Arc<Printed> {
         self.0.printed()
@@ -185,24 +185,24 @@ impl fmt::Display for BinaryOp {
     }
 }
 
-/// The parameters of an operator of two values.
+/// The parameters of a binary operator.
 fn pair(a: Type, b: Type) -> [Parameter; 2] {
     [("a".into(), a), ("b".into(), b)]
 }
 
-/// The error of a function of another number of operands.
+/// The error of a function with the wrong number of operands.
 fn arity(call: &HostCall, wanted: &str) -> Error {
     let (name, found) = (call.name(), call.takes().len());
     Error::Argument { name: "call", message: format!("{name} takes {found} operands, the operator has {wanted}") }
 }
 
-/// The parameters of an operator of an entry.
+/// The parameters of an operator on entries.
 fn entry(a: Type, s: Type) -> [Parameter; 4] {
     [("a".into(), a), ("s".into(), s), ("i".into(), Type::U64), ("j".into(), Type::U64)]
 }
 
-/// z = f(a), or f(a, s, i, j): of an entry, its row i and column j, and a scalar s. It applies a function to entries,
-/// or, if it gives a truth value, selects some: `abs`, `a*a`, `a > 2`, `i < j`, `tril` with a scalar.
+/// z = f(a), or f(a, s, i, j) of an entry, its row i and column j, and a scalar s. It is applied to entries, or, if it
+/// gives a truth value, selects entries: `abs`, `a*a`, `a > 2`, `i < j`, `tril` with a scalar.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -216,7 +216,7 @@ fn entry(a: Type, s: Type) -> [Parameter; 4] {
 /// assert_eq!(lower.csr::<f64>().unwrap().values(), [3.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Made once and found again by its text, like a [`Semiring`](super::Semiring).
+/// Compiled once and cached by its text, like a [`Semiring`](super::Semiring).
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnaryOp {
     op: Arc<CompiledOp>,
@@ -224,10 +224,10 @@ pub struct UnaryOp {
 }
 
 impl UnaryOp {
-    /// The operator of this name ([`operators::UNARY`], and [`operators::PLACE`] and [`operators::VALUE`], which take a
-    /// scalar), or of this formula of `a`, `s`, `i` and `j`, over values of a type. In a formula s is of that type too.
+    /// The operator of this name ([`operators::UNARY`], or [`operators::PLACE`] and [`operators::VALUE`], which take a
+    /// scalar), or of this formula of `a`, `s`, `i` and `j`, over values of a type. In a formula s has that type too.
     /// # Errors
-    /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
+    /// [`Error::Unsupported`] for a name not defined on the type; [`Error::Formula`], which points at the position.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
         static KNOWN: Names<CompiledOp> = Names::new();
         let make = || match name(text, &["a", "s", "i", "j"]) {
@@ -252,7 +252,7 @@ impl UnaryOp {
             op.ok_or_else(|| Error::Argument { name: "operator", message: format!("{name} has other parameters") })?;
         Ok(CompiledOp::new(name, op))
     }
-    /// The same with a scalar of another type, by a formula.
+    /// The operator of a formula with a scalar of another type.
     /// # Errors
     /// [`Error::Formula`].
     pub fn between(text: &str, a: Type, s: Type) -> Result<Self> {
@@ -263,7 +263,7 @@ impl UnaryOp {
         let parameters = [("a", a), ("s", s), ("i", Type::U64), ("j", Type::U64)];
         Ok(CompiledOp::new(text.trim(), Formula::parse(text, &parameters, None)?))
     }
-    /// The operator z = f(a) of a function of the caller's own, as [`BinaryOp::from_fn`].
+    /// The operator z = f(a) of the caller's function, as [`BinaryOp::from_fn`].
     ///
     /// ```
     /// use sparring::runtime::{Machine, UnaryOp, Vector};
@@ -276,7 +276,7 @@ impl UnaryOp {
     pub fn from_fn<A: Value, Z: Value>(name: &str, f: impl Fn(A) -> Z + Send + Sync + 'static) -> Self {
         Self::of_host(HostCall::unary(name, f))
     }
-    /// The operator z = f(a, i, j, s): of an entry, its row, its column (0 in a vector) and a scalar, which it gets by
+    /// The operator z = f(a, i, j, s) of an entry, its row, its column (0 in a vector) and a scalar, which is set by
     /// [`with`](Self::with).
     pub fn from_index_fn<A: Value, S: Value, Z: Value>(
         name: &str,
@@ -287,12 +287,13 @@ impl UnaryOp {
     fn of_host(call: HostCall) -> Self {
         match Self::from_host(call) {
             Ok(op) => op,
-            Err(e) => unreachable!("it takes an entry, or also its place and a scalar: {e}"),
+            Err(e) => unreachable!("the function takes an entry, or also its position and a scalar: {e}"),
         }
     }
-    /// The same of a function of blocks of values, for types known at run time: of `a`, or of `a`, `i`, `j` and `s`.
+    /// [`from_fn`](Self::from_fn) for a function on blocks of values, with types known at run time: of `a`, or of `a`,
+    /// `i`, `j` and `s`.
     /// # Errors
-    /// [`Error::Argument`] if it takes others; i and j are u64.
+    /// [`Error::Argument`] if it takes other operands; i and j are u64.
     pub fn from_host(call: HostCall) -> Result<Self> {
         let (a, s) = match *call.takes() {
             [a] => (a, a),
@@ -304,7 +305,7 @@ impl UnaryOp {
         let op = CompiledOp::new(&name, Formula::of_host(call, &entry(a, s), operands)?);
         Ok(Self { op: Arc::new(op), s: None })
     }
-    /// The same with this scalar.
+    /// The operator with this scalar.
     /// # Errors
     /// [`Error::Argument`] if it is of another type than s; the message names both.
     pub fn with(&self, s: impl Into<Scalar>) -> Result<Self> {
@@ -321,12 +322,12 @@ impl UnaryOp {
     pub fn ty(&self) -> Type {
         self.op.ty()
     }
-    /// Type of the entries that it takes.
+    /// Type of the entries.
     #[must_use]
     pub fn takes(&self) -> Type {
         self.formula().parameters()[0].1
     }
-    /// This operator for a block of a matrix that begins at (i, j): places that it looks at are those of the whole.
+    /// The operator for a block of a matrix that begins at (i, j): it sees positions in the whole matrix.
     #[must_use]
     pub fn shifted(&self, [i, j]: [u64; 2]) -> Self {
         let formula = self.formula().shifted(&[("i", i), ("j", j)]);
@@ -335,29 +336,26 @@ impl UnaryOp {
         }
         Self { op: Arc::new(CompiledOp::new(&format!("{self}, at {:?}", [i, j]), formula)), s: self.s.clone() }
     }
-    /// Type of the scalar that it takes, if it reads one.
+    /// Type of the scalar, if it reads one.
     #[must_use]
     pub fn takes_scalar(&self) -> Option<Type> {
         self.formula().reads("s").then_some(self.formula().parameters()[1].1)
     }
-    /// As data: parameters `a`, `s`, `i`, `j`.
+    /// The operator's formula, with parameters `a`, `s`, `i`, `j`.
     #[must_use]
     pub fn formula(&self) -> &Formula {
         self.op.formula()
     }
-    /// With what runs it.
+    /// The compiled operator.
     pub(super) fn compiled(&self) -> &CompiledOp {
         &self.op
     }
-    /// The scalar; any value if it reads none.
+    /// The scalar; a placeholder if it reads none.
     pub(super) fn scalar(&self) -> Result<&Constant> {
         let scalar = self.s.as_ref().map(Scalar::constant).or(self.op.unread_scalar());
-        scalar.ok_or_else(|| Error::Argument {
-            name: "s",
-            message: format!("{self} reads a scalar: give it one by `with`"),
-        })
+        scalar.ok_or_else(|| Error::Argument { name: "s", message: format!("{self} reads a scalar: set it by `with`") })
     }
-    /// As device code: of an entry alone if it reads nothing else.
+    /// The operator as device code, a function of an entry alone if it reads nothing else.
     #[cfg(feature = "cuda")]
     pub(super) fn printed(&self) -> (&Arc<Printed>, bool) {
         match self.op.printed_of_entry() {
@@ -365,7 +363,7 @@ impl UnaryOp {
             None => (self.op.printed_at(), true),
         }
     }
-    /// As device code of an entry, a scalar and a place.
+    /// The operator as device code, a function of an entry, a scalar and a position.
     #[cfg(feature = "cuda")]
     pub(super) fn printed_at(&self) -> &Arc<Printed> {
         self.op.printed_at()
@@ -387,22 +385,22 @@ impl fmt::Display for UnaryOp {
 /// assert_eq!((most.ty(), most.identity()), (Type::I8, Scalar::from(i8::MIN)));
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Made once and found again by its text, like a [`Semiring`](super::Semiring).
+/// Compiled once and cached by its text, like a [`Semiring`](super::Semiring).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monoid(Arc<CompiledMonoid>);
 
 impl Monoid {
     /// The monoid of this name or formula; see [`MonoidFormula::parse`].
     /// # Errors
-    /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place;
-    /// [`Error::Argument`] if it is no monoid, with the values that show it.
+    /// [`Error::Unsupported`] for a name not defined on the type; [`Error::Formula`], which points at the position;
+    /// [`Error::Argument`] if it is no monoid, with a counterexample.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
         static KNOWN: Names<CompiledMonoid> = Names::new();
         let make = || Ok(CompiledMonoid::new(text.trim(), MonoidFormula::parse(text, ty)?));
         KNOWN.get(text, [ty, ty], make).map(Self)
     }
-    /// The monoid of an operator and its identity; of a function of the caller's own too
-    /// ([`from_fn`](BinaryOp::from_fn)), whose laws are not tried.
+    /// The monoid of an operator and its identity. The laws of the caller's functions ([`from_fn`](BinaryOp::from_fn))
+    /// are not tested.
     ///
     /// ```
     /// use sparring::algebra::Type;
@@ -414,14 +412,14 @@ impl Monoid {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Argument`] if the operator takes and gives different types, the identity is of another, or it is no
-    /// monoid, with the values that show it.
+    /// [`Error::Argument`] if the operator takes and gives different types, the identity is of another type, or it is
+    /// no monoid, with a counterexample.
     pub fn of(op: &BinaryOp, identity: impl Into<Scalar>) -> Result<Self> {
         let formula = MonoidFormula::with_identity(op.formula(), identity.into().constant().clone())?;
         let text = formula.name().unwrap_or(op.0.text());
         Ok(Self(Arc::new(CompiledMonoid::new(text, formula))))
     }
-    /// One whose laws hold.
+    /// A monoid whose laws are known to hold.
     pub(super) fn of_formula(formula: MonoidFormula) -> Self {
         let text = formula.name().map_or_else(|| formula.op().to_string(), Into::into);
         Self(Arc::new(CompiledMonoid::new(&text, formula)))
@@ -436,21 +434,21 @@ impl Monoid {
     pub fn identity(&self) -> Scalar {
         Scalar::of(self.formula().identity().clone())
     }
-    /// ⊕ by itself.
+    /// The operator ⊕.
     #[must_use]
     pub fn op(&self) -> BinaryOp {
         BinaryOp(Arc::new(CompiledOp::new(self.0.text(), self.formula().op().clone())))
     }
-    /// As data.
+    /// The monoid's formula.
     #[must_use]
     pub fn formula(&self) -> &MonoidFormula {
         self.0.formula()
     }
-    /// With what runs it.
+    /// The compiled monoid.
     pub(super) fn compiled(&self) -> &CompiledMonoid {
         &self.0
     }
-    /// As device code.
+    /// The monoid as device code.
     #[cfg(feature = "cuda")]
     pub(super) fn printed(&self) -> &Arc<Printed> {
         self.0.printed()

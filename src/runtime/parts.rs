@@ -1,4 +1,4 @@
-//! Matrices and vectors of parts, and parts of them: blocks, other sizes, single entries.
+//! Block matrices, splitting, resizing, and edits of single entries.
 
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ use crate::sparse::{Combine, MaskSpec, VectorPattern};
 use crate::{Error, Index, Result};
 
 impl Machine {
-    /// The block matrix of these rows of blocks, each row as many as the others (`GxB_Matrix_concat`). Blocks of one row
-    /// have the same number of rows, those of one column the same number of columns. The result is on this machine.
+    /// The block matrix of these rows of blocks, all with the same number of blocks (`GxB_Matrix_concat`). Blocks of
+    /// one row have the same number of rows, those of one column the same number of columns. The result is on this
+    /// machine.
     ///
     /// Cost: O(entries + rows).
     /// ```
@@ -28,21 +29,21 @@ impl Machine {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Shape`] for blocks that do not fit, [`Error::Argument`] for other types or no blocks;
+    /// [`Error::Shape`] for nonconforming blocks, [`Error::Argument`] for other types or no blocks;
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`] and those of the machine.
     pub fn concat(&self, blocks: &[&[&Matrix]]) -> Result<Matrix> {
         let shape = block_shape(blocks)?;
-        if let Some(made) = self.engine().concat(blocks, shape) {
-            return made;
+        if let Some(result) = self.engine().concat(blocks, shape) {
+            return result;
         }
         let current = Threads::current();
         let threads = self.engine().threads().unwrap_or(&current);
         let all: Vec<Option<Operand<'_>>> = blocks.iter().flat_map(|row| row.iter()).map(|&a| Some(a.into())).collect();
         self.note_call("concat", &all);
-        let made = concat(threads, &here(threads, blocks)?, shape)?;
-        self.upload(&made)
+        let result = concat(threads, &here(threads, blocks)?, shape)?;
+        self.upload(&result)
     }
-    /// The blocks of so many rows and columns (`GxB_Matrix_split`).
+    /// The blocks with these numbers of rows and columns (`GxB_Matrix_split`).
     /// # Errors
     /// [`Error::Argument`] unless the numbers add up to the shape; those of the machine.
     pub fn split(&self, a: &Matrix, nrows: &[usize], ncols: &[usize]) -> Result<Vec<Vec<Matrix>>> {
@@ -50,7 +51,7 @@ impl Machine {
         let block = |rows, cols| self.run(&Call::unary(Op::Extract(rows, cols), a))?.try_into();
         rows.iter().map(|rows| cols.iter().map(|cols| block(rows, cols)).collect()).collect()
     }
-    /// The matrix with another number of rows and columns: entries outside are gone, new places have none
+    /// The matrix resized: entries outside the new shape are dropped, new positions are empty
     /// (`GrB_Matrix_resize`).
     ///
     /// Cost: O(entries + rows).
@@ -59,19 +60,19 @@ impl Machine {
     pub fn resize(&self, a: &Matrix, nrows: usize, ncols: usize) -> Result<Matrix> {
         let (m, n) = a.shape();
         let (rows, cols) = (IndexList::from(0..m.min(nrows)), IndexList::from(0..n.min(ncols)));
-        let mut made = a.clone();
+        let mut resized = a.clone();
         if nrows < m || ncols < n {
-            made = self.run(&Call::unary(Op::Extract(&rows, &cols), &made))?.try_into()?;
+            resized = self.run(&Call::unary(Op::Extract(&rows, &cols), &resized))?.try_into()?;
         }
         if ncols > u32::MAX_LEN {
             return Err(Error::IndexOverflow { what: "columns", needed: ncols as u128, max: u32::MAX_LEN as u128 });
         }
         if nrows > m || ncols > n {
-            made = self.run(&Call::unary(Op::Place(&rows, &cols, (nrows, ncols)), &made))?.try_into()?;
+            resized = self.run(&Call::unary(Op::Place(&rows, &cols, (nrows, ncols)), &resized))?.try_into()?;
         }
-        Ok(made)
+        Ok(resized)
     }
-    /// The vector with another number of places, likewise.
+    /// The vector resized: entries beyond the new length are dropped.
     /// # Errors
     /// As for [`resize`](Self::resize).
     pub fn resize_vector(&self, x: &Vector, len: usize) -> Result<Vector> {
@@ -83,13 +84,13 @@ impl Machine {
     }
 }
 
-/// The blocks in this memory, their rows sorted.
+/// The blocks in host memory, with sorted rows.
 fn here(threads: &Threads, blocks: &[&[&Matrix]]) -> Result<Vec<Vec<Matrix>>> {
     let block = |a: &&Matrix| a.download()?.sorted(threads);
     blocks.iter().map(|row| row.iter().map(block).collect()).collect()
 }
 
-/// Rows, columns and entries of a block matrix, whose blocks are of one type.
+/// Rows, columns and entries of a block matrix; checks that its blocks are of one type.
 fn block_shape(blocks: &[&[&Matrix]]) -> Result<(usize, usize, usize)> {
     let of_all = |row: &&[&Matrix]| row.iter().map(|a| (a.shape(), a.nnz())).collect();
     let shape = concat_shape::<u32>(&blocks.iter().map(of_all).collect::<Vec<_>>())?;
@@ -110,13 +111,14 @@ fn concat(threads: &Threads, blocks: &[Vec<Matrix>], shape: (usize, usize, usize
 }
 
 impl Vector {
-    /// Gives a place the value (`GrB_Vector_setElement`). The vector is in the processor's memory.
+    /// Sets the entry at an index (`GrB_Vector_setElement`). The vector is in host memory.
     ///
     /// Cost: that of a write of one entry, amortized.
     /// # Errors
-    /// [`Error::Argument`] for a place outside, a value of another type, a vector on a GPU; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] for an index out of range, a value of another type, a vector on a GPU;
+    /// [`Error::OutOfMemory`].
     pub fn set(&mut self, i: usize, x: impl Into<Scalar>) -> Result<()> {
-        self.check_place(i)?;
+        self.check_index(i)?;
         let x = x.into();
         if x.ty() != self.ty() {
             let message = format!("it is {}, the vector's values are {}", x.ty(), self.ty());
@@ -125,22 +127,22 @@ impl Vector {
         let one = Self::constant_at(&x, &(i..i + 1).into(), self.len())?;
         self.put(&Threads::current(), &one, None::<&Combine<'_>>)
     }
-    /// Removes the entry at a place, if there is one (`GrB_Vector_removeElement`).
+    /// Removes the entry at an index, if it exists (`GrB_Vector_removeElement`).
     /// # Errors
     /// As for [`set`](Self::set).
     pub fn remove(&mut self, i: usize) -> Result<()> {
-        self.check_place(i)?;
+        self.check_index(i)?;
         let one = VectorPattern::list(self.len(), vec![u32::cast(i)]);
         self.retain(MaskSpec::new(&one, true))
     }
-    fn check_place(&self, i: usize) -> Result<()> {
+    fn check_index(&self, i: usize) -> Result<()> {
         if i < self.len() {
             return Ok(());
         }
         Err(Error::Argument { name: "i", message: format!("{i} is not below {}", self.len()) })
     }
-    /// Of `len` places with these entries, in any order; those of one place are joined by `dup` in the order given, or
-    /// are an error without it (`GrB_Vector_build`).
+    /// The vector of length `len` with these entries, in any order. Duplicates are combined by `dup` in the given
+    /// order, or are an error without it (`GrB_Vector_build`).
     /// # Errors
     /// [`Error::ListIndex`]; [`Error::RepeatedIndex`] without `dup`; [`Error::Argument`] if it is on another type;
     /// [`Error::Length`], [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
@@ -160,27 +162,27 @@ impl Vector {
             Some(dup) => {
                 let (a, b) = dup.takes();
                 [a, b, dup.ty()].iter().try_for_each(|&takes| check("values", dup, takes, full.ty()))?;
-                by_formula::fold_places(threads, view, &list, len, dup.compiled())?
+                by_formula::scatter_fold(threads, view, &list, len, dup.compiled())?
             }
         })
     }
 }
 
 impl Vector {
-    /// The matrix of one column that it is.
+    /// The vector as a matrix of one column.
     ///
-    /// Cost: O(places), of a vector on a GPU that of downloading it; the matrix is in the processor's memory.
+    /// Cost: O(length), plus the download of a vector on a GPU; the matrix is in host memory.
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs; those of the machine.
     pub fn to_column(&self) -> Result<Matrix> {
-        Matrix::from_places((self.len(), 1), &self.download()?)
+        Matrix::from_row_major((self.len(), 1), &self.download()?)
     }
 }
 
 impl Matrix {
-    /// The vector that a matrix of one row or one column is.
+    /// The matrix of one row or one column as a vector.
     ///
-    /// Cost: O(rows + entries), of a matrix on a GPU that of downloading it; the vector is in the processor's memory.
+    /// Cost: O(rows + entries), plus the download of a matrix on a GPU; the vector is in host memory.
     /// # Errors
     /// [`Error::Argument`] for a matrix of more rows and columns, with the shape; [`Error::OutOfMemory`] and those of
     /// the machine.

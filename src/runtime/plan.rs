@@ -12,43 +12,43 @@ use crate::{Error, Result};
 /// The structure of C = A·B, on the machine that made it.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    /// On the processor.
+    /// On the CPU.
     Host(spgemm::Plan),
     /// On a GPU.
     #[cfg(feature = "cuda")]
     Device(device::Plan),
-    /// On a machine of another crate.
+    /// On an engine of another crate.
     Remote(Arc<dyn RemotePlan>),
 }
 
-/// The structure of a product that an engine outside of this crate made.
+/// The structure of a product, as made by an engine of another crate.
 pub trait RemotePlan: Any + Debug + Send + Sync {
     /// Name of the engine.
     fn engine(&self) -> String;
-    /// As any type, for its engine to know again.
+    /// For downcasting by its engine.
     fn as_any(&self) -> &dyn Any;
     /// Rows and columns of C.
     fn shape(&self) -> (usize, usize);
-    /// What was chosen, and why.
+    /// The choices and their reasons.
     fn explain(&self) -> String;
-    /// Figures of the product.
+    /// Statistics of the product.
     fn stats(&self) -> Stats;
 }
 
-/// Figures of a product, as far as they were counted.
+/// Statistics of a product, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stats {
     /// Multiplications.
     pub flops: u64,
-    /// Most multiplications in a row.
+    /// Maximum multiplications in a row.
     pub max_row_flops: u64,
     /// Longest row of C; not on a GPU.
     pub max_row_nnz: Option<usize>,
     /// Entries of C.
     pub nnz: usize,
-    /// Multiplications left after compression over those before.
+    /// Compression factor: multiplications after compression over those before.
     pub cf: Option<f64>,
-    /// Largest row bound after compression over that before.
+    /// Compression factor of the maximum row bound.
     pub cmrf: Option<f64>,
 }
 
@@ -83,7 +83,7 @@ impl Plan {
             Self::Remote(plan) => plan.shape(),
         }
     }
-    /// What was chosen, and why.
+    /// The choices and their reasons.
     #[must_use]
     pub fn explain(&self) -> String {
         match self {
@@ -93,7 +93,7 @@ impl Plan {
             Self::Remote(plan) => plan.explain(),
         }
     }
-    /// Figures of the product.
+    /// Statistics of the product.
     #[must_use]
     pub fn stats(&self) -> Stats {
         match self {

@@ -1,8 +1,8 @@
-//! C⟨M⟩ = A ⊕.⊗ B for one use, by whatever takes least time.
+//! C⟨M⟩ = A ⊕.⊗ B for a single use, by the fastest algorithm.
 
 use super::matrix::Matrix;
 use super::plan::Plan;
-use crate::spgemm::Made;
+use crate::spgemm::MxmInfo;
 
 /// A product, and how it was computed.
 #[derive(Clone, Debug)]
@@ -13,14 +13,14 @@ pub struct Product {
 
 #[derive(Clone, Debug)]
 enum How {
-    Made(Made),
-    /// By an engine that has the two phases alone.
+    OnePass(MxmInfo),
+    /// By the two phases of an engine without one-pass products.
     Planned(Plan),
 }
 
 impl Product {
-    pub(super) fn made(matrix: Matrix, how: Made) -> Self {
-        Self { matrix, how: How::Made(how) }
+    pub(super) fn one_pass(matrix: Matrix, how: MxmInfo) -> Self {
+        Self { matrix, how: How::OnePass(how) }
     }
     pub(super) fn planned(matrix: Matrix, plan: Plan) -> Self {
         Self { matrix, how: How::Planned(plan) }
@@ -30,24 +30,24 @@ impl Product {
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
-    /// The result by itself.
+    /// The result without its history.
     #[must_use]
     pub fn into_matrix(self) -> Matrix {
         self.matrix
     }
-    /// Multiplications, those outside of the mask included.
+    /// Multiplications, including those outside the mask.
     #[must_use]
     pub fn flops(&self) -> u64 {
         match &self.how {
-            How::Made(made) => made.flops,
+            How::OnePass(info) => info.flops,
             How::Planned(plan) => plan.flops(),
         }
     }
-    /// What was chosen, and why.
+    /// The choices and their reasons.
     #[must_use]
     pub fn explain(&self) -> String {
         match &self.how {
-            How::Made(made) => made.explain(),
+            How::OnePass(info) => info.explain(),
             How::Planned(plan) => plan.explain(),
         }
     }

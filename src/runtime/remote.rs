@@ -1,4 +1,4 @@
-//! What an engine other than the processor's holds in its memory.
+//! Objects in the memory of an engine other than the CPU.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,28 +11,28 @@ use crate::{Error, Result};
 pub trait Remote: Any + Debug + Send + Sync {
     /// Name of the engine.
     fn engine(&self) -> String;
-    /// As any type, for its engine to know again.
+    /// For downcasting by its engine.
     fn as_any(&self) -> &dyn Any;
-    /// The same, for its engine to write.
+    /// For downcasting by its engine, to write.
     fn as_any_mut(&mut self) -> &mut dyn Any;
-    /// Another name for the same object.
+    /// Another handle to the same object.
     fn another(&self) -> Box<dyn Remote>;
     /// Whether both share their memory.
     fn is(&self, other: &dyn Remote) -> bool;
     /// Type of the values.
     fn ty(&self) -> Type;
-    /// Rows and columns; places and 1 of a vector.
+    /// Rows and columns; length and 1 for a vector.
     fn shape(&self) -> (usize, usize);
-    /// Entries, which the engine may have to count.
+    /// Number of entries, which the engine may have to count.
     /// # Errors
     /// Those of the engine.
     fn nnz(&self) -> Result<usize>;
-    /// A copy in the processor's memory: a [`Matrix`](super::Matrix) or a [`Vector`](super::Vector), as this is.
+    /// A copy in host memory: a [`Matrix`](super::Matrix) or a [`Vector`](super::Vector), as this is.
     /// # Errors
     /// Those of the engine.
     fn download(&self) -> Result<Box<dyn Any>>;
-    /// The values of a vector as an index list that stays where they are; `None` if they are to be brought here, to be
-    /// looked at.
+    /// The values of a vector as an index list in the engine's memory; `None` if they must be downloaded and validated
+    /// instead.
     /// # Errors
     /// Those of the engine.
     fn index_list(&self) -> Result<Option<IndexList>>;
@@ -44,7 +44,7 @@ impl Clone for Box<dyn Remote> {
     }
 }
 
-/// The error of what is to be read in the processor's memory and is not there.
+/// The error of an object that must be in host memory and is not.
 pub(super) fn elsewhere(name: &'static str) -> Error {
     Error::Argument { name, message: "it is on a GPU or another machine; download it".into() }
 }

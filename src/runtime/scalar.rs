@@ -7,8 +7,8 @@ use crate::algebra::{Constant, Formula, Type, Value};
 use crate::kernels::with_type;
 use crate::{Error, Result};
 
-/// One value, of a type known at run time. Equal are values of one type with the same bits: −0 is not 0, and a NaN is
-/// itself.
+/// A value of a type known at run time. Scalars are equal if they have one type and the same bits: −0 is not 0, and a
+/// NaN equals itself.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -30,13 +30,13 @@ impl<T: Value> From<T> for Scalar {
 }
 
 impl Scalar {
-    /// The value that the text says: a number, `inf`, `nan`, `true`, `false`, `complex_f64(1, 2)`.
+    /// The value of a literal: a number, `inf`, `nan`, `true`, `false`, `complex_f64(1, 2)`.
     /// # Errors
-    /// [`Error::Formula`] if the text says none of this type; it points at the place.
+    /// [`Error::Formula`] if the text is no literal of this type; it points at the position.
     pub fn parse(text: &str, ty: Type) -> Result<Self> {
         let constant = Formula::parse(text, &[], Some(ty))?.constant();
         constant.map(Self).ok_or_else(|| {
-            let message = "expected a number, which nothing is computed for".to_string();
+            let message = "expected a literal number, not an expression".to_string();
             Error::Formula { text: text.to_string(), at: 0, message }
         })
     }
@@ -50,9 +50,9 @@ impl Scalar {
     pub fn get<T: Value>(&self) -> Option<T> {
         self.0.get()
     }
-    /// As a value of another type, by the rules of [`Matrix::cast`](super::Matrix::cast).
+    /// The value converted to another type, by the rules of [`Matrix::cast`](super::Matrix::cast).
     /// # Errors
-    /// [`Error::Unsupported`] for structs, and from complex numbers to others.
+    /// [`Error::Unsupported`] for structs, and from complex to real types.
     pub fn cast(&self, ty: Type) -> Result<Self> {
         if ty == self.ty() {
             return Ok(self.clone());
@@ -64,7 +64,8 @@ impl Scalar {
     /// [`Error::Unsupported`] if there is none, and for structs.
     pub fn only(values: crate::algebra::Slice<'_>) -> Result<Self> {
         let ty = values.ty();
-        let none = || Error::Unsupported { what: format!("a scalar of {ty}"), why: "its value is a number".into() };
+        let none =
+            || Error::Unsupported { what: format!("a scalar of {ty}"), why: "only numbers are supported".into() };
         with_type!(ty, T => values.get::<T>().and_then(|x| x.first()).map(|&x| Self::from(x)).ok_or_else(none), Err(none()))
     }
     /// The value as an array of one.
@@ -72,11 +73,11 @@ impl Scalar {
     pub fn slice(&self) -> crate::algebra::Slice<'_> {
         self.0.slice()
     }
-    /// This value.
+    /// The scalar of a constant.
     pub(super) fn of(value: Constant) -> Self {
         Self(value)
     }
-    /// As the machines take it.
+    /// As a constant for engines.
     pub(super) fn constant(&self) -> &Constant {
         &self.0
     }

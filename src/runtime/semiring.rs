@@ -13,25 +13,24 @@ use crate::kernels::CompiledRing;
 
 /// A semiring for matrices of given types: `min_plus`, or `min, a + 2*b`.
 ///
-/// It is a handle of a value that is made once: cloning it counts, and [`new`](Self::new) finds a text again that it
-/// has seen, among the last 512 at least. What runs it, on the processor or a GPU, is made by the first call that needs
-/// it, and serves all threads.
+/// It is a shared handle: cloning it is cheap, and [`new`](Self::new) caches semirings by their text, at least the last
+/// 512. The code that runs it, on the CPU or a GPU, is compiled by the first call that needs it and serves all threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Semiring(Arc<CompiledRing>);
 
 impl Semiring {
     /// The semiring of this name, or of this formula, over values of one type.
     ///
-    /// A name is that of a monoid and of an operator, joined by `_`: all pairs that the type has exist. A formula is ⊕,
+    /// A name joins those of a monoid and of an operator by `_`; every pair defined on the type exists. A formula is ⊕,
     /// a comma, ⊗; see [`RingFormula::parse`].
     /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) for a name that the type does not have;
-    /// [`Error::Formula`](crate::Error::Formula), which points at the place;
-    /// [`Error::Argument`](crate::Error::Argument) if ⊕ is no monoid, with the values that show it.
+    /// [`Error::Unsupported`](crate::Error::Unsupported) for a name not defined on the type;
+    /// [`Error::Formula`](crate::Error::Formula), which points at the position;
+    /// [`Error::Argument`](crate::Error::Argument) if ⊕ is no monoid, with a counterexample.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
         Self::between(text, ty, ty)
     }
-    /// The same for A and B of different types, by a formula.
+    /// The semiring of a formula for A and B of different types.
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn between(text: &str, a: Type, b: Type) -> Result<Self> {
@@ -39,7 +38,7 @@ impl Semiring {
         let make = || Ok(CompiledRing::new(text.trim(), RingFormula::parse(text, a, b)?));
         KNOWN.get(text, [a, b], make).map(Self)
     }
-    /// The semiring of a monoid and an operator that gives its type; of functions of the caller's own too
+    /// The semiring of a monoid and an operator that gives its type; they may be the caller's functions
     /// ([`BinaryOp::from_fn`]).
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if ⊗ gives another type than ⊕ takes.
@@ -53,12 +52,12 @@ impl Semiring {
     pub fn ty(&self) -> Type {
         self.0.ty()
     }
-    /// ⊕ by itself.
+    /// The monoid ⊕.
     #[must_use]
     pub fn add(&self) -> Monoid {
         Monoid::of_formula(self.formula().add().clone())
     }
-    /// As data.
+    /// The semiring's formula.
     #[must_use]
     pub fn formula(&self) -> &RingFormula {
         self.0.formula()
@@ -81,8 +80,8 @@ impl Semiring {
     pub fn transposed(&self) -> Self {
         Self(self.0.transposed())
     }
-    /// This semiring for blocks of A and B that begin at (i, k) and (k, j): places that ⊗ looks at are those of the whole.
-    /// It is itself where ⊗ looks at none.
+    /// The semiring for blocks of A and B that begin at (i, k) and (k, j): a positional ⊗ sees positions in the whole
+    /// matrices. Unchanged if ⊗ is not positional.
     #[must_use]
     pub fn shifted(&self, by: [u64; 3]) -> Self {
         let formula = self.formula().shifted(by);
@@ -91,16 +90,16 @@ impl Semiring {
         }
         Self(Arc::new(CompiledRing::new(&format!("{self}, at {by:?}"), formula)))
     }
-    /// The name of a function that runs on the processor alone, if ⊕ or ⊗ is one.
+    /// The name of a host function that ⊕ or ⊗ calls, if any.
     #[cfg(feature = "cuda")]
     pub(super) fn host_function(&self) -> Option<&str> {
         self.formula().add().op().host_function().or_else(|| self.formula().mul().host_function())
     }
-    /// With what runs it.
+    /// The compiled semiring.
     pub(super) fn compiled(&self) -> &CompiledRing {
         &self.0
     }
-    /// As device code.
+    /// The semiring as device code.
     #[cfg(feature = "cuda")]
     pub(super) fn printed(&self) -> &Arc<Printed> {
         self.0.printed()

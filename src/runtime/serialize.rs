@@ -1,4 +1,4 @@
-//! Matrices and vectors of types known at run time as bytes, in the format of
+//! Serialization of matrices and vectors of types known at run time, in the format of
 //! [`Csr::serialize`](crate::Csr::serialize).
 
 use std::io::{Read, Write};
@@ -10,12 +10,12 @@ use crate::sparse::{SerializedMatrix, SerializedVector};
 use crate::{Error, Result};
 
 fn unknown(ty: Type) -> Error {
-    Error::Unsupported { what: format!("serialized values of {ty}"), why: "they are numbers".into() }
+    Error::Unsupported { what: format!("serialized values of {ty}"), why: "only numbers are supported".into() }
 }
 
 impl Matrix {
-    /// Writes the matrix as bytes, in the format of [`Csr::serialize`](crate::Csr::serialize), which names the type; one on
-    /// a GPU is downloaded first.
+    /// Serializes the matrix, in the format of [`Csr::serialize`](crate::Csr::serialize), which records the type;
+    /// downloads a matrix on a GPU first.
     /// ```
     /// use sparring::{Csr, runtime::Matrix};
     /// let a = Matrix::from(Csr::<i8>::new(1, 3, vec![0, 2], vec![0, 2], vec![-4, 5])?);
@@ -32,29 +32,29 @@ impl Matrix {
     pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
         self.download()?.write_to(to)
     }
-    /// Reads what [`serialize`](Self::serialize) wrote, whatever the type of its values, up to its end and no further.
+    /// Reads the output of [`serialize`](Self::serialize), with values of any type, up to its end and no further.
     /// # Errors
     /// Those of [`Csr::deserialize`](crate::Csr::deserialize).
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
-        made(SerializedMatrix::<u32>::read(from)?)
+        to_matrix(SerializedMatrix::<u32>::read(from)?)
     }
 }
 
-/// The matrix of what was read, or is empty.
-pub(super) fn made(parts: SerializedMatrix<u32>) -> Result<Matrix> {
+/// The matrix of deserialized parts, possibly empty.
+pub(super) fn to_matrix(parts: SerializedMatrix<u32>) -> Result<Matrix> {
     let ty = parts.values.ty();
     with_type!(ty, T => Ok(parts.typed::<T>()?.into()), Err(unknown(ty)))
 }
 
 impl Vector {
-    /// Writes the vector as bytes, in the format of [`Vector::serialize`](crate::Vector::serialize); one on a GPU is
-    /// downloaded first.
+    /// Serializes the vector, in the format of [`Vector::serialize`](crate::Vector::serialize); downloads a vector on a
+    /// GPU first.
     /// # Errors
     /// Those of [`Vector::serialize`](crate::Vector::serialize) and of the machine.
     pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
         self.download()?.write_to(to)
     }
-    /// Reads what [`serialize`](Self::serialize) wrote, whatever the type of its values, up to its end and no further.
+    /// Reads the output of [`serialize`](Self::serialize), with values of any type, up to its end and no further.
     /// # Errors
     /// Those of [`Vector::deserialize`](crate::Vector::deserialize).
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {

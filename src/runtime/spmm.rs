@@ -1,4 +1,4 @@
-//! Y ⊙= A ⊕.⊗ X, X and Y dense arrays of a type known at run time.
+//! Y ⊙= A ⊕.⊗ X for dense arrays X and Y of a type known at run time.
 
 use super::engine::{Call, Engine, Op};
 use super::operator::check;
@@ -8,7 +8,7 @@ use crate::ops::by_formula::{join_dense, mxv_dense, mxv_of_entries};
 use crate::par::{Storage, Threads, explained, note};
 use crate::{Error, Pattern, Result};
 
-/// A ⊕.⊗ X about to be computed: a sparse matrix times a dense one, by name. Its result is dense, so there is no mask.
+/// A pending product A ⊕.⊗ X of a sparse matrix and a dense one. The result is dense, so it takes no mask.
 #[must_use = "nothing is computed before eval() or into()"]
 #[derive(Clone, Debug)]
 pub struct Spmm<'m> {
@@ -22,12 +22,12 @@ pub struct Spmm<'m> {
 }
 
 impl Machine {
-    /// `Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …` over the entries of row i in the order in which they are stored, e the
-    /// identity of ⊕: [`Backend::spmm`](crate::backend::Backend::spmm), with the same bits, for types known at run time
-    /// only. `x` is row-major and has `columns` columns, as the result.
+    /// `Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …` over the entries of row i in storage order, e the identity of ⊕: bitwise
+    /// [`Backend::spmm`](crate::backend::Backend::spmm), for types known only at run time. `x` and the result are
+    /// row-major with `columns` columns.
     ///
-    /// Shapes: `a` m×k, `x` k×n, result m×n. A row of A without entries gives a row of e. Cost: O(n·(m + nnz)) time,
-    /// nothing beside the result. On a GPU `x` is sent for the call and the result comes back.
+    /// Shapes: `a` m×k, `x` k×n, result m×n. An empty row of A yields a row of e. Cost: O(n·(m + nnz)) time, no memory
+    /// beyond the result. On a GPU `x` is uploaded for the call and the result downloaded.
     /// ```
     /// use sparring::algebra::{Slice, Type};
     /// use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
@@ -45,10 +45,10 @@ impl Machine {
     pub fn spmm<'m>(&'m self, ring: &'m Semiring, a: &Matrix, x: Slice<'m>, columns: usize) -> Spmm<'m> {
         Spmm { machine: self, ring, a: a.clone(), x, columns, flip: false, accum: None }
     }
-    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, e the identity of ⊕: [`mxv`](Self::mxv) with its bits,
-    /// of dense arrays that are read and made in place. A row without entries gives e.
+    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, e the identity of ⊕: bitwise [`mxv`](Self::mxv), on
+    /// dense arrays without copies. An empty row yields e.
     ///
-    /// Shapes: `a` m×k, `x` of k values, result of m. Cost: O(m + nnz). On the processor.
+    /// Shapes: `a` m×k, `x` of k values, result of m. Cost: O(m + nnz). CPU only.
     /// ```
     /// use sparring::algebra::{Slice, Type};
     /// use sparring::runtime::{Machine, Matrix, Semiring};
@@ -60,7 +60,7 @@ impl Machine {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Length`] if `x` has not as many values as A has columns; [`Error::Argument`] if ⊗ takes other types;
+    /// [`Error::Length`] if `x` does not have one value per column of A; [`Error::Argument`] if ⊗ takes other types;
     /// [`Error::Unsupported`] on a GPU; [`Error::OutOfMemory`], [`Error::Cancelled`].
     pub fn mxv_dense(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>) -> Result<Array> {
         let cpu = self.processor("mxv of dense arrays", ring)?;
@@ -71,12 +71,11 @@ impl Machine {
         note(|| format!("mxv: {}; {expected} dense", a.described()));
         mxv_dense(cpu.threads(), ring.compiled(), a.operand()?, x)
     }
-    /// `y(i) = e ⊕ values(p) ⊗ x(columns(p)) ⊕ …` over `row_ptr[i] ≤ p < row_ptr[i + 1]`: the bits of
-    /// [`mxv_dense`](Self::mxv_dense), straight from raw arrays. Duplicates are multiplied each on its own, so only bounds
-    /// are checked.
+    /// `y(i) = e ⊕ values(p) ⊗ x(columns(p)) ⊕ …` over `row_ptr[i] ≤ p < row_ptr[i + 1]`: bitwise
+    /// [`mxv_dense`](Self::mxv_dense), on raw arrays. Duplicates are multiplied separately, so only bounds are checked.
     ///
-    /// Shapes: `shape` m×k, m + 1 row pointers, a value for each column, `x` of k values, result of m. Cost: O(m + nnz).
-    /// On the processor.
+    /// Shapes: `shape` m×k, m + 1 row pointers, one value per column index, `x` of k values, result of m. Cost: O(m +
+    /// nnz). CPU only.
     /// ```
     /// use sparring::Cpu;
     /// use sparring::algebra::{Slice, Type};
@@ -89,8 +88,8 @@ impl Machine {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// As for [`mxv_dense`](Self::mxv_dense), [`Error::Length`] also if there is not one value for each column; those of
-    /// [`Pattern::from_storage`](crate::Pattern::from_storage) but [`Error::Duplicate`].
+    /// As for [`mxv_dense`](Self::mxv_dense); [`Error::Length`] if there is not one value per column index; those of
+    /// [`Pattern::from_storage`](crate::Pattern::from_storage) except [`Error::Duplicate`].
     pub fn mxv_of_entries(
         &self,
         ring: &Semiring,
@@ -111,40 +110,40 @@ impl Machine {
 }
 
 impl<'m> Spmm<'m> {
-    /// Takes A transposed. Aᵀ is made first, at O(m + n + nnz(A)).
+    /// Takes A transposed. Aᵀ is computed first, at O(m + n + nnz(A)).
     pub fn transpose_a(mut self) -> Self {
         self.flip = !self.flip;
         self
     }
-    /// Joins the result to what is there by ⊙: y = y ⊙ t at every place.
+    /// Accumulates into existing values by ⊙: y = y ⊙ t elementwise.
     pub fn accum(mut self, op: &'m BinaryOp) -> Self {
         self.accum = Some(op);
         self
     }
     /// The result, row-major.
     /// # Errors
-    /// [`Error::Length`] if `x` has not as many rows as A has columns; [`Error::Argument`] if ⊗ takes other types, or for
-    /// an accumulator; [`Error::IndexOverflow`] if m·n is no size; [`Error::OutOfMemory`], [`Error::Cancelled`] and
-    /// those of the machine.
+    /// [`Error::Length`] if `x` does not have one row per column of A; [`Error::Argument`] if ⊗ takes other types, or
+    /// for an accumulator; [`Error::IndexOverflow`] if m·n exceeds `usize`; [`Error::OutOfMemory`],
+    /// [`Error::Cancelled`] and those of the machine.
     pub fn eval(self) -> Result<Array> {
         if self.accum.is_some() {
-            let message = "it joins a result to one that exists: call into(y)".into();
+            let message = "an accumulator needs an existing result: call into(y)".into();
             return Err(Error::Argument { name: "accum", message });
         }
         self.product()
     }
-    /// The result, and how it was computed, as [`Operation::explain`](super::Operation::explain) tells it.
+    /// The result, and how it was computed, as in [`Operation::explain`](super::Operation::explain).
     /// # Errors
     /// Those of [`eval`](Self::eval).
     pub fn explain(self) -> Result<(Array, String)> {
         let (made, how) = explained(|| self.eval());
         Ok((made?, how))
     }
-    /// Writes the result over `y`, or joins it to `y` by the accumulator.
+    /// Overwrites `y` with the result, or accumulates it into `y`.
     /// # Errors
-    /// Those of [`eval`](Self::eval); [`Error::Length`] if `y` has not m·n values; [`Error::Argument`] if the result or
-    /// the accumulator is of another type than `y`. `y` is unchanged then, but after [`Error::Cancelled`] without an
-    /// accumulator some of its values may be new.
+    /// Those of [`eval`](Self::eval); [`Error::Length`] if `y` does not have m·n values; [`Error::Argument`] if the
+    /// result or the accumulator is of another type than `y`. `y` is unchanged on error, except that after
+    /// [`Error::Cancelled`] without an accumulator some of its values may be new.
     pub fn into(self, mut y: SliceMut<'_>) -> Result<()> {
         let (machine, accum, ty) = (self.machine, self.accum, self.ring.ty());
         if y.ty() != ty {
@@ -169,12 +168,12 @@ impl<'m> Spmm<'m> {
         join_dense(machine.threads().unwrap_or(&current), op.compiled(), y, t.slice())?;
         Ok(())
     }
-    /// Rows and columns of A as it is taken.
+    /// Rows and columns of A, after any transposition.
     fn shape(&self) -> (usize, usize) {
         let (m, n) = self.a.shape();
         if self.flip { (n, m) } else { (m, n) }
     }
-    /// Values of the result.
+    /// Number of values of the result.
     fn len(&self) -> Result<usize> {
         let (m, n) = (self.shape().0, self.columns);
         let (needed, max) = (m as u128 * n as u128, usize::MAX as u128);
@@ -183,7 +182,7 @@ impl<'m> Spmm<'m> {
     fn product(self) -> Result<Array> {
         self.computed(|engine, ring, a, (x, n)| engine.spmm(ring, a, x, n))
     }
-    /// What `compute` makes of the operands, whose sizes have been checked.
+    /// Runs `compute` on the operands after checking their sizes.
     fn computed<T>(
         self,
         compute: impl FnOnce(&dyn Engine, &Semiring, &Matrix, (Slice<'_>, usize)) -> Result<T>,

@@ -1,21 +1,21 @@
-//! A sparse tensor of any type of values.
+//! A sparse tensor of any value type.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use super::BinaryOp;
-use super::cast::{check_held, wrapping_cast};
+use super::cast::{check_exact, wrapping_cast};
 use crate::algebra::{Array, Slice, Type, Value};
 use crate::ops::by_formula::summed_groups;
 use crate::par::{Threads, collected};
-use crate::tensor::{AnyTensor, Places, check_places};
+use crate::tensor::{AnyTensor, Pattern, check_indices};
 use crate::{Index, Result};
 
-/// A sparse tensor whose type of values is known at run time, in the processor's memory: entry e has the value
-/// `values[e]` at `(indices[0][e], …, indices[d − 1][e])`. Cloning it copies nothing.
+/// A sparse tensor whose value type is known at run time, in host memory: entry e has the value `values[e]` at
+/// `(indices[0][e], …, indices[d − 1][e])`. Clones share their memory.
 ///
-/// Entries stand in any order and may be repeated, which means their sum ([`summed`](Self::summed)). Indices have 32 or
-/// 64 bits, as they came.
+/// Entries come in any order; repeated entries mean their sum ([`summed`](Self::summed)). Indices keep their width of
+/// 32 or 64 bits.
 /// ```
 /// use sparring::algebra::{Array, Slice, Type};
 /// use sparring::par::Threads;
@@ -28,11 +28,11 @@ use crate::{Index, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Tensor(pub(super) Held);
+pub struct Tensor(pub(super) Storage);
 
-/// Entries, which the plans made for them share. Those that products by types read are of such a type.
+/// The entries, shared with plans made for them. The float types have typed tensors, which typed products read.
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(super) enum Storage {
     F32(Arc<crate::Tensor<f32>>),
     F64(Arc<crate::Tensor<f64>>),
     WideF64(Arc<crate::Tensor<f64, u64>>),
@@ -40,7 +40,7 @@ pub(super) enum Held {
     Wide(Arc<Lists<u64>>),
 }
 
-/// Entries of another type.
+/// Entries of a type without a typed tensor.
 #[derive(Debug)]
 pub(super) struct Lists<I> {
     dims: Vec<usize>,
@@ -48,26 +48,26 @@ pub(super) struct Lists<I> {
     values: Array,
 }
 
-/// Where entries stand, of either width.
-pub(super) enum AnyPlaces<'a> {
-    Narrow(Places<'a, u32>),
-    Wide(Places<'a, u64>),
+/// Indices of the entries, of either width.
+pub(super) enum AnyIndices<'a> {
+    Narrow(Pattern<'a, u32>),
+    Wide(Pattern<'a, u64>),
 }
 
-/// Runs `$body` with `$places` where the entries stand, whichever their indices are, and `$values` their values.
+/// Runs `$body` with `$places` bound to the indices of the entries, of either width, and `$values` to their values.
 macro_rules! with_entries {
     ($x:expr, ($places:ident, $values:ident) => $body:expr) => {
         match $x.entries() {
-            ($crate::runtime::tensor::AnyPlaces::Narrow($places), $values) => $body,
-            ($crate::runtime::tensor::AnyPlaces::Wide($places), $values) => $body,
+            ($crate::runtime::tensor::AnyIndices::Narrow($places), $values) => $body,
+            ($crate::runtime::tensor::AnyIndices::Wide($places), $values) => $body,
         }
     };
 }
 pub(super) use with_entries;
 
 impl<I> Lists<I> {
-    fn places(&self) -> Places<'_, I> {
-        Places { dims: &self.dims, indices: &self.indices }
+    fn pattern(&self) -> Pattern<'_, I> {
+        Pattern { dims: &self.dims, indices: &self.indices }
     }
 }
 
@@ -91,10 +91,10 @@ impl Tensor {
     /// # Errors
     /// Those of [`tensor::Tensor::new`](crate::Tensor::new).
     pub fn new<I: Index>(dims: Vec<usize>, indices: Vec<Vec<I>>, values: Array) -> Result<Self> {
-        check_places(&dims, &indices, values.len())?;
+        check_indices(&dims, &indices, values.len())?;
         Ok(Self::of(dims, indices, values))
     }
-    /// From lists that are known to be right.
+    /// From validated lists.
     fn of<I: Index>(dims: Vec<usize>, indices: Vec<Vec<I>>, values: Array) -> Self {
         let wide: Vec<Vec<u64>> = match (Box::new(indices) as Box<dyn Any>).downcast::<Vec<Vec<u32>>>() {
             Ok(narrow) => return Self::narrow(dims, *narrow, values),
@@ -104,28 +104,28 @@ impl Tensor {
             },
         };
         Self(match values.into_vec() {
-            Ok(values) => Held::WideF64(Arc::new(crate::Tensor::from_parts(dims, wide, values))),
-            Err(values) => Held::Wide(Arc::new(Lists { dims, indices: wide, values })),
+            Ok(values) => Storage::WideF64(Arc::new(crate::Tensor::from_parts(dims, wide, values))),
+            Err(values) => Storage::Wide(Arc::new(Lists { dims, indices: wide, values })),
         })
     }
     fn narrow(dims: Vec<usize>, indices: Vec<Vec<u32>>, values: Array) -> Self {
         let values = match values.into_vec() {
-            Ok(values) => return Self(Held::F64(Arc::new(crate::Tensor::from_parts(dims, indices, values)))),
+            Ok(values) => return Self(Storage::F64(Arc::new(crate::Tensor::from_parts(dims, indices, values)))),
             Err(values) => values,
         };
         Self(match values.into_vec() {
-            Ok(values) => Held::F32(Arc::new(crate::Tensor::from_parts(dims, indices, values))),
-            Err(values) => Held::Narrow(Arc::new(Lists { dims, indices, values })),
+            Ok(values) => Storage::F32(Arc::new(crate::Tensor::from_parts(dims, indices, values))),
+            Err(values) => Storage::Narrow(Arc::new(Lists { dims, indices, values })),
         })
     }
-    /// Where the entries stand, and their values.
-    pub(super) fn entries(&self) -> (AnyPlaces<'_>, Slice<'_>) {
+    /// Indices of the entries, and their values.
+    pub(super) fn entries(&self) -> (AnyIndices<'_>, Slice<'_>) {
         match &self.0 {
-            Held::F32(x) => (AnyPlaces::Narrow(x.places()), Slice::of(x.values())),
-            Held::F64(x) => (AnyPlaces::Narrow(x.places()), Slice::of(x.values())),
-            Held::WideF64(x) => (AnyPlaces::Wide(x.places()), Slice::of(x.values())),
-            Held::Narrow(x) => (AnyPlaces::Narrow(x.places()), x.values.slice()),
-            Held::Wide(x) => (AnyPlaces::Wide(x.places()), x.values.slice()),
+            Storage::F32(x) => (AnyIndices::Narrow(x.pattern()), Slice::of(x.values())),
+            Storage::F64(x) => (AnyIndices::Narrow(x.pattern()), Slice::of(x.values())),
+            Storage::WideF64(x) => (AnyIndices::Wide(x.pattern()), Slice::of(x.values())),
+            Storage::Narrow(x) => (AnyIndices::Narrow(x.pattern()), x.values.slice()),
+            Storage::Wide(x) => (AnyIndices::Wide(x.pattern()), x.values.slice()),
         }
     }
     /// Size of each mode.
@@ -133,7 +133,7 @@ impl Tensor {
     pub fn dims(&self) -> &[usize] {
         with_entries!(self, (places, _values) => places.dims)
     }
-    /// Entries, stored zeros and repeats included.
+    /// Number of entries, stored zeros and repeats included.
     #[must_use]
     pub fn nnz(&self) -> usize {
         self.values().len()
@@ -148,7 +148,7 @@ impl Tensor {
     pub fn values(&self) -> Slice<'_> {
         self.entries().1
     }
-    /// Indices of the entries in `mode`, if they are of this type.
+    /// Indices of the entries in `mode`, if they have this type.
     /// # Panics
     /// If there is no such mode.
     #[must_use]
@@ -158,8 +158,8 @@ impl Tensor {
         })
     }
 
-    /// The tensor sorted by all modes, the last one fastest, repeated entries summed in their order: integers wrap, and
-    /// of bools it is whether one of them is true.
+    /// The tensor sorted by all modes, the last one fastest, with repeated entries summed in order: integers wrap, and
+    /// bools are or-ed.
     ///
     /// Cost: a counting sort, O(d·(nnz + bins)).
     /// # Errors
@@ -180,18 +180,18 @@ impl Tensor {
             Ok(Self::of(places.dims.to_vec(), indices, values))
         })
     }
-    /// The same entries with values of another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A tensor of
-    /// that type is itself.
+    /// The same entries converted to another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A tensor of
+    /// that type is returned unchanged.
     /// # Errors
-    /// As there.
+    /// Those of [`Matrix::cast`](super::Matrix::cast).
     pub fn cast(&self, ty: Type) -> Result<Self> {
-        check_held(self.values(), ty, |e| format!("entry {e}, "))?;
+        check_exact(self.values(), ty, |e| format!("entry {e}, "))?;
         self.wrapping_cast(ty)
     }
-    /// The same entries with values of another type, by the rules of
+    /// The same entries converted to another type, by the rules of
     /// [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast).
     /// # Errors
-    /// As there.
+    /// Those of [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast).
     pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
         if ty == self.ty() {
             return Ok(self.clone());
@@ -202,7 +202,7 @@ impl Tensor {
             Ok(Self::of(places.dims.to_vec(), indices, wrapping_cast(values, ty)?))
         })
     }
-    /// The tensor in words: its shape, its entries and their type.
+    /// The tensor as text: its shape, number of entries and type.
     pub(super) fn described(&self) -> String {
         let dims: Vec<String> = self.dims().iter().map(ToString::to_string).collect();
         format!("{} with {} entries of {}", dims.join("×"), self.nnz(), self.ty())

@@ -1,10 +1,10 @@
-//! A vector of any type of values, wherever it is.
+//! A vector of any value type, in any memory.
 
 use std::any::Any;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::cast::{check_held, wrapping_cast};
+use super::cast::{check_exact, wrapping_cast};
 use super::remote::{Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
 use crate::kernels::{precompiled, with_type};
@@ -13,8 +13,8 @@ use crate::par::{Threads, collected};
 use crate::sparse::{Combine, Described, IndexList, MaskSpec, VectorPattern};
 use crate::{Error, Result};
 
-/// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or
-/// of a GPU. Cloning it copies nothing.
+/// A sparse or full vector whose type is known at run time, in the memory of the CPU or of a GPU. Clones share their
+/// memory.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -26,29 +26,29 @@ use crate::{Error, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Vector(Place);
+pub struct Vector(Storage);
 
-/// Where it is.
+/// The memory that holds it.
 #[derive(Clone, Debug)]
-enum Place {
-    Host(Arc<dyn Held>),
+enum Storage {
+    Host(Arc<dyn HostVector>),
     Remote(Box<dyn Remote>),
 }
 
 /// A [`Vector`](crate::Vector) of any type of values.
-trait Held: Any + Send + Sync + std::fmt::Debug {
+trait HostVector: Any + Send + Sync + std::fmt::Debug {
     fn view(&self) -> View<'_>;
     /// Another handle of the same vector.
-    fn another(&self) -> Arc<dyn Held>;
+    fn another(&self) -> Arc<dyn HostVector>;
     fn serialize(&self, to: &mut dyn Write) -> Result<()>;
     fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()>;
     fn put(&mut self, threads: &Threads, t: View<'_>, combine: Option<&Combine<'_>>) -> Result<()>;
 }
-impl<T: Value> Held for crate::Vector<T> {
+impl<T: Value> HostVector for crate::Vector<T> {
     fn view(&self) -> View<'_> {
         View::of(self)
     }
-    fn another(&self) -> Arc<dyn Held> {
+    fn another(&self) -> Arc<dyn HostVector> {
         Arc::new(self.clone())
     }
     fn serialize(&self, to: &mut dyn Write) -> Result<()> {
@@ -64,67 +64,67 @@ impl<T: Value> Held for crate::Vector<T> {
 
 impl<T: Value> From<crate::Vector<T>> for Vector {
     fn from(x: crate::Vector<T>) -> Self {
-        let hold: Hold<T> = precompiled!(number held: Hold<T>);
-        Self(Place::Host(hold(x)))
+        let hold: Erase<T> = precompiled!(number held: Erase<T>);
+        Self(Storage::Host(hold(x)))
     }
 }
-/// What forgets the type of a vector, and brings what is to be known of it.
-type Hold<T> = fn(crate::Vector<T>) -> Arc<dyn Held>;
-fn held<T: Value>(x: crate::Vector<T>) -> Arc<dyn Held> {
+/// Erases the type of a vector; instantiated where the type is known.
+type Erase<T> = fn(crate::Vector<T>) -> Arc<dyn HostVector>;
+fn held<T: Value>(x: crate::Vector<T>) -> Arc<dyn HostVector> {
     Arc::new(x)
 }
 
 impl Vector {
-    /// Of `len` places, with these values at increasing places.
+    /// A vector of length `len` with these values at increasing indices.
     /// # Errors
     /// Those of [`SparseVec::new`](crate::sparse::SparseVec::new); [`Error::Unsupported`] for structs.
     pub fn new(len: usize, places: Vec<u32>, values: Array) -> Result<Self> {
         Self::of(AnyVector::list(len, places, values))
     }
-    /// What an operation made.
+    /// The result of an operation.
     pub(super) fn of(made: AnyVector) -> Result<Self> {
         let ty = made.values().ty();
         with_type!(ty, T => Ok(made.typed::<T>()?.into()), Err(Error::Unsupported {
             what: format!("a vector of {ty} made at run time"),
-            why: "its values are numbers".into(),
+            why: "only numbers are supported".into(),
         }))
     }
     /// A vector in the memory of another engine.
     #[must_use]
     pub fn remote(there: Box<dyn Remote>) -> Self {
-        Self(Place::Remote(there))
+        Self(Storage::Remote(there))
     }
-    /// What another engine holds.
+    /// The object of another engine.
     #[must_use]
     pub fn as_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
-            Place::Remote(there) => Some(&**there),
-            Place::Host(_) => None,
+            Storage::Remote(there) => Some(&**there),
+            Storage::Host(_) => None,
         }
     }
-    fn held(&self) -> Result<&Arc<dyn Held>> {
+    fn held(&self) -> Result<&Arc<dyn HostVector>> {
         match &self.0 {
-            Place::Host(held) => Ok(held),
-            Place::Remote(..) => Err(elsewhere("vector")),
+            Storage::Host(held) => Ok(held),
+            Storage::Remote(..) => Err(elsewhere("vector")),
         }
     }
-    /// As the operations of the processor take it.
+    /// As an operand of CPU operations.
     pub(super) fn view(&self) -> Result<View<'_>> {
         Ok(self.held()?.view())
     }
-    /// Writes a vector of this memory.
+    /// Serializes a vector in host memory.
     pub(super) fn write_to(&self, to: &mut dyn Write) -> Result<()> {
         self.held()?.serialize(to)
     }
-    /// To be written in place; what is written and another owner shares is copied then.
-    fn held_mut(&mut self) -> Result<&mut dyn Held> {
-        let Place::Host(held) = &mut self.0 else { return Err(elsewhere("vector")) };
+    /// For writing in place; a write copies shared parts.
+    fn held_mut(&mut self) -> Result<&mut dyn HostVector> {
+        let Storage::Host(held) = &mut self.0 else { return Err(elsewhere("vector")) };
         if Arc::get_mut(held).is_none() {
             *held = held.another();
         }
         Arc::get_mut(held).ok_or_else(|| elsewhere("vector"))
     }
-    /// Keeps the entries that the mask, which has the same length, allows.
+    /// Retains the entries that the mask, of the same length, allows.
     pub(super) fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()> {
         let (found, expected) = (mask.pattern.len(), self.len());
         if found != expected {
@@ -138,7 +138,7 @@ impl Vector {
         kept.retain(mask)?;
         Ok(kept)
     }
-    /// The entries of t, and elsewhere its own; with `combine` both where both have one.
+    /// Writes the entries of t into it; where both have one, combines them by `combine` if given.
     pub(super) fn put(&mut self, threads: &Threads, t: &Self, combine: Option<&Combine<'_>>) -> Result<()> {
         if self.view()?.pattern().nnz() == 0 {
             *self = t.clone();
@@ -146,67 +146,68 @@ impl Vector {
         }
         self.held_mut()?.put(threads, t.view()?, combine)
     }
-    /// Length, entries and form in words: `5 places with 2 entries as a list`; on a GPU the length alone.
+    /// Length, number of entries and storage form: `length 5 with 2 entries as a list`; on a GPU the length alone.
     #[must_use]
     pub fn described(&self) -> String {
-        self.view().map_or_else(|_| format!("{} places", self.len()), |view| view.pattern().described())
+        self.view().map_or_else(|_| format!("length {}", self.len()), |view| view.pattern().described())
     }
     /// Type of the values.
     #[must_use]
     pub fn ty(&self) -> Type {
         match &self.0 {
-            Place::Host(held) => held.view().values().ty(),
-            Place::Remote(there) => there.ty(),
+            Storage::Host(held) => held.view().values().ty(),
+            Storage::Remote(there) => there.ty(),
         }
     }
-    /// Places, with or without an entry.
+    /// The length, counting absent entries.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
-            Place::Host(held) => held.view().len(),
-            Place::Remote(there) => there.shape().0,
+            Storage::Host(held) => held.view().len(),
+            Storage::Remote(there) => there.shape().0,
         }
     }
-    /// Whether there are no places.
+    /// Whether the length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Entries, stored zeros included. A GPU may have to count them.
+    /// Number of entries, stored zeros included. A GPU may have to count them.
     /// # Errors
     /// [`Error::Device`].
     pub fn nvals(&self) -> Result<usize> {
         match &self.0 {
-            Place::Host(held) => Ok(held.view().pattern().nnz()),
-            Place::Remote(there) => there.nnz(),
+            Storage::Host(held) => Ok(held.view().pattern().nnz()),
+            Storage::Remote(there) => there.nnz(),
         }
     }
-    /// The vector in the memory of the processor; itself if it is there.
+    /// The vector in host memory; returned unchanged if it is there already.
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Device`].
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
-            Place::Host(_) => Ok(self.clone()),
-            Place::Remote(there) => there.download()?.downcast().map(|here| *here).map_err(|_| elsewhere("vector")),
+            Storage::Host(_) => Ok(self.clone()),
+            Storage::Remote(there) => there.download()?.downcast().map(|here| *here).map_err(|_| elsewhere("vector")),
         }
     }
-    /// Whether it is in the processor's memory.
+    /// Whether it is in host memory.
     #[must_use]
     pub fn is_on_host(&self) -> bool {
-        matches!(self.0, Place::Host(_))
+        matches!(self.0, Storage::Host(_))
     }
-    /// The vector by its type, if its values are of type `T` and it is in the processor's memory; nothing is copied.
+    /// The typed vector, if its values are of type `T` and it is in host memory; copies nothing.
     #[must_use]
     pub fn typed<T: Value>(&self) -> Option<&crate::Vector<T>> {
         (&**self.held().ok()? as &dyn Any).downcast_ref()
     }
-    /// Places and values of the entries, places increasing.
+    /// Indices and values of the entries, indices increasing.
     /// # Errors
     /// [`Error::Argument`] for a vector on a GPU; [`Error::OutOfMemory`].
     pub fn entries(&self) -> Result<(Vec<u32>, Array)> {
         self.held()?.view().entries(&Threads::current())
     }
-    /// The values of the entries, places increasing, as a list of indices: what `f(f(i)) min= m(i)` reads and writes by.
+    /// The values of the entries, in index order, as a list of indices: `f(f(i)) min= m(i)` reads and writes through
+    /// it.
     ///
     /// ```
     /// use sparring::algebra::Type;
@@ -223,35 +224,35 @@ impl Vector {
     /// assert_eq!(f.typed::<u32>().unwrap().as_full(), Some(&[2, 2, 0][..]));
     /// # Ok::<(), sparring::Error>(())
     /// ```
-    /// Cost: O(entries). The list of a vector on a GPU stays there, for operations of that GPU.
+    /// Cost: O(entries). The list of a vector on a GPU stays there, for operations on that GPU.
     /// # Errors
-    /// [`Error::Argument`] for a value that is no index: a negative one, or no whole number; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] for a value that is no index, being negative or not an integer; [`Error::OutOfMemory`].
     pub fn to_index_list(&self) -> Result<IndexList> {
         if let Some(list) = self.as_remote().map(Remote::index_list).transpose()?.flatten() {
             return Ok(list);
         }
         let (_, indices) = self.download()?.cast(Type::U64)?.entries()?;
-        let none = || Error::Argument { name: "indices", message: "they are no whole numbers".into() };
+        let none = || Error::Argument { name: "indices", message: "they are not integers".into() };
         let indices = indices.slice().get::<u64>().ok_or_else(none)?;
         Ok(collected(indices.len(), indices.iter().map(|&i| i as usize), "a list of indices")?.into())
     }
-    /// The same entries with values of another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of
-    /// that type is itself.
+    /// The same entries converted to another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of
+    /// that type is returned unchanged.
     /// # Errors
-    /// As there.
+    /// Those of [`Matrix::cast`](super::Matrix::cast).
     pub fn cast(&self, ty: Type) -> Result<Self> {
         if ty == self.ty() {
             return Ok(self.clone());
         }
-        // A bitmap has values where there is no entry too.
+        // A bitmap stores values at absent entries too; those must not be checked.
         let (places, values) = self.entries()?;
-        check_held(values.slice(), ty, |p| format!("entry {}, ", places[p]))?;
+        check_exact(values.slice(), ty, |p| format!("entry {}, ", places[p]))?;
         self.wrapping_cast(ty)
     }
-    /// The same entries with values of another type, by the rules of
-    /// [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast). A vector of that type is itself.
+    /// The same entries converted to another type, by the rules of
+    /// [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast). A vector of that type is returned unchanged.
     /// # Errors
-    /// As there.
+    /// Those of [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast).
     pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
         if ty == self.ty() {
             return Ok(self.clone());

@@ -1,4 +1,4 @@
-//! What the rules of masks and accumulators need of matrices and vectors whose types are known at run time.
+//! Mask and accumulator semantics for matrices and vectors whose types are known at run time.
 
 use std::sync::Arc;
 
@@ -6,11 +6,10 @@ use super::engine::{Call, Op, Operand};
 use super::{BinaryOp, Collection, Machine};
 use crate::Result;
 use crate::algebra::Type;
-use crate::backend::Parts;
+use crate::backend::WriteOps;
 use crate::sparse::MaskSpec;
 
-/// Matrices or vectors on a machine whose types are known at run time, joined by an operator; the mask goes by its
-/// entries.
+/// Matrices or vectors on a machine, of types known at run time, combined by an operator; masks are structural.
 pub(super) struct On<'m> {
     pub(super) machine: &'m Machine,
     pub(super) ty: Type,
@@ -28,7 +27,7 @@ impl On<'_> {
         Ok(())
     }
 }
-impl<X: Collection> Parts<X, X> for On<'_> {
+impl<X: Collection> WriteOps<X, X> for On<'_> {
     fn shape(&self, x: &X) -> (usize, usize) {
         x.shape_of()
     }
@@ -40,7 +39,7 @@ impl<X: Collection> Parts<X, X> for On<'_> {
         let (Operand::Vector(t), Operand::Vector(m)) = (t.operand_of(), mask.pattern.operand_of()) else {
             return false;
         };
-        // Counting may be a wait for another machine.
+        // Counting may block on another machine.
         let (true, Ok(entries), Ok(of_mask)) = (t.is_on_host() && m.is_on_host(), t.nvals(), m.nvals()) else {
             return false;
         };
@@ -52,7 +51,7 @@ impl<X: Collection> Parts<X, X> for On<'_> {
         }
         *x = {
             let call = Call::unary(Op::Identity, x.operand_of()).mask(mask.pattern.operand_of(), mask.complement);
-            X::made(self.machine.run(&call)?)?
+            X::from_object(self.machine.run(&call)?)?
         };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The sparse accumulator (SPA): the columns of a row in the order of their first product, each with its sum.
+//! The sparse accumulator (SPA): the columns of a row in the order of their first product, with their sums.
 //!
 //! Source: Gilbert, Moler, Schreiber 1992, §3.1.3.
 
@@ -7,31 +7,31 @@ use std::hint::select_unpredictable;
 use crate::par::filled;
 use crate::{Index, Result};
 
-/// For each column the place of its sum, if the row has touched it. One per thread.
+/// For each column that the row has touched, the position of its sum. One per thread.
 ///
-/// Marks only grow from row to row, so that nothing is cleared between rows.
+/// Marks only grow from row to row, so nothing is cleared between rows.
 pub(crate) struct SparseAccumulator<I> {
-    /// The last number of each column.
+    /// The latest mark of each column.
     marks: Vec<u32>,
-    /// The number of place 0 in this row, and that of the next place.
+    /// The mark of position 0 in this row, and the mark of the next free position.
     first: u32,
     next: u32,
-    /// The columns of the places.
+    /// The column of each position.
     cols: Vec<I>,
 }
 
 impl<I: Index> SparseAccumulator<I> {
-    /// For rows of `ncols` columns, of which a row has at most `most` places.
+    /// For rows of `ncols` columns, at most `most` of them touched.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// # Panics
-    /// If these are 2³¹ or more.
+    /// If `most` is 2³¹ or more.
     pub(crate) fn new(ncols: usize, most: usize) -> Result<Self> {
         assert!(most < 1 << 31);
         let marks = filled(ncols.max(1).next_power_of_two(), 0, "marks of columns")?;
         Ok(Self { marks, first: 1, next: 1, cols: filled(most, I::cast(0), "columns of a row")? })
     }
-    /// Begins a row: no column is touched.
+    /// Starts a row: no column is touched.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         self.first = self.next;
@@ -40,43 +40,43 @@ impl<I: Index> SparseAccumulator<I> {
             (self.first, self.next) = (1, 1);
         }
     }
-    /// The touched columns, by their places.
+    /// The touched columns, by position.
     #[inline(always)]
     pub(crate) fn cols(&self) -> &[I] {
         &self.cols[..(self.next - self.first) as usize]
     }
-    /// The place of a touched column; of another one, anything.
+    /// The position of a touched column; unspecified for other columns.
     #[inline(always)]
     pub(crate) fn place(&self, j: I) -> u32 {
         self.marks[j.get() & (self.marks.len() - 1)].wrapping_sub(self.first)
     }
-    /// `sums[p] = f(sums[p], y, j)` for each column `j` and value `y`, in order, p being the column's place: one that
-    /// it has, or the next.
+    /// `sums[p] = f(sums[p], y, j)` for each column `j` and value `y`, in order, where p is the column's position: an
+    /// untouched column gets the next one.
     /// # Panics
-    /// If columns and values differ in number, or there are not so many places or sums left.
+    /// If columns and values differ in number, or if they exceed the remaining positions or sums.
     #[inline(always)]
     pub(crate) fn fold<Y: Copy, T: Copy>(&mut self, sums: &mut [T], js: &[I], ys: &[Y], f: impl Fn(T, Y, I) -> T) {
         let Self { ref mut marks, first, ref mut next, ref mut cols } = *self;
         let taken = (*next - first) as usize;
         assert!(js.len() == ys.len() && taken + js.len() <= cols.len().min(sums.len()));
         let (mask, mut n) = (marks.len() - 1, *next);
-        // As if all were new, so that no mark is beyond it should `f` panic; less than 2³² like `first` and the places
-        // together.
+        // Assumes that all columns are new, so that no mark exceeds `next` should `f` panic. The sum is below 2³²,
+        // since `first` and the number of positions are both below 2³¹.
         *next += js.len() as u32;
-        // Indexed by numbers.
+        // Offset, so that marks index them directly.
         let cols = cols.as_mut_ptr().wrapping_sub(first as usize);
         let sums = sums.as_mut_ptr().wrapping_sub(first as usize);
         for (&j, &y) in js.iter().zip(ys) {
             // SAFETY: an index & (length − 1) is less than the length, which is a power of two.
             let mark = unsafe { marks.get_unchecked_mut(j.get() & mask) };
             let new = *mark < first;
-            // Branch-free: processors cannot predict which column is new.
+            // Branch-free: whether a column is new is unpredictable.
             let p = select_unpredictable(new, n, *mark);
             n += u32::from(new);
             *mark = p;
-            // SAFETY: p − first is a place that was taken in this row (numbers from `first` on were given since
-            // `clear`, and grow) or the next; there are more columns and sums than places taken, as checked above for
-            // all of `js`.
+            // SAFETY: p − first is a position taken in this row (marks from `first` on were assigned since `clear`, and
+            // grow) or the next one; there are more columns and sums than positions taken, as checked above for all of
+            // `js`.
             let (col, sum) = unsafe { (&mut *cols.wrapping_add(p as usize), &mut *sums.wrapping_add(p as usize)) };
             *col = j;
             *sum = f(*sum, y, j);
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_has_one_place_in_a_row_and_none_in_the_next() {
+    fn a_column_has_one_slot_per_row() {
         let mut spa = SparseAccumulator::<u32>::new(10, 5).unwrap();
         for row in 0..3 {
             let mut sums = [0; 5];
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_begin_anew_before_they_are_used_up() {
+    fn marks_restart_before_they_overflow() {
         let mut spa = SparseAccumulator::<u32>::new(4, 2).unwrap();
         spa.fold(&mut [0; 2], &[1, 2], &[1, 1], |z, y, _| z + y);
         spa.next = 1 << 31;
@@ -120,14 +120,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "assertion failed")]
-    fn sums_may_not_become_fewer() {
+    fn fewer_sums_than_before_panic() {
         let mut spa = SparseAccumulator::<u32>::new(4, 3).unwrap();
         spa.fold(&mut [0; 3], &[1, 2], &[1, 1], |z, y, _| z + y);
         spa.fold(&mut [0; 1], &[2], &[1], |z, y, _| z + y);
     }
 
     #[test]
-    fn a_panic_leaves_no_mark_beyond_the_places() {
+    fn a_panic_leaves_no_mark_beyond_the_slots() {
         let mut spa = SparseAccumulator::<u32>::new(4, 4).unwrap();
         let fold = |spa: &mut SparseAccumulator<u32>| {
             spa.fold(&mut [0; 4], &[1, 2, 3], &[1, 1, 1], |z: i32, y, j| {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "assertion failed")]
-    fn no_place_beyond_the_last() {
+    fn no_slot_beyond_the_last() {
         let mut spa = SparseAccumulator::<u32>::new(4, 2).unwrap();
         spa.fold(&mut [0; 1], &[1, 2], &[1, 1], |z, y, _| z + y);
     }

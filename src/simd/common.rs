@@ -1,21 +1,21 @@
-//! Where two sorted rows have a column in common.
+//! Intersection of two sorted rows: the positions of their common columns.
 
 use crate::Index;
 use std::any::TypeId;
 
-/// What a register may write beyond the last pair.
+/// Pairs that a vector store may write beyond the last one.
 pub(crate) const COMMON_SLACK: usize = 8;
-/// Columns of the longer row to one of the shorter from which on each column of the shorter is searched for.
+/// Length ratio from which on the columns of the shorter row are searched for in the longer.
 const RARE: usize = 64;
-/// Columns of a row at most, so that a position fits.
+/// Most columns of a row, so that a position fits 32 bits.
 const LONGEST: usize = u32::MAX as usize;
 
-/// Finds the columns that two rows share. One per thread.
+/// Finds the common columns of two rows. One per thread.
 pub(crate) struct RowCommon {
     by_registers: bool,
 }
 
-/// Rows whose columns increase: where each begins and the last ends, and the columns of the whole matrix.
+/// Sorted rows: their row pointers, and the columns of the whole matrix.
 pub(crate) type SortedRows<'a, I> = (&'a [usize], &'a [I]);
 
 impl RowCommon {
@@ -28,11 +28,11 @@ impl RowCommon {
         Self { by_registers }
     }
 
-    /// Writes the positions (p, q) of each column that two rows share, `ja[p] = jb[q]`, in order; how many there are.
-    /// Columns increase in both.
+    /// Writes the positions (p, q) of each common column of two rows, `ja[p] = jb[q]`, in order, and returns their
+    /// number. Columns increase in both.
     ///
-    /// Registers of eight columns are compared, all with all, and no comparison decides which instruction comes next:
-    /// O(|a| + |b|). Beside a row that is 64 times as long, O(|shorter| log |longer|).
+    /// Vectors of eight columns are compared all with all, and no branch depends on a comparison: O(|a| + |b|). If one
+    /// row is 64 times as long as the other, O(|shorter| log |longer|).
     /// # Panics
     /// If `to` has no room for the shorter row and [`COMMON_SLACK`] more, or a row has more than 2³² − 1 columns.
     #[inline(always)]
@@ -43,11 +43,11 @@ impl RowCommon {
         n
     }
 
-    /// The same for the first of some rows, as many as `to` has room for: writes how many columns each pair of rows
-    /// shares, and their positions in the columns from where the first rows begin. Says how many rows and pairs there
-    /// are.
+    /// The same for the first of several pairs of rows, as many as `to` has room for: writes the number of common
+    /// columns of each pair, and their positions relative to the start of the first rows. Returns the number of rows
+    /// and of pairs.
     /// # Panics
-    /// If a matrix has fewer rows than `lens` has elements, or columns end before its rows.
+    /// If a matrix has fewer rows than `lens` has elements, or its columns end before its rows.
     pub(crate) fn rows<I: Index>(
         &self,
         (a, ja): SortedRows<'_, I>,
@@ -68,8 +68,8 @@ impl RowCommon {
     }
 }
 
-/// [`RowCommon::rows`]. `merged` gets two rows that are about as long, their positions, and where pairs go: there is
-/// room for the shorter row and [`COMMON_SLACK`].
+/// [`RowCommon::rows`]. `merged` receives two rows of similar length, their positions, and the output, which has room
+/// for the shorter row and [`COMMON_SLACK`].
 #[inline(always)]
 fn by_rows<I: Index>(
     (a, ja): SortedRows<'_, I>,
@@ -104,7 +104,7 @@ fn by_rows<I: Index>(
     (lens.len(), n)
 }
 
-/// Each column of a row is searched for in one that is much longer.
+/// Searches for each column of a row in a much longer one.
 #[inline(never)]
 fn searched<I: Index>(
     short: &[I],
@@ -123,7 +123,7 @@ fn searched<I: Index>(
     n
 }
 
-/// Two rows merged without a branch on what is found.
+/// Merges two rows without branching on their columns.
 #[inline(always)]
 fn merged<I: Index>(ja: &[I], jb: &[I], at: (u32, u32), to: &mut [(u32, u32)]) -> usize {
     let (mut p, mut q, mut n) = (0, 0, 0);
@@ -157,7 +157,7 @@ mod v3 {
         lens: &mut [usize],
         to: &mut [(u32, u32)],
     ) -> (usize, usize) {
-        // SAFETY: the processor has the instructions, and `by_rows` leaves room.
+        // SAFETY: the processor has the instructions, and `by_rows` provides the room.
         by_rows(a, b, lens, to, |x, y, at, to| unsafe { eights(x, y, at, to) })
     }
 
@@ -174,7 +174,7 @@ mod v3 {
         while p < ja.len() && q < jb.len() {
             let (here_a, here_b) = ((ja.len() - p).min(8), (jb.len() - q).min(8));
             let within = _mm256_cmpgt_epi32(numbers(here_a as u32), lanes);
-            // SAFETY: lanes that are masked out are not read; 1 ≤ here ≤ what is left of each row.
+            // SAFETY: masked lanes are not read; 1 ≤ here ≤ the remaining columns of each row.
             let (x, y, last_x, last_y) = unsafe {
                 let (x, y) = (ja.as_ptr().add(p), jb.as_ptr().add(q));
                 let of_b = _mm256_cmpgt_epi32(numbers(here_b as u32), lanes);
@@ -183,8 +183,8 @@ mod v3 {
                 let y = _mm256_blendv_epi8(numbers(last_y), _mm256_maskload_epi32(y.cast(), of_b), of_b);
                 (_mm256_maskload_epi32(x.cast(), within), y, x.add(here_a - 1).read(), last_y)
             };
-            // Eight comparisons, each of B turned in another way: which lanes of A have found theirs, and for how many
-            // comparisons before the last one, as negative numbers.
+            // Eight comparisons, each with a different permutation of B: the lanes of A that have matched, and the
+            // number of comparisons from the match to the last, negated.
             let (mut found, mut since) = (_mm256_setzero_si256(), _mm256_setzero_si256());
             let mut look = |y: __m256i| {
                 found = _mm256_or_si256(found, _mm256_cmpeq_epi32(x, y));
@@ -197,13 +197,14 @@ mod v3 {
                 look(_mm256_shuffle_epi32::<0b01_00_11_10>(y));
                 look(_mm256_shuffle_epi32::<0b10_01_00_11>(y));
             }
-            // Comparison t = 8 + since was with the lane that is t on within its half, or within the other one.
+            // Comparison t = 8 + since was with the lane at offset t, modulo 4, in the same half for t < 4 and in the
+            // other half for t ≥ 4.
             let half = _mm256_and_si256(_mm256_xor_si256(lanes, _mm256_add_epi32(since, numbers(8))), fours);
             let lane = _mm256_or_si256(half, _mm256_and_si256(_mm256_add_epi32(lanes, since), threes));
             let lane = _mm256_min_epi32(lane, numbers(here_b as u32 - 1));
             let bits = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_and_si256(found, within))) as u32;
-            // SAFETY: 1. a byte's index; 2. n + the bits of `bits` are at most the columns passed of the shorter row,
-            // and 8 pairs more have room.
+            // SAFETY: 1. the index is a byte; 2. n + the bits of `bits` are at most the columns passed of the shorter
+            // row, and 8 more pairs have room.
             unsafe {
                 let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(SET_BITS[bits as usize & 255].as_ptr().cast()));
                 let ps = _mm256_add_epi32(places, numbers(at.0.wrapping_add(p as u32)));
@@ -233,7 +234,8 @@ mod tests {
         a.iter().enumerate().filter_map(pair).collect()
     }
 
-    /// Rows of any length and density, of both types, by registers and without: a search for each says the same.
+    /// Rows of any length and density, of both index types, with and without vectors, compared with a search for each
+    /// column.
     #[test]
     fn agrees_with_a_search() {
         fn check<I: Index>(by_registers: bool) {
@@ -262,7 +264,7 @@ mod tests {
             let mut to = [(0, 0); 2 + COMMON_SLACK];
             assert_eq!(common.positions(&last, &last, &mut to), 2);
             assert_eq!(to[..2], [(0, 0), (1, 1)]);
-            // Rows one after the other, some empty, and room for all of them but not at once.
+            // Consecutive rows, some empty, with too little room for all of them at once.
             let mut matrix = |n: usize| -> (Vec<usize>, Vec<I>) {
                 let (mut ptr, mut cols) = (vec![3], vec![I::cast(0); 3]);
                 for i in 0..n {
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_room_is_left() {
+    fn a_row_without_room_is_skipped() {
         let row = [1u32, 2, 3];
         let (common, mut lens, mut to) = (RowCommon::new::<u32>(), [5; 2], [(0, 0); 5 + COMMON_SLACK]);
         let rows: SortedRows<'_, u32> = (&[0, 3, 3], &row);

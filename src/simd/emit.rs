@@ -1,15 +1,15 @@
-//! From bits to sorted column indices.
+//! Bitmaps to sorted column indices.
 
 use std::any::TypeId;
 use std::ops::Range;
 
 use crate::Index;
 
-/// Columns that a call may write beyond the ones it returns: vector stores are whole.
+/// Elements that a call may write beyond those it returns: vector stores are whole.
 pub(crate) const SLACK: usize = 16;
 
-/// Writes the columns whose bits are set in the words of `span` to `out`, in increasing order, clears those
-/// words, and returns how many columns there were.
+/// Writes the columns of the set bits in the words of `span` to `out`, in increasing order, clears those words, and
+/// returns the number of columns.
 ///
 /// Word `w` holds columns 64 w … 64 w + 63. Words outside the span must be empty.
 /// # Panics
@@ -19,12 +19,12 @@ pub(crate) fn emit_columns<I: Index>(words: &mut [u64], span: Range<usize>, out:
     #[cfg(target_arch = "x86_64")]
     if let Some(out) = v4::columns(out) {
         let lines = span.start & !7..span.end.next_multiple_of(8).min(words.len());
-        // SAFETY: `v4::columns` found the instructions that the function needs.
+        // SAFETY: `v4::columns` checked for the instructions that the function needs.
         return unsafe { v4::emit_columns(&mut words[lines.clone()], lines.start, out) };
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(out) = v3::columns(out) {
-        // SAFETY: `v3::columns` found the instructions that the function needs.
+        // SAFETY: `v3::columns` checked for the instructions that the function needs.
         return unsafe { v3::emit_columns(&mut words[span.clone()], span.start, out) };
     }
     let mut n = 0;
@@ -35,21 +35,21 @@ pub(crate) fn emit_columns<I: Index>(words: &mut [u64], span: Range<usize>, out:
     n
 }
 
-/// As [`emit_columns`], where `flags[l]` is 1 if one of the words 8 l … 8 l + 7 may have a bit; clears those flags.
+/// Like [`emit_columns`], where `flags[l]` is 1 if one of the words 8 l … 8 l + 7 may have a bit; clears those flags.
 /// # Panics
-/// As [`emit_columns`]; there must be a flag for every eight words of the span.
+/// Those of [`emit_columns`]; there must be a flag for every eight words of the span.
 #[inline(always)]
 pub(crate) fn emit_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], span: Range<usize>, out: &mut [I]) -> usize {
     let lines = span.start / 8..span.end.div_ceil(8);
     let first = lines.start;
     #[cfg(target_arch = "x86_64")]
     if let Some(out) = v4::columns(out) {
-        // SAFETY: `v4::columns` found the instructions that the function needs.
+        // SAFETY: `v4::columns` checked for the instructions that the function needs.
         return unsafe { v4::emit_flagged(words, &mut flags[lines], first, out) };
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(out) = v3::columns(out) {
-        // SAFETY: `v3::columns` found the instructions that the function needs.
+        // SAFETY: `v3::columns` checked for the instructions that the function needs.
         return unsafe { v3::emit_flagged(words, &mut flags[lines], first, out) };
     }
     let mut n = 0;
@@ -60,7 +60,7 @@ pub(crate) fn emit_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], span: 
     n
 }
 
-/// As [`emit_columns`], counting alone.
+/// Like [`emit_columns`], but only counts.
 /// # Panics
 /// If the span is not within `words`.
 #[inline(always)]
@@ -68,7 +68,7 @@ pub(crate) fn take_count(words: &mut [u64], span: Range<usize>) -> usize {
     words[span].iter_mut().map(|w| std::mem::take(w).count_ones() as usize).sum()
 }
 
-/// As [`emit_flagged`], counting alone.
+/// Like [`emit_flagged`], but only counts.
 /// # Panics
 /// If there is not a flag for every eight words of the span.
 #[inline(always)]
@@ -79,7 +79,7 @@ pub(crate) fn take_count_flagged(words: &mut [u64], flags: &mut [u8], span: Rang
     n
 }
 
-/// Calls `found` with the place of each flag that is set, in order, and clears it.
+/// Calls `found` with the index of each set flag, in order, and clears it.
 #[inline(always)]
 fn take_flagged(flags: &mut [u8], mut found: impl FnMut(usize)) {
     for (c, eight) in flags.chunks_mut(8).enumerate() {
@@ -98,7 +98,7 @@ fn take_flagged(flags: &mut [u8], mut found: impl FnMut(usize)) {
     }
 }
 
-/// Writes the columns of the bits `bits[p]` of word `sets[p]`, for each p in order, to `out`; returns how many.
+/// Writes the columns of the bits `bits[p]` of word `sets[p]`, for each p in order, to `out`; returns their number.
 /// # Panics
 /// If lengths differ, or `out` is shorter than the columns and [`SLACK`].
 #[inline(always)]
@@ -106,12 +106,12 @@ pub(crate) fn emit_sets(sets: &[u32], bits: &[u64], out: &mut [u32]) -> usize {
     assert!(sets.len() == bits.len());
     #[cfg(target_arch = "x86_64")]
     if let Some(out) = v4::columns(out) {
-        // SAFETY: `v4::columns` found the instructions that the function needs.
+        // SAFETY: `v4::columns` checked for the instructions that the function needs.
         return unsafe { v4::emit_sets(sets, bits, out) };
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(out) = v3::columns(out) {
-        // SAFETY: `v3::columns` found the instructions that the function needs.
+        // SAFETY: `v3::columns` checked for the instructions that the function needs.
         return unsafe { v3::emit_sets(sets, bits, out) };
     }
     let mut n = 0;
@@ -121,7 +121,7 @@ pub(crate) fn emit_sets(sets: &[u32], bits: &[u64], out: &mut [u32]) -> usize {
     n
 }
 
-/// Columns of up to eight words, the first of which is word `first`.
+/// Emits the columns of up to eight words, the first of which is word `first`.
 #[inline(always)]
 fn emit_line<I: Index>(line: &mut [u64], first: usize, out: &mut [I]) -> usize {
     if line.iter().fold(0, |any, w| any | w) == 0 {
@@ -140,7 +140,7 @@ fn emit_line<I: Index>(line: &mut [u64], first: usize, out: &mut [I]) -> usize {
     n
 }
 
-/// `out` as u32, if that is what it is.
+/// `out` as a slice of u32, if `I` is u32.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn as_u32<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
@@ -154,7 +154,7 @@ fn as_u32<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
 
 #[cfg(target_arch = "x86_64")]
 mod v3 {
-    //! A byte's bits become column indices by a table, eight to a vector, without a branch on how many there are.
+    //! Converts a byte's bits to column indices by a table, eight to a vector, without a branch on their number.
     use super::{Index, SLACK, as_u32, take_flagged};
     use crate::simd::SET_BITS;
     use std::arch::x86_64::{
@@ -162,7 +162,7 @@ mod v3 {
         _mm256_set1_epi32, _mm256_storeu_si256, _mm256_testz_si256,
     };
 
-    /// `out` as u32, if that is what it is and the processor has the instructions.
+    /// `out` as a slice of u32, if `I` is u32 and the processor has the instructions.
     #[inline(always)]
     pub(super) fn columns<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
         if crate::simd::has_v3() { as_u32(out) } else { None }
@@ -229,7 +229,7 @@ mod v3 {
             let shift = bits.trailing_zeros() & !7;
             let byte = (bits >> shift) as u8;
             // SAFETY: a row of the table has 8 bytes; a store begins at most `count` elements behind n, and is 8 ≤
-            // SLACK long.
+            // SLACK elements long.
             unsafe {
                 let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(SET_BITS[usize::from(byte)].as_ptr().cast()));
                 let columns = _mm256_add_epi32(places, _mm256_set1_epi32((base + shift) as i32));
@@ -244,7 +244,7 @@ mod v3 {
 
 #[cfg(target_arch = "x86_64")]
 mod v4 {
-    //! A word's bits become column indices by one byte compression, without a branch on how many there are.
+    //! Converts a word's bits to column indices by one byte compression, without a branch on their number.
     use super::{Index, SLACK, as_u32};
     use std::arch::x86_64::{
         __m128i, __m512i, _mm_loadu_si128, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cvtepu8_epi32,
@@ -263,7 +263,7 @@ mod v4 {
         bytes
     };
 
-    /// `out` as u32, if that is what it is and the processor has the instructions.
+    /// `out` as a slice of u32, if `I` is u32 and the processor has the instructions.
     #[inline(always)]
     pub(super) fn columns<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
         if crate::simd::has_vbmi2() { as_u32(out) } else { None }
@@ -335,7 +335,7 @@ mod v4 {
         let base = _mm512_set1_epi32(base as i32);
         // SAFETY: 64 bytes are read.
         let positions: __m512i = _mm512_maskz_compress_epi8(bits, unsafe { _mm512_loadu_si512(IOTA.as_ptr().cast()) });
-        // SAFETY: stores begin at most `count` elements behind n and are SLACK long.
+        // SAFETY: stores begin at most `count` elements behind n and are SLACK elements long.
         unsafe {
             let to = out.as_mut_ptr().add(n);
             let some = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(positions));
@@ -414,15 +414,15 @@ mod tests {
     }
 
     #[test]
-    fn bits_become_columns_in_order() {
+    fn bits_are_listed_as_columns_in_order() {
         check::<u32>();
         check::<u64>();
     }
 
-    /// A processor that has more would not take these.
+    /// A processor with more instructions would not choose these.
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn bits_become_columns_by_tables_of_bytes() {
+    fn bits_are_listed_by_byte_tables() {
         if !crate::simd::has_v3() {
             return eprintln!("skipped: no AVX2");
         }

@@ -1,46 +1,47 @@
-//! Triangles by the algorithm *forward*: the inner loops.
+//! Triangle counting by the algorithm *forward*: the inner loops.
 //!
-//! Each edge is directed from its end of lower degree to the other, of equal degrees to the larger number. A triangle
+//! Each edge is directed from its end of lower degree to the other, with ties broken by the vertex number. A triangle
 //! u, v, w is found once: v and w are out-neighbors of u, and w of v.
 
 use std::ops::Range;
 
 use crate::{Index, Pattern};
 
-/// Columns of a row that are passed over rather than searched.
+/// Longest row that is scanned rather than searched.
 const SHORT: usize = 64;
 
-/// Where the out-neighbors of a vertex begin, and how many they are.
+/// Offset and number of a vertex's out-neighbors.
 pub(crate) type Span = [u32; 2];
 
-/// What some rows of a square matrix have, if all entries (i, j), j < i, of theirs have a mirror image.
+/// Counts of some rows of a square matrix, if each of their entries (i, j), j < i, has a mirror image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mirrored {
-    /// Entries below the diagonal. If all rows of a matrix have half of its entries off the diagonal, it is symmetric.
+    /// Entries below the diagonal. If these are half of the off-diagonal entries over all rows of a matrix, it is
+    /// symmetric.
     pub(crate) below: u64,
     /// Entries on the diagonal.
     pub(crate) diagonal: u64,
 }
 
-/// The out-neighbors of some vertices, to be written.
+/// Output arrays for the out-neighbors of some vertices.
 pub(crate) struct Oriented<'a> {
-    /// Of each vertex.
+    /// One per vertex.
     pub(crate) spans: &'a mut [Span],
-    /// As long as their rows.
+    /// Out-neighbors; as long as the rows' entries.
     pub(crate) heads: &'a mut [u32],
-    /// The place of the first head among those of all vertices.
+    /// The offset of the first head in the list of all vertices.
     pub(crate) base: usize,
 }
 
-/// Looks for the mirror images of the entries below the diagonal in `rows` of a square, sorted pattern, and lists the
-/// out-neighbors of each in the order of the row, if asked for; `None` if an entry has no mirror image.
+/// Checks that the entries below the diagonal in `rows` of a square, sorted pattern have mirror images, and optionally
+/// lists the out-neighbors of each row in row order; `None` if an entry has no mirror image.
 ///
-/// Passing over the rows in order, the rows i that hold j < i come in the order in which row j must name them, so a
-/// finger in row j that moves on with each of them finds the next, or finds that there is none. In rows above `rows` a
-/// finger is set by a search when it is first used.
+/// With rows processed in order, the rows i that contain j < i come in the order in which row j contains them. So a
+/// cursor ("finger") in row j, advanced by each of them, points to the next one or shows that it is missing. For rows j
+/// before `rows`, a finger is initialized by a search on first use.
 /// # Panics
-/// If there are no such rows; if `fingers` are not zeros, one for each row, fewer than 2³²; if the lists have no room,
-/// or there are 2³² entries or more to list.
+/// If there are no such rows; if `fingers` is not one zero for each row, fewer than 2³²; if the lists have no room, or
+/// there are 2³² entries or more to list.
 pub(crate) fn mirrored<I: Index>(
     a: &Pattern<I>,
     rows: Range<usize>,
@@ -76,9 +77,9 @@ impl<I: Index, const LIST: bool> super::Work for Walk<'_, I, LIST> {
         }
         let (mut found, mut listed) = (Mirrored::default(), 0);
         for u in rows {
-            // SAFETY: 1. u and its columns are rows of the square `a`, so that their pointers are there,
-            // and lead to entries; 2. fingers and, of the rows at hand, spans are as many; 3. heads are as many as the
-            // entries of the rows, and `listed` counts some of those passed.
+            // SAFETY: 1. u and its columns are rows of the square `a`, so their pointers exist and delimit entries; 2.
+            // there is one finger per row, and one span per processed row; 3. there is one head per entry of the rows,
+            // and `listed` counts some of the entries passed.
             unsafe {
                 let (begin, end) = (*ptr.get_unchecked(u), *ptr.get_unchecked(u + 1));
                 let (degree, before) = (end - begin, listed);
@@ -91,7 +92,7 @@ impl<I: Index, const LIST: bool> super::Work for Walk<'_, I, LIST> {
                     let row = cols.get_unchecked(*ptr.get_unchecked(v)..*ptr.get_unchecked(v + 1));
                     let finger = fingers.get_unchecked_mut(v);
                     if *finger == 0 && v < first {
-                        // Short rows are counted by registers: branches of a search are foretold by nothing.
+                        // Short rows are counted with vectors: the branches of a search are unpredictable.
                         let before = |j: &I| j.get() < first;
                         *finger = if row.len() <= SHORT {
                             row.iter().map(|j| u32::from(before(j))).sum()
@@ -130,10 +131,11 @@ impl<I: Index, const LIST: bool> super::Work for Walk<'_, I, LIST> {
     }
 }
 
-/// `Σ |out(u) ∩ out(v)|` over the out-neighbors v of the vertices u in `rows`: triangles with their vertex of lowest
-/// degree there. Lists have no repeats; `words` are zeros before and after, a power of two with a bit for each vertex.
+/// `Σ |out(u) ∩ out(v)|` over the out-neighbors v of the vertices u in `rows`: the triangles whose vertex of lowest
+/// degree is in `rows`. Lists have no repeats. `words` is all zeros before and after, and has a bit for each vertex;
+/// its length is a power of two.
 /// # Panics
-/// If a span leads nowhere, or there are too few words.
+/// If a span is out of range, or there are too few words.
 pub(crate) fn count_forward(spans: &[Span], heads: &[u32], rows: Range<usize>, words: &mut [u32]) -> u64 {
     assert!(words.len().is_power_of_two() && spans.len() <= words.len().saturating_mul(32));
     #[cfg(target_arch = "x86_64")]
@@ -181,7 +183,7 @@ mod x86 {
     use crate::simd::lanes::Lanes;
     use std::arch::x86_64::{__m256i, __m512i};
 
-    /// So few out-neighbors are held in registers of their own; more are looked up as bits.
+    /// Most out-neighbors that are held in one register each; longer lists are looked up in a bitmap.
     const FEW: usize = 4;
 
     /// # Safety
@@ -193,9 +195,9 @@ mod x86 {
         for &span in spans[rows].iter().filter(|span| span[1] >= 2) {
             let own = list(heads, span);
             if own.len() <= FEW {
-                // Beyond the list is the largest number, which is no vertex. (A closure would be compiled without the
-                // instructions.)
-                // SAFETY: the caller's: the instructions are there.
+                // Lanes beyond the list hold the largest number, which is no vertex. (A closure would be compiled
+                // without the instructions.)
+                // SAFETY: the caller's: the processor has the instructions.
                 let few = unsafe {
                     let own = R::load(own);
                     [own.lane(0), own.lane(1), own.lane(2), own.lane(3)]
@@ -216,7 +218,7 @@ mod x86 {
                 continue;
             }
             mark(words, own, true);
-            // SAFETY: as above; the mask is below the number of words, and they below 2³¹.
+            // SAFETY: as above; the mask is below the number of words, and that is at most 2³¹.
             sum += unsafe {
                 let mut found = R::splat(0);
                 for &v in own {
@@ -283,7 +285,7 @@ mod tests {
         Pattern::new(rows.len(), rows.len(), std::iter::once(0).chain(ends).collect(), cols).unwrap()
     }
 
-    /// Rows cut anywhere: lists are those of the definition, and each triangle is counted once by any instructions.
+    /// Rows split anywhere: lists match the definition, and each triangle is counted once with every instruction set.
     #[test]
     fn lists_and_counts_are_the_definition() {
         for (n, edges) in [(1, 0), (1, 1), (7, 9), (40, 60), (90, 1500), (if cfg!(miri) { 60 } else { 300 }, 2500)] {
@@ -325,9 +327,9 @@ mod tests {
         }
     }
 
-    /// Without one entry off the diagonal: no mirror image, or fewer entries below the diagonal than above.
+    /// With one off-diagonal entry removed: no mirror image, or fewer entries below the diagonal than above.
     #[test]
-    fn a_missing_entry_is_missed() {
+    fn a_missing_entry_is_detected() {
         let n = 40;
         let rows = graph(n, 60, 3);
         for i in 0..n {

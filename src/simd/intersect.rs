@@ -1,15 +1,15 @@
-//! Intersections of rows of bits: the inner loops of triangle counting.
+//! Intersections of rows stored as bitmaps: the inner loops of triangle counting.
 //!
-//! A packed row stands in one run of u64: as u32, the number p of its pairs and p column-set indices, filled up
-//! to a whole word; then p bit sets. All that a row needs comes with one address.
-//! The other side of an intersection is a bit a column in dense words, empty but for the row at hand.
+//! A packed row is one contiguous run of u64: as u32, the number p of its pairs and p column-set indices, padded to a
+//! whole word; then p bit sets. A single address gives access to the whole row. The other operand of an intersection is
+//! a dense bitmap, empty except for the current row.
 
 use super::emit::SLACK;
 use crate::Index;
 use crate::par::out_of_memory;
 use crate::{Error, Result};
 
-/// `out = [label[j] for j in cols if label[j] < bound]`, in order; returns how many there are.
+/// `out = [label[j] for j in cols if label[j] < bound]`, in order; returns the number of labels.
 /// # Panics
 /// If `mask` is not an index of `label`, or `out` is shorter than `cols` and [`SLACK`].
 #[inline(always)]
@@ -19,12 +19,12 @@ pub(crate) fn labels_below<I: Index>(cols: &[I], label: &[u32], mask: usize, bou
     if mask <= i32::MAX as usize
         && let Some(cols) = v4::columns(cols)
     {
-        // SAFETY: `v4::columns` found the instructions, and the lengths were checked above.
+        // SAFETY: `v4::columns` checked for the instructions, and the lengths were checked above.
         return unsafe { v4::labels_below(cols, label, mask, bound, out) };
     }
     let mut n = 0;
     for j in cols {
-        // SAFETY: the index is ≤ mask < label.len(); n counts columns passed, and out is longer than those.
+        // SAFETY: the index is ≤ mask < label.len(); n counts columns passed, and `out` is longer than those.
         unsafe {
             let name = *label.get_unchecked(j.get() & mask);
             *out.get_unchecked_mut(n) = name;
@@ -34,7 +34,7 @@ pub(crate) fn labels_below<I: Index>(cols: &[I], label: &[u32], mask: usize, bou
     n
 }
 
-/// Sets the bit of each name in `words`, and lists the words that had none before; returns how many those are.
+/// Sets the bit of each label in `words`, and lists the words that were zero before; returns their number.
 /// # Panics
 /// If `mask` is not an index of `words`, or `touched` is not longer than `names`.
 #[inline(always)]
@@ -43,7 +43,7 @@ pub(crate) fn set_bits(names: &[u32], words: &mut [u64], mask: usize, touched: &
     let mut n = 0;
     for &b in names {
         let w = (b as usize >> 6) & mask;
-        // SAFETY: w ≤ mask < words.len(); n counts names passed, and touched is longer than those.
+        // SAFETY: w ≤ mask < words.len(); n counts labels passed, and `touched` is longer than those.
         unsafe {
             let word = words.get_unchecked_mut(w);
             *touched.get_unchecked_mut(n) = w as u32;
@@ -58,7 +58,7 @@ pub(crate) fn set_bits(names: &[u32], words: &mut [u64], mask: usize, touched: &
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If `touched` names a word that is not there.
+/// If `touched` has an index out of range.
 #[inline(always)]
 pub(crate) fn push_packed(rows: &mut Vec<u64>, touched: &[u32], words: &mut [u64]) -> Result<()> {
     let (head, len) = (head_len(touched.len()), packed_len(touched.len()));
@@ -76,7 +76,7 @@ fn too_long(pairs: usize) -> Error {
     Error::IndexOverflow { what: "words of a row", needed: pairs as u128, max: u32::MAX.into() }
 }
 
-/// Words of a packed row's head: the number of pairs and the indices.
+/// Words of a packed row's head: the number of pairs, and the indices.
 #[inline(always)]
 fn head_len(pairs: usize) -> usize {
     pairs / 2 + 1
@@ -88,7 +88,7 @@ fn packed_len(pairs: usize) -> usize {
     head_len(pairs) + pairs
 }
 
-/// Column-set indices and bit sets of the packed row at `rows[at]`, and where the next row begins.
+/// Column-set indices and bit sets of the packed row at `rows[at]`, and the start of the next row.
 /// # Panics
 /// If no row begins there.
 #[inline(always)]
@@ -116,17 +116,17 @@ pub(crate) fn load_packed(rows: &[u64], at: usize, words: &mut [u64], mask: usiz
 /// `Σ |R ∩ W|` over the packed rows R that begin at `starts`, where W is the set in `words`.
 /// # Panics
 /// If `mask` is not an index of `words`, or there is no such row.
-pub(crate) fn meet_packed(rows: &[u64], starts: &[usize], words: &[u64], mask: usize) -> u64 {
+pub(crate) fn count_intersections(rows: &[u64], starts: &[usize], words: &[u64], mask: usize) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if v4::counts() {
-        // SAFETY: `v4::counts` found the instructions.
-        return unsafe { v4::meet_packed(rows, starts, words, mask) };
+        // SAFETY: `v4::counts` checked for the instructions.
+        return unsafe { v4::count_intersections(rows, starts, words, mask) };
     }
-    super::dispatch(|| meet_packed_scalar(rows, starts, words, mask))
+    super::dispatch(|| count_intersections_scalar(rows, starts, words, mask))
 }
 
 #[inline(always)]
-fn meet_packed_scalar(rows: &[u64], starts: &[usize], words: &[u64], mask: usize) -> u64 {
+fn count_intersections_scalar(rows: &[u64], starts: &[usize], words: &[u64], mask: usize) -> u64 {
     assert!(mask < words.len());
     let mut sum = 0u64;
     for &at in starts {
@@ -140,10 +140,10 @@ fn meet_packed_scalar(rows: &[u64], starts: &[usize], words: &[u64], mask: usize
     sum
 }
 
-/// Words as pairs of u32, in the order in which they lie in memory.
+/// Words as pairs of u32, in memory order.
 #[inline(always)]
 fn halves(words: &[u64]) -> &[u32] {
-    // SAFETY: a u64 is two u32, any bits are a u32, and u64 is aligned at least as strictly.
+    // SAFETY: a u64 is two u32, any bits are a valid u32, and u64 is aligned at least as strictly.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), 2 * words.len()) }
 }
 
@@ -164,7 +164,7 @@ mod v4 {
         _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
     };
 
-    /// `cols` as u32, if that is what they are and the processor has the instructions.
+    /// `cols` as a slice of u32, if `I` is u32 and the processor has the instructions.
     #[inline(always)]
     pub(super) fn columns<I: Index>(cols: &[I]) -> Option<&[u32]> {
         if TypeId::of::<I>() == TypeId::of::<u32>() && crate::simd::has_v4() {
@@ -175,7 +175,7 @@ mod v4 {
         }
     }
 
-    /// Whether the processor counts bits by vectors.
+    /// Whether the processor has vector population counts.
     #[inline(always)]
     pub(super) fn counts() -> bool {
         crate::simd::has_vpopcntdq()
@@ -189,8 +189,9 @@ mod v4 {
         let mut n = 0;
         for sixteen in cols.chunks(16) {
             let lanes = (u32::MAX >> (32 - sixteen.len())) as u16;
-            // SAFETY: 1. the load's lanes lie within the chunk; 2. indices are ≤ mask, thus within `label` and no
-            // negative i32; 3. n is at most the number of columns before this chunk, and SLACK fit behind them.
+            // SAFETY: 1. the load's lanes lie within the chunk; 2. indices are ≤ mask, thus within `label` and
+            // nonnegative as i32; 3. n is at most the number of columns before this chunk, and SLACK elements fit
+            // behind it.
             unsafe {
                 let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, sixteen.as_ptr().cast()), within);
                 let names = _mm512_i32gather_epi32::<4>(j, label.as_ptr().cast());
@@ -203,18 +204,18 @@ mod v4 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vpopcntdq")]
-    pub(super) fn meet_packed(rows: &[u64], starts: &[usize], words: &[u64], mask: usize) -> u64 {
+    pub(super) fn count_intersections(rows: &[u64], starts: &[usize], words: &[u64], mask: usize) -> u64 {
         assert!(mask < words.len());
         debug_assert!(head_len(1) == 1);
-        // An index has 26 bits, so it is no negative i32 unless the mask lets it.
+        // An index has 26 bits, so it is nonnegative as i32 unless the mask allows more.
         let within = _mm256_set1_epi32((mask & (i32::MAX as usize)) as i32);
         let mut sum = _mm512_setzero_si512();
         for &at in starts {
             let (sets, bits, _) = packed_row(rows, at);
             for (s, b) in sets.chunks(8).zip(bits.chunks(8)) {
                 let lanes = (u32::MAX >> (32 - s.len())) as u8;
-                // SAFETY: 1. the lanes loaded lie within the chunks, which are equally long; 2. an index is
-                // ≤ mask < words.len().
+                // SAFETY: 1. the loaded lanes lie within the chunks, which have equal lengths; 2. an index is ≤ mask <
+                // words.len().
                 unsafe {
                     let s = _mm256_and_si256(_mm256_maskz_loadu_epi32(lanes, s.as_ptr().cast()), within);
                     let b = _mm512_maskz_loadu_epi64(lanes, b.as_ptr().cast());
@@ -258,7 +259,7 @@ mod tests {
         check_labels::<u64>();
     }
 
-    /// Rows of all lengths, with repeats: packed, read back, intersected by vectors and one by one.
+    /// Rows of all lengths, with repeats: packed, read back, intersected with vectors and by the scalar loop.
     #[test]
     fn packed_rows_intersect_like_sets() {
         let mut next = generator(9);
@@ -281,8 +282,8 @@ mod tests {
 
             load_packed(&rows, at, &mut words, 63, false);
             let want: usize = sets.iter().map(|other| other.intersection(set).count()).sum();
-            assert_eq!(meet_packed(&rows, &starts, &words, 63), want as u64);
-            assert_eq!(meet_packed_scalar(&rows, &starts, &words, 63), want as u64);
+            assert_eq!(count_intersections(&rows, &starts, &words, 63), want as u64);
+            assert_eq!(count_intersections_scalar(&rows, &starts, &words, 63), want as u64);
             load_packed(&rows, at, &mut words, 63, true);
             assert!(words.iter().all(|&w| w == 0));
             at = end;
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "range")]
-    fn a_row_that_is_not_there() {
-        meet_packed(&[0, 3], &[1], &[0], 0);
+    fn a_row_out_of_range_panics() {
+        count_intersections(&[0, 3], &[1], &[0], 0);
     }
 }

@@ -1,7 +1,7 @@
-//! The instruction set that inner loops run with: the best of the processor, or a lower one on request.
+//! The instruction set that inner loops run with: the processor's best, or a lower one on request.
 //!
-//! Every choice between vector loops and their scalar twins is made here, so that one variable of the environment tests
-//! them all.
+//! Every choice between vector loops and their scalar counterparts is made here, so one environment variable tests them
+//! all.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -13,15 +13,15 @@ use crate::{Error, Result};
 /// An instruction set that inner loops are compiled for, in increasing order.
 ///
 /// A process runs with the best set of its processor. The environment variable `SPARRING_ISA`, read once when the first
-/// loop runs, lowers it to `scalar`, `avx2` or `avx512`: for tests, for measurements, and for the same choices of
-/// algorithms on unlike processors. Results are the same bits under every set.
+/// loop runs, lowers it to `scalar`, `avx2` or `avx512`: for tests, for measurements, and to get the same choices of
+/// algorithms on different processors. Results are bitwise the same under every set.
 ///
-/// The variable never raises the set. The library takes the best available set at or below the request, and ignores a
-/// word that names no set; [`requested`](Self::requested) reports both as errors. The program `sparring` refuses them.
+/// The variable never raises the set. The library uses the best available set at or below the request, and ignores an
+/// unknown name; [`requested`](Self::requested) reports both as errors. The program `sparring` refuses them.
 /// ```
 /// use sparring::Isa;
 ///
-/// Isa::requested()?; // an error if SPARRING_ISA asks for what is not there
+/// Isa::requested()?; // an error if SPARRING_ISA requests an unavailable set
 /// assert!(Isa::running() <= Isa::best());
 /// println!("loops for {}, registers of {} bytes", Isa::running(), Isa::running().register_bytes());
 /// # Ok::<(), sparring::Error>(())
@@ -79,17 +79,17 @@ impl Isa {
         }
         Self::Scalar
     }
-    /// The set that `SPARRING_ISA` asks for; `None` if the variable is unset or empty.
+    /// The set requested by `SPARRING_ISA`; `None` if the variable is unset or empty.
     /// # Errors
-    /// [`Error::Argument`] if the variable names no set, or one that this processor does not have.
+    /// [`Error::Argument`] if the variable names no set, or one that this processor lacks.
     pub fn requested() -> Result<Option<Self>> {
         read(Self::VARIABLE, request(), Self::best())
     }
-    /// Lowers the set of this process, in place of `SPARRING_ISA`: for programs with an option for it.
+    /// Lowers the set of this process, overriding `SPARRING_ISA`: for programs with a corresponding option.
     ///
-    /// A process has one set, which its first loop or the first question about it fixes.
+    /// The set of a process is fixed by its first loop or its first query.
     /// # Errors
-    /// [`Error::Argument`] if this processor does not have the set, or another one was fixed before.
+    /// [`Error::Argument`] if this processor lacks the set, or another one is already fixed.
     pub fn limit(self) -> Result<()> {
         read("isa", self.name(), Self::best())?;
         let fixed = TEXT.get_or_init(|| self.name().into());
@@ -99,7 +99,7 @@ impl Isa {
         let message = format!("{self} comes too late: loops run with {} in this process", Self::running());
         Err(Error::Argument { name: "isa", message })
     }
-    /// The word for the set in `SPARRING_ISA`.
+    /// The name of the set in `SPARRING_ISA`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -115,7 +115,7 @@ impl Isa {
             Self::Avx512 => 64,
         }
     }
-    /// The set of this name.
+    /// The set with this name.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|isa| isa.name() == word)
     }
@@ -127,15 +127,15 @@ impl fmt::Display for Isa {
     }
 }
 
-/// What was asked for when that was first looked at.
+/// The request, fixed at its first use.
 static TEXT: OnceLock<String> = OnceLock::new();
 
-/// The text of the variable, as it was at the first call; empty if unset.
+/// The value of the variable at the first call; empty if unset.
 fn request() -> &'static str {
     TEXT.get_or_init(|| std::env::var_os(Isa::VARIABLE).unwrap_or_default().to_string_lossy().into_owned())
 }
 
-/// What `text`, given as `name`, asks of a processor whose best set is `best`.
+/// Parses the request `text`, given as `name`, for a processor whose best set is `best`.
 fn read(name: &'static str, text: &str, best: Isa) -> Result<Option<Isa>> {
     let refused = |message| Err(Error::Argument { name, message });
     match Isa::named(text) {
@@ -152,12 +152,12 @@ fn list(best: Isa) -> String {
     names.join(", ")
 }
 
-/// The set that runs if `text` is asked for: the best at or below it.
+/// The set that runs for the request `text`: the best at or below it.
 fn lowered(text: &str, best: Isa) -> Isa {
     Isa::named(text).map_or(best, |isa| isa.min(best))
 }
 
-/// What may be used, a bit each: x86-64-v3, x86-64-v4, and instructions that not every processor with v4 has.
+/// Feature bits: x86-64-v3, x86-64-v4, and extensions that not every v4 processor has.
 #[cfg(target_arch = "x86_64")]
 const V3: u8 = 1;
 #[cfg(target_arch = "x86_64")]
@@ -166,15 +166,15 @@ const V4: u8 = 2;
 const VBMI2: u8 = 4;
 #[cfg(target_arch = "x86_64")]
 const VPOPCNTDQ: u8 = 8;
-/// That the others were found.
+/// Set once the other bits have been determined.
 #[cfg(target_arch = "x86_64")]
 const FOUND: u8 = 128;
 
-/// The bits of this process: one load and one comparison, as `is_x86_feature_detected!` takes for each of its features.
+/// The bits of this process: one load and one comparison, which is the cost of `is_x86_feature_detected!` per feature.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn features() -> u8 {
-    /// Only [`find`]'s results are ever stored, so that a set bit proves its instructions.
+    /// Only results of [`find`] are ever stored, so a set bit proves that the instructions exist.
     static FEATURES: AtomicU8 = AtomicU8::new(0);
     #[cold]
     #[inline(never)]
@@ -189,7 +189,7 @@ fn features() -> u8 {
     }
 }
 
-/// The bits under `isa`, which the processor has.
+/// The feature bits under `isa`, which the processor must have.
 #[cfg(target_arch = "x86_64")]
 fn find(isa: Isa) -> u8 {
     assert!(isa <= Isa::best());
@@ -209,13 +209,13 @@ fn find(isa: Isa) -> u8 {
     found
 }
 
-/// Whether loops for x86-64-v3 (AVX2, BMI, FMA) may run: the processor has them.
+/// Whether loops for x86-64-v3 (AVX2, BMI, FMA) may run; the processor then has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn has_v3() -> bool {
     features() & V3 != 0
 }
-/// Whether loops for x86-64-v4 (AVX-512) may run: the processor has them, and all of v3.
+/// Whether loops for x86-64-v4 (AVX-512) may run; the processor then has the instructions, and all of v3.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn has_v4() -> bool {
@@ -234,7 +234,7 @@ pub(super) fn has_vpopcntdq() -> bool {
     features() & VPOPCNTDQ != 0
 }
 
-/// Bytes of a register of what [`dispatch_work`](super::dispatch_work) chooses.
+/// Register bytes of the version that [`dispatch_work`](super::dispatch_work) chooses.
 pub(crate) fn register() -> usize {
     Isa::running().register_bytes()
 }
@@ -267,14 +267,14 @@ mod tests {
         assert_eq!(list(Isa::Avx2), "scalar, avx2");
     }
 
-    /// Tests that run under a set of choice fail where they would run under another.
+    /// Tests that run under a requested set fail if they would run under another.
     #[test]
-    fn what_runs_is_what_was_asked_for() {
+    fn the_requested_set_is_used() {
         let asked = Isa::requested().expect("SPARRING_ISA");
         assert_eq!(Isa::running(), asked.unwrap_or(Isa::best()));
         assert_eq!(asked.map(Isa::name), std::env::var(Isa::VARIABLE).ok().as_deref().filter(|word| !word.is_empty()));
         assert_eq!(register(), Isa::running().register_bytes());
-        // A set that runs already may be asked for again, another one comes too late.
+        // The running set may be requested again; another one comes too late.
         for isa in Isa::ALL {
             let asked = isa.limit().map_err(|e| e.to_string());
             match isa {

@@ -1,33 +1,32 @@
-//! Registers of whole numbers, for loops that are generic in their width.
+//! Integer vectors, for loops that are generic in their width.
 
 use std::arch::x86_64::*;
 
-/// Columns that are compared side by side.
+/// A vector of columns, compared lane by lane.
 ///
 /// # Safety
-/// of all functions: the processor has the register's instructions, and the caller enables them.
+/// Of all functions: the processor has the vector's instructions, and the caller enables them.
 pub(super) trait Lanes: Copy {
     /// One bit, or one word, for each lane.
     type Hits: Copy;
     const LANES: usize;
-    /// The columns of a list that fits, then the largest number.
+    /// The columns of a list that fits; the remaining lanes hold the largest number.
     unsafe fn load(list: &[u32]) -> Self;
-    /// Lane `lane` in all lanes.
+    /// Broadcasts lane `lane`.
     unsafe fn lane(self, lane: usize) -> Self;
     unsafe fn splat(x: u32) -> Self;
     unsafe fn equal(self, other: Self) -> Self::Hits;
-    /// Where lanes are below those of `other`: of numbers below 2³¹ alone.
+    /// The lanes below those of `other`, for numbers below 2³¹.
     unsafe fn below(self, other: Self) -> Self::Hits;
     unsafe fn none() -> Self::Hits;
     unsafe fn or(a: Self::Hits, b: Self::Hits) -> Self::Hits;
     unsafe fn and(a: Self::Hits, b: Self::Hits) -> Self::Hits;
-    /// How many of the first `len` lanes are hits; `len` ≤ [`LANES`](Self::LANES).
+    /// Number of hits in the first `len` lanes; `len` ≤ [`LANES`](Self::LANES).
     unsafe fn count(hits: Self::Hits, len: usize) -> u32;
-    /// 1 in each of the first `len` lanes x whose bit x of `words` is set, else 0. Words are looked up at x / 32, less
-    /// the bits that `mask` lacks.
+    /// 1 in each of the first `len` lanes x whose bit x of `words` is set, else 0. The word's index is x / 32 & mask.
     ///
     /// # Safety
-    /// Also: `mask` is an index of `words`, below 2³¹.
+    /// In addition: `mask` is an index of `words`, below 2³¹.
     unsafe fn bits(self, len: usize, words: &[u32], mask: u32) -> Self;
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn sum(self) -> u64;
@@ -35,7 +34,7 @@ pub(super) trait Lanes: Copy {
 
 #[inline(always)]
 unsafe fn first_of_eight(len: usize) -> __m256i {
-    // SAFETY: the caller's: the instructions are there.
+    // SAFETY: the caller's: the processor has the instructions.
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(len as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
@@ -45,7 +44,7 @@ fn first_of_sixteen(len: usize) -> u16 {
     ((1u32 << len) - 1) as u16
 }
 
-// SAFETY of all blocks: the caller's: the instructions are there; `load` reads the list and nothing else.
+// SAFETY of all blocks: the caller's: the processor has the instructions; `load` reads only the list.
 impl Lanes for __m256i {
     type Hits = __m256i;
     const LANES: usize = 8;
@@ -102,7 +101,7 @@ impl Lanes for __m256i {
     }
     #[inline(always)]
     unsafe fn bits(self, len: usize, words: &[u32], mask: u32) -> Self {
-        // SAFETY: as said above; an index is ≤ mask, thus within `words` and no negative i32.
+        // SAFETY: as said above; an index is ≤ mask, thus within `words` and nonnegative as i32.
         unsafe {
             let at = _mm256_and_si256(_mm256_srli_epi32::<5>(self), _mm256_set1_epi32(mask as i32));
             let words = words.as_ptr().cast();
@@ -119,7 +118,7 @@ impl Lanes for __m256i {
     #[inline(always)]
     unsafe fn sum(self) -> u64 {
         let mut lanes = [0u32; 8];
-        // SAFETY: as said above, and there is room for eight lanes.
+        // SAFETY: as said above, and the array has eight lanes.
         unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), self) };
         lanes.into_iter().map(u64::from).sum()
     }
@@ -172,7 +171,7 @@ impl Lanes for __m512i {
     }
     #[inline(always)]
     unsafe fn bits(self, len: usize, words: &[u32], mask: u32) -> Self {
-        // SAFETY: as said above; an index is ≤ mask, thus within `words` and no negative i32.
+        // SAFETY: as said above; an index is ≤ mask, thus within `words` and nonnegative as i32.
         unsafe {
             let at = _mm512_and_si512(_mm512_srli_epi32::<5>(self), _mm512_set1_epi32(mask as i32));
             let (lanes, words) = (first_of_sixteen(len), words.as_ptr().cast());
@@ -189,7 +188,7 @@ impl Lanes for __m512i {
     #[inline(always)]
     unsafe fn sum(self) -> u64 {
         let mut lanes = [0u32; 16];
-        // SAFETY: as said above, and there is room for sixteen lanes.
+        // SAFETY: as said above, and the array has sixteen lanes.
         unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), self) };
         lanes.into_iter().map(u64::from).sum()
     }

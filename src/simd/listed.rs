@@ -1,4 +1,4 @@
-//! Entries of rows whose columns lie in a range, listed one by one: no branch depends on how many of a short row do.
+//! Lists the entries of rows whose columns lie in a range; no branch depends on how many entries of a short row do.
 
 use std::any::TypeId;
 use std::ops::Range;
@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::rows::RowsOf;
 use crate::Index;
 
-/// Entries that a list has room for.
+/// Capacity of a list.
 const ROOM: usize = 1024;
-/// What a register may write beyond the last entry.
+/// Entries that a vector store may write beyond the last one.
 const SLACK: usize = 8;
-/// Rows ahead of the current one that are prefetched.
-const AHEAD: usize = 8;
+/// Prefetch distance, in rows.
+const PREFETCH_DISTANCE: usize = 8;
 
 /// Entries of some rows of A, each with the position of its row among these rows.
 pub(crate) struct EntriesWithin {
@@ -22,10 +22,10 @@ pub(crate) struct EntriesWithin {
 }
 
 impl EntriesWithin {
-    /// Entries of a row at most: a longer one is cut by a search.
+    /// Longest row that is listed; a longer one is split by a search.
     pub(crate) const SHORT: usize = 64;
 
-    /// No entries, of a matrix with columns of type `I`.
+    /// An empty list, for a matrix with columns of type `I`.
     pub(crate) fn new<I: Index>() -> Self {
         #[cfg(target_arch = "x86_64")]
         let by_registers = TypeId::of::<I>() == TypeId::of::<u32>() && super::has_v3();
@@ -39,10 +39,10 @@ impl EntriesWithin {
         (&self.rows[..self.len], &self.entries[..self.len])
     }
 
-    /// Lists the entries of the rows `ks` of A whose columns lie in `cols`: of as many rows as have room, up to the
-    /// first with more than [`SHORT`](Self::SHORT) entries. Says how many rows those are.
+    /// Lists the entries of the rows `ks` of A whose columns lie in `cols`: for as many rows as fit, up to the first
+    /// with more than [`SHORT`](Self::SHORT) entries. Returns the number of rows.
     /// # Panics
-    /// If A has no such row.
+    /// If a row is out of range.
     pub(crate) fn fill<I: Index>(&mut self, a: &RowsOf<'_, I, ()>, ks: &[I], cols: &Range<usize>) -> usize {
         #[cfg(target_arch = "x86_64")]
         if self.by_registers && cols.end <= u32::MAX as usize {
@@ -57,7 +57,7 @@ impl EntriesWithin {
         })
     }
 
-    /// [`fill`](Self::fill). `push` gets a row for whose entries there is room, where it begins, and its position.
+    /// [`fill`](Self::fill). `push` receives a row whose entries fit, its start, and its position.
     #[inline(always)]
     fn fill_by<I: Index>(
         &mut self,
@@ -68,7 +68,7 @@ impl EntriesWithin {
         self.len = 0;
         let ks = &ks[..ks.len().min(usize::from(u16::MAX))];
         for (r, k) in ks.iter().enumerate() {
-            if let Some(k) = ks.get(r + AHEAD) {
+            if let Some(k) = ks.get(r + PREFETCH_DISTANCE) {
                 a.prefetch(k.get());
             }
             let row = a.row(k.get()).0;
@@ -92,7 +92,7 @@ mod v3 {
         _mm256_storeu_si256, _mm256_sub_epi32,
     };
 
-    /// As [`EntriesWithin::fill`], eight entries at a time.
+    /// Like [`EntriesWithin::fill`], eight entries at a time.
     /// # Safety
     /// The processor must have AVX2, BMI and POPCNT, and `I` be `u32`.
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
@@ -107,12 +107,12 @@ mod v3 {
         let (start, width) = (_mm256_set1_epi32(cols.start as i32), _mm256_set1_epi32(cols.len() as i32));
         list.fill_by(a, ks, |list, row, first, r| {
             let (mut q, mut n) = (0, list.len);
-            // An empty row is looked at, too: no branch for what cannot be foreseen.
+            // Processes empty rows, too: a branch on them would be unpredictable.
             loop {
                 let left = row.len() - q;
                 debug_assert!(n + left.min(8) <= ROOM && SLACK == 8);
-                // SAFETY: 1. lanes of at most `left` columns are read; 2. a byte's index; 3. n is at most `ROOM`, as
-                // `fill_by` says, and eight entries more have room.
+                // SAFETY: 1. lanes of at most `left` columns are read; 2. the index is a byte; 3. n is at most `ROOM`,
+                // as `fill_by` ensures, and eight more entries have room.
                 unsafe {
                     let here = _mm256_cmpgt_epi32(_mm256_set1_epi32(left.min(8) as i32), lanes);
                     let js = _mm256_maskload_epi32(row.as_ptr().add(q).cast(), here);
@@ -143,9 +143,9 @@ mod tests {
     use super::*;
     use crate::Pattern;
 
-    /// Rows of any length, empty ones too, in any order and more than once, within all kinds of ranges.
+    /// Rows of any length, including empty ones, in any order and repeated, within various ranges.
     #[test]
-    fn lists_what_a_filter_keeps() {
+    fn lists_the_selected_columns() {
         fn check<I: Index>(by_registers: bool) {
             let mut seed = 0;
             let mut random = |below: usize| {

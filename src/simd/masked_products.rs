@@ -1,4 +1,4 @@
-//! The list of products that a mask allows, made before they are computed.
+//! The list of products that a mask allows, compiled before they are computed.
 
 use super::sort::Registers;
 use crate::Index;
@@ -9,14 +9,14 @@ use crate::par::filled;
 const ROOM: usize = 1024;
 /// Most entries of a row of B that are filtered together.
 pub(crate) const MASKED_AT_ONCE: usize = ROOM / 2;
-/// The slot of a column that has none.
+/// The slot of a column without one.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Most columns that are compared with all others instead of looked up in a table.
+/// Most allowed columns for which products are compared with all of them instead of being looked up in a table.
 const COMPARED: usize = 16;
-/// What a register may write beyond the last.
+/// Elements that a vector store may write beyond the last one.
 const LANES: usize = 16;
 
-/// Some products of a row of A: entry `p` of that row, counted from its first, times entry `q` of B, to slot `s`.
+/// Some products of a row of A: entry `p` of that row, relative to its first, times entry `q` of B, added to slot `s`.
 pub(crate) struct MaskedProducts {
     p: Vec<u32>,
     q: Vec<u32>,
@@ -33,41 +33,43 @@ impl MaskedProducts {
         let room = || filled(ROOM + LANES, 0, "products under a mask");
         Ok(Self { p: room()?, q: room()?, s: room()?, len: 0, by: Registers::new::<I>() })
     }
-    /// Bytes that [`new`](Self::new) takes.
+    /// Bytes that [`new`](Self::new) allocates.
     pub(crate) const BYTES: u128 = 3 * 4 * (ROOM + LANES) as u128;
     /// Empties the list.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
-    /// Whether there is no room for [`MASKED_AT_ONCE`] more.
+    /// Whether there is no room for [`MASKED_AT_ONCE`] more products.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.len > ROOM - MASKED_AT_ONCE
     }
-    /// `p`, `q` and `s` of each, in order.
+    /// `p`, `q` and `s` of each product, in order.
     #[inline(always)]
     pub(crate) fn each(&self) -> (&[u32], &[u32], &[u32]) {
         (&self.p[..self.len], &self.q[..self.len], &self.s[..self.len])
     }
-    /// Adds `by` to the entry of B of each, modulo 2³².
+    /// Adds `by` to each product's position in B, modulo 2³².
     #[inline(always)]
     pub(crate) fn move_by(&mut self, by: u32) {
         self.q[..self.len].iter_mut().for_each(|q| *q = q.wrapping_add(by));
     }
-    /// Whether so few columns are allowed that each is compared with those of all products ([`list`](Self::list), then
-    /// [`keep`](Self::keep)), sixteen at once, rather than that all are looked up in a table ([`add`](Self::add)).
+    /// Whether the number of allowed columns is so small that each is compared with the columns of all products,
+    /// sixteen at once ([`list`](Self::list), then [`keep`](Self::keep)), instead of looking all of them up in a table
+    /// ([`add`](Self::add)).
     #[inline(always)]
     pub(crate) fn compares(&self, cols: usize) -> bool {
         self.by == Registers::Sixteen && cols <= COMPARED
     }
-    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and
-    /// has column `js[0]`; in place of slots they have their columns.
+    /// Appends the products of entry `p` of a row of A with consecutive entries of B, the first of which has position
+    /// `q` and column `js[0]`; their columns are stored in place of slots.
     /// # Panics
-    /// If these are full, or there are more than [`MASKED_AT_ONCE`] columns, or these do not [compare](Self::compares).
+    /// If the list is full, there are more than [`MASKED_AT_ONCE`] columns, or the list does not
+    /// [compare](Self::compares).
     #[inline(always)]
     pub(crate) fn list<I: Index>(&mut self, p: u32, q: u32, js: &[I]) {
         assert!(self.compares(0) && !self.is_full() && js.len() <= MASKED_AT_ONCE);
-        // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more.
+        // SAFETY: the processor has AVX-512 and `I` is `u32`; all columns and LANES more have room.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             v4::list(self, p, q, (js.as_ptr().cast(), js.len()))
@@ -75,10 +77,10 @@ impl MaskedProducts {
         #[cfg(not(target_arch = "x86_64"))]
         unreachable!("{p} {q}: only registers of sixteen compare");
     }
-    /// Of the products that were [listed](Self::list) keeps those whose columns are among `cols`, where they stand
-    /// telling their slots.
+    /// Of the [listed](Self::list) products, keeps those whose columns are in `cols`; their index there becomes their
+    /// slot.
     /// # Panics
-    /// If these do not [compare](Self::compares).
+    /// If the list does not [compare](Self::compares).
     #[inline(always)]
     pub(crate) fn keep<I: Index>(&mut self, cols: &[I]) {
         assert!(self.compares(0));
@@ -90,36 +92,37 @@ impl MaskedProducts {
         #[cfg(not(target_arch = "x86_64"))]
         unreachable!("{} columns: only registers of sixteen compare", cols.len());
     }
-    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and
-    /// has column `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].
+    /// Appends the products of entry `p` of a row of A with those of consecutive entries of B, the first of which has
+    /// position `q` and column `js[0]`, whose columns have a slot: `table[j & (table.len() − 1)]`, if that is not
+    /// [`NONE`].
     ///
     /// Branch-free.
     /// # Panics
-    /// If these are full, or there are more than [`MASKED_AT_ONCE`] columns, or no table, or one of more than 2³¹
+    /// If the list is full, there are more than [`MASKED_AT_ONCE`] columns, or the table is empty or has more than 2³¹
     /// slots.
     #[inline(always)]
     pub(crate) fn add<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
         assert!(!self.is_full() && js.len() <= MASKED_AT_ONCE && !table.is_empty() && table.len() <= 1 << 31);
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen && js.len() >= FEW {
-            // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more; the
-            // table is not empty.
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; all columns and LANES more have room; the table is
+            // not empty.
             unsafe { v4::add(self, p, q, (js.as_ptr().cast(), js.len()), table) };
             return;
         }
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Eight && js.len() >= 8 {
-            // SAFETY: the same, of AVX2.
+            // SAFETY: the same, for AVX2.
             let done = unsafe { v3::add(self, p, q, (js.as_ptr().cast(), js.len()), table) };
             self.add_each(p, q.wrapping_add(done as u32), &js[done..], table);
             return;
         }
         self.add_each(p, q, js, table);
     }
-    /// As [`add`](Self::add) or [`list`](Self::list), for increasing columns `js` of which those among `cols` are
-    /// looked for, fewer by far: their slots, or in place of them their columns if `compares`.
+    /// Like [`add`](Self::add) or [`list`](Self::list), for increasing columns `js` and far fewer allowed columns
+    /// `cols`, which are searched for: stores their slots, or their columns if `compares`.
     /// # Panics
-    /// If these are full, or there are more than [`MASKED_AT_ONCE`] of `cols`.
+    /// If the list is full, or there are more than [`MASKED_AT_ONCE`] of `cols`.
     #[inline(never)]
     pub(crate) fn search<I: Index>(&mut self, p: u32, q: u32, js: &[I], (cols, slot): (&[I], usize), compares: bool) {
         assert!(!self.is_full() && cols.len() <= MASKED_AT_ONCE);
@@ -131,12 +134,13 @@ impl MaskedProducts {
         });
         self.len = n;
     }
-    /// As [`add`](Self::add), one after another.
+    /// Like [`add`](Self::add), one column after another.
     #[inline(always)]
     fn add_each<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
         let (mask, mut n) = (table.len() - 1, self.len);
         for (t, j) in js.iter().enumerate() {
-            // SAFETY: 1. an index & (length − 1) is less than the length; 2. n ≤ len + t < ROOM, which all three have.
+            // SAFETY: 1. an index & (length − 1) is less than the length; 2. n ≤ len + t < ROOM, the length of all
+            // three.
             unsafe {
                 let s = *table.get_unchecked(j.get() & mask);
                 *self.p.get_unchecked_mut(n) = p;
@@ -149,11 +153,12 @@ impl MaskedProducts {
     }
 }
 
-/// `found`, for each of `cols`, increasing, that is among the increasing `js`: its place there and in `cols`.
+/// Calls `found` for each of the increasing `cols`, with its position in the increasing `js`, its position in `cols`,
+/// and whether `js` has it.
 #[inline(always)]
 fn search<I: Index>(js: &[I], cols: &[I], mut found: impl FnMut(usize, usize, bool)) {
     for (s, j) in cols.iter().enumerate() {
-        // The last column that is no larger. No branch depends on a comparison.
+        // The last column that is no larger. Branch-free.
         let (mut at, mut len) = (0, js.len());
         while len > 1 {
             let half = len / 2;
@@ -164,7 +169,7 @@ fn search<I: Index>(js: &[I], cols: &[I], mut found: impl FnMut(usize, usize, bo
     }
 }
 
-/// Columns from which on a register looks up sixteen at once.
+/// Columns from which on vectors look up sixteen at once.
 #[cfg(target_arch = "x86_64")]
 const FEW: usize = 6;
 
@@ -177,9 +182,9 @@ mod v4 {
         _mm512_set_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
     };
 
-    /// As [`MaskedProducts::list`].
+    /// Like [`MaskedProducts::list`].
     /// # Safety
-    /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room.
+    /// The processor must have AVX-512; `js` must be valid for `len` columns, which and 16 more must have room.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) unsafe fn list(list: &mut MaskedProducts, p: u32, q: u32, (js, len): (*const u32, usize)) {
@@ -188,7 +193,7 @@ mod v4 {
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let (qs, n) = (_mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota), list.len + t);
-            // SAFETY: 1. lanes that are masked out are not read; 2. n + 16 < len of list + len + 16.
+            // SAFETY: 1. masked lanes are not read; 2. n + 16 < len of list + len + 16.
             unsafe {
                 _mm512_storeu_si512(list.p.as_mut_ptr().add(n).cast(), ps);
                 _mm512_storeu_si512(list.q.as_mut_ptr().add(n).cast(), qs);
@@ -202,9 +207,9 @@ mod v4 {
         list.len += len;
     }
 
-    /// As [`MaskedProducts::keep`].
+    /// Like [`MaskedProducts::keep`].
     /// # Safety
-    /// The processor must have AVX-512, and `cols` be valid for so many columns.
+    /// The processor must have AVX-512, and `cols` be valid for `slots` columns.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     pub(super) unsafe fn keep(list: &mut MaskedProducts, (cols, slots): (*const u32, usize)) {
@@ -212,8 +217,8 @@ mod v4 {
         let (mut n, mut t) = (0, 0);
         while t < list.len {
             let lanes = if list.len - t >= 16 { u16::MAX } else { (1 << (list.len - t)) - 1 };
-            // SAFETY: 1. t < len, behind which there are 16; 2. there are so many columns; 3. n ≤ t, and what is there
-            // was read.
+            // SAFETY: 1. t < len, and 16 more elements follow; 2. `cols` has `slots` columns; 3. n ≤ t, so only
+            // elements already read are overwritten.
             unsafe {
                 let (ps, qs, js) = (list.p.as_ptr().add(t), list.q.as_ptr().add(t), list.s.as_ptr().add(t));
                 let js = _mm512_loadu_si512(js.cast());
@@ -237,10 +242,10 @@ mod v4 {
         list.len = n;
     }
 
-    /// As [`MaskedProducts::add`].
+    /// Like [`MaskedProducts::add`].
     /// # Safety
-    /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room; the
-    /// table not empty, and of no more than 2³¹ slots.
+    /// The processor must have AVX-512; `js` must be valid for `len` columns, which and 16 more must have room; the
+    /// table must not be empty or have more than 2³¹ slots.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     pub(super) unsafe fn add(list: &mut MaskedProducts, p: u32, q: u32, (js, len): (*const u32, usize), table: &[u32]) {
@@ -251,8 +256,8 @@ mod v4 {
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let qs = _mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota);
-            // SAFETY: 1. lanes that are masked out are not read; 2. indices are less than the length of the table; 3. n
-            // + 16 ≤ len of list before + len + 16.
+            // SAFETY: 1. masked lanes are not read; 2. indices are less than the length of the table; 3. n + 16 ≤ len
+            // of list before + len + 16.
             unsafe {
                 let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, js.add(t).cast()), last);
                 let s = _mm512_mask_i32gather_epi32::<4>(none, lanes, j, table.as_ptr().cast());
@@ -274,10 +279,10 @@ mod v3 {
     use crate::simd::SET_BITS;
     use std::arch::x86_64::*;
 
-    /// As [`MaskedProducts::add`], by eights; how many columns that were.
+    /// Like [`MaskedProducts::add`], eight columns at a time; returns the number of columns processed.
     /// # Safety
-    /// The processor must have AVX2; `js` be valid for so many columns, for which and 16 more there is room; the table
-    /// not empty, and of no more than 2³¹ slots.
+    /// The processor must have AVX2; `js` must be valid for `len` columns, which and 16 more must have room; the table
+    /// must not be empty or have more than 2³¹ slots.
     #[target_feature(enable = "avx2,popcnt")]
     #[inline]
     pub(super) unsafe fn add(
@@ -291,13 +296,13 @@ mod v3 {
         let (last, iota) = (_mm256_set1_epi32((table.len() - 1) as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
         let (mut n, mut t) = (list.len, 0);
         while t + 8 <= len {
-            // SAFETY: 1. eight columns are there; 2. indices are less than the length of the table; 3. n + 8 ≤ len of
-            // list before + len + 8; 4. a mask of eight bits is a place of the table of these.
+            // SAFETY: 1. eight columns exist; 2. indices are less than the length of the table; 3. n + 8 ≤ len of list
+            // before + len + 8; 4. eight bits are an index of `SET_BITS`.
             unsafe {
                 let j = _mm256_and_si256(_mm256_loadu_si256(js.add(t).cast()), last);
                 let s = _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), j);
                 let missed = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(s, none))) as u32;
-                // Most registers of a row that is long beside the mask.
+                // The common case for a row that is long compared with the mask.
                 if missed != 255 {
                     let found = (missed ^ 255) as usize;
                     let order = _mm256_cvtepu8_epi32(_mm_loadl_epi64(SET_BITS[found].as_ptr().cast()));
@@ -320,7 +325,7 @@ mod v3 {
 mod tests {
     use super::*;
 
-    /// Rows of any length, of both types, of which some columns, all or none have slots.
+    /// Rows of any length, of both index types, where some, all or no columns have slots.
     #[test]
     fn agrees_with_a_plain_loop() {
         fn check<I: Index>(by: Registers) {
@@ -355,7 +360,7 @@ mod tests {
         check::<u64>(Registers::new::<u64>());
     }
 
-    /// Rows of any length, of which all, some or none of the columns looked for are: what a table finds.
+    /// Rows of any length that have all, some or none of the allowed columns: the same result as with a table.
     #[test]
     fn searching_agrees_with_a_table() {
         fn check<I: Index>() {
@@ -384,7 +389,7 @@ mod tests {
         check::<u64>();
     }
 
-    /// Few columns that count, or none: what is kept are the products that a table finds.
+    /// Few allowed columns, or none: the products kept are those that a table finds.
     #[test]
     fn comparing_agrees_with_a_table() {
         let (mut compared, mut looked_up) =

@@ -1,11 +1,10 @@
 //! Inner loops of the products, behind safe functions.
 //!
-//! Each function checks once what its loop then relies on. Vector instructions are chosen at run time, in [`isa`]
-//! alone, by what the processor has; the scalar twin is what the others are tested against.
+//! Each function checks once the conditions that its loop relies on. Vector instructions are chosen at run time, in
+//! [`isa`] alone, by the processor's features; the scalar version is the reference for tests.
 
 mod accumulator;
 mod common;
-mod corners;
 mod emit;
 mod forward;
 mod intersect;
@@ -21,16 +20,16 @@ mod sort;
 mod spmm;
 mod spmv;
 mod tiles;
-mod turn;
+mod transpose_block;
 mod union;
+mod wedges;
 
 pub(crate) use crate::par::{prefetch, prefetch_at};
 pub(crate) use accumulator::SparseAccumulator;
 pub(crate) use common::{COMMON_SLACK, RowCommon};
-pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use forward::{Oriented, Span, count_forward, mirrored};
-pub(crate) use intersect::{labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
+pub(crate) use intersect::{count_intersections, labels_below, load_packed, packed_row, push_packed, set_bits};
 pub use isa::Isa;
 pub(crate) use isa::register;
 #[cfg(target_arch = "x86_64")]
@@ -39,17 +38,19 @@ pub(crate) use listed::EntriesWithin;
 pub(crate) use masked_products::{MASKED_AT_ONCE, MaskedProducts, NONE};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
-    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_lane, scatter_places,
+    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_lane,
+    scatter_positions,
 };
 pub(crate) use shifted::Shift;
-pub(crate) use sort::{InOrder, LANES, SHORT, ShortList, Sixteen};
+pub(crate) use sort::{LANES, SHORT, ShortList, Sixteen, SortedColumns};
 pub(crate) use spmm::{SpmmFloat, SpmmPart, has_spmm, spmm_part};
 pub(crate) use spmv::FloatRows;
-pub(crate) use tiles::{Lines, Matrices, Tiles};
-pub(crate) use turn::turn;
+pub(crate) use tiles::{CacheLines, Matrices, Tiles};
+pub(crate) use transpose_block::transpose_block;
 pub(crate) use union::{RowUnion, parts};
+pub(crate) use wedges::close_wedges;
 
-/// The places of the bits set in a byte, in order; then zeros.
+/// The positions of the bits set in a byte, in order, padded with zeros.
 #[cfg(target_arch = "x86_64")]
 static SET_BITS: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
@@ -68,7 +69,7 @@ static SET_BITS: [[u8; 8]; 256] = {
     places
 };
 
-/// Whether bits are counted by registers.
+/// Whether the processor has vector population counts.
 pub(crate) fn counts_bits() -> bool {
     #[cfg(target_arch = "x86_64")]
     return has_vpopcntdq();
@@ -78,12 +79,13 @@ pub(crate) fn counts_bits() -> bool {
 
 /// A computation for [`dispatch_work`].
 pub(crate) trait Work {
-    /// What it gives.
+    /// Its result.
     type Out;
-    /// Does it. Must be `#[inline(always)]`, and so must what it calls in its inner loops: what is not inlined is
-    /// compiled for the baseline. (A closure given to [`dispatch`] is inlined only if the compiler finds it small.)
+    /// Runs the computation. Must be `#[inline(always)]`, and so must everything that its inner loops call: functions
+    /// that are not inlined are compiled for the baseline. (A closure passed to [`dispatch`] is inlined only if the
+    /// compiler considers it small.)
     fn run(self) -> Self::Out;
-    /// The same, compiled for registers of so many bytes: for loops that are as wide.
+    /// The same, compiled for registers of `BYTES` bytes: for loops of that width.
     #[inline(always)]
     fn run_in<const BYTES: usize>(self) -> Self::Out
     where
@@ -100,13 +102,14 @@ fn v4<W: Work>(work: W) -> W::Out {
     work.run_in::<64>()
 }
 
-/// As [`dispatch`], for a computation too large to be inlined unasked.
+/// Like [`dispatch`], for a computation too large to be inlined by default.
 #[inline(always)]
 pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
     dispatch_wide(work).unwrap_or_else(|work| work.run())
 }
 
-/// As [`dispatch_work`], but the work comes back where x86-64 runs with the baseline of the build ([`Isa::Scalar`]).
+/// Like [`dispatch_work`], except that the work is returned if x86-64 runs with the baseline of the build
+/// ([`Isa::Scalar`]).
 #[inline(always)]
 pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     #[cfg(target_arch = "x86_64")]
@@ -116,11 +119,11 @@ pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
             work.run_in::<32>()
         }
         if has_v4() {
-            // SAFETY: `has_v4` found every feature that `v4` enables.
+            // SAFETY: `has_v4` checked for every feature that `v4` enables.
             return Ok(unsafe { v4(work) });
         }
         if has_v3() {
-            // SAFETY: `has_v3` found every feature that `v3` enables.
+            // SAFETY: `has_v3` checked for every feature that `v3` enables.
             return Ok(unsafe { v3(work) });
         }
         Err(work)
@@ -129,9 +132,9 @@ pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     Ok(work.run())
 }
 
-/// Runs `f` compiled for the instruction set of this process ([`Isa::running`]): x86-64-v4 (AVX-512), v3 (AVX2), or
-/// the baseline of the build. Rust never fuses a multiplication with an addition by itself, so the results
-/// are the same bits.
+/// Runs `f` compiled for the instruction set of this process ([`Isa::running`]): x86-64-v4 (AVX-512), v3 (AVX2), or the
+/// baseline of the build. Rust never fuses a multiplication with an addition on its own, so results are bitwise the
+/// same.
 #[inline(always)]
 pub(crate) fn dispatch<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -145,11 +148,11 @@ pub(crate) fn dispatch<R>(f: impl FnOnce() -> R) -> R {
             f()
         }
         if has_v4() {
-            // SAFETY: `has_v4` found every feature that `v4` enables.
+            // SAFETY: `has_v4` checked for every feature that `v4` enables.
             return unsafe { v4(f) };
         }
         if has_v3() {
-            // SAFETY: `has_v3` found every feature that `v3` enables.
+            // SAFETY: `has_v3` checked for every feature that `v3` enables.
             return unsafe { v3(f) };
         }
     }

@@ -1,4 +1,4 @@
-//! Rows of B, looked up again and again by the entries of A.
+//! Rows of B, accessed repeatedly by the entries of A.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
 
     /// Columns and values of row `k`.
     ///
-    /// One comparison instead of the five that slicing makes: those spilled registers in the loop over a row of A.
+    /// One comparison instead of the five of slicing, which spilled registers in the loop over a row of A.
     /// # Panics
     /// If there is no row `k`.
     #[inline(always)]
@@ -56,7 +56,7 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         }
     }
 
-    /// Where row `k` begins.
+    /// The first entry of row `k`.
     /// # Panics
     /// If there is no row `k`.
     #[inline(always)]
@@ -77,7 +77,7 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         self.cols.get(start + ahead..).unwrap_or(&[])
     }
 
-    /// Columns and values of row `k`, which is sorted, in the columns of `part`.
+    /// Columns and values of the sorted row `k` within the columns of `part`.
     /// # Panics
     /// If there is no row `k`.
     #[cold]
@@ -87,13 +87,13 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         (&cols[range.clone()], &values[range])
     }
 
-    /// Asks for where row `k` begins, ahead of [`prefetch`](Self::prefetch).
+    /// Prefetches the pointer of row `k`, for a later [`prefetch`](Self::prefetch).
     #[inline(always)]
     pub(crate) fn prefetch_pointer(&self, k: usize) {
         prefetch(self.row_ptr, k);
     }
 
-    /// Asks for the columns of row `k`, if there is one, up to a few lines of memory.
+    /// Prefetches the columns of row `k`, if it exists, up to a few cache lines.
     #[inline(always)]
     pub(crate) fn prefetch_all(&self, k: usize) {
         const LINES: usize = 8;
@@ -104,7 +104,7 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         }
     }
 
-    /// Asks for the beginning of row `k`, if there is one.
+    /// Prefetches the beginning of row `k`, if it exists.
     #[inline(always)]
     pub(crate) fn prefetch(&self, k: usize) {
         if k < self.nrows {
@@ -118,7 +118,7 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
     }
 }
 
-/// Positions of the columns of a sorted row that lie in `part`.
+/// The range of a sorted row whose columns lie in `part`.
 pub(crate) fn within<I: Index>(row: &[I], part: &Range<usize>) -> Range<usize> {
     let start = row.partition_point(|j| j.get() < part.start);
     start..row.partition_point(|j| j.get() < part.end)

@@ -4,7 +4,7 @@ use crate::Index;
 
 /// `acc[j & mask] = f(acc[j & mask], y, j)` for each column `j` and value `y` of a row of B, in order.
 ///
-/// The columns of one row are distinct modulo mask + 1, or the caller folds what collides.
+/// The columns of a row are distinct modulo mask + 1, or the caller handles collisions.
 /// # Panics
 /// If `mask` is not an index of `acc`, or the row's parts differ in length.
 #[inline(always)]
@@ -23,7 +23,7 @@ pub(crate) fn scatter<I: Index, Y: Copy, T: Copy>(
     }
 }
 
-/// As [`scatter`], into one of `N` accumulators that stand side by side.
+/// Like [`scatter`], into one of `N` interleaved accumulators.
 /// # Panics
 /// If `mask` is not an index of `acc`, `lane` is not below `N`, or the row's parts differ in length.
 #[inline(always)]
@@ -43,11 +43,11 @@ pub(crate) fn scatter_lane<I: Index, Y: Copy, T: Copy, const N: usize>(
     }
 }
 
-/// `acc[p & mask] = f(acc[p & mask], y)` for each place `p` and value `y`, in order.
+/// `acc[p & mask] = f(acc[p & mask], y)` for each position `p` and value `y`, in order.
 /// # Panics
-/// If `mask` is not an index of `acc`, or places and values differ in number.
+/// If `mask` is not an index of `acc`, or positions and values differ in number.
 #[inline(always)]
-pub(crate) fn scatter_places<Y: Copy, T: Copy>(
+pub(crate) fn scatter_positions<Y: Copy, T: Copy>(
     acc: &mut [T],
     mask: usize,
     places: &[u16],
@@ -62,10 +62,10 @@ pub(crate) fn scatter_places<Y: Copy, T: Copy>(
     }
 }
 
-/// `row[place[j & mask]] = f(row[place[j & mask]], y, j)`: as [`scatter`], into a row of C whose
-/// columns have been given their places.
+/// `row[place[j & mask]] = f(row[place[j & mask]], y, j)`: like [`scatter`], into a row of C whose columns have been
+/// assigned positions.
 ///
-/// A place beyond the row is skipped: under a mask, that is where columns go that C does not have.
+/// A position beyond the row is skipped: under a mask, columns that C lacks have such a position.
 /// # Panics
 /// If `mask` is not an index of `place`, or the row's parts differ in length.
 #[inline(always)]
@@ -87,9 +87,9 @@ pub(crate) fn scatter_at<I: Index, P: Copy + Into<u64>, Y: Copy, T: Copy>(
     }
 }
 
-/// Marks each column by `row`; how many were marked otherwise.
+/// Marks each column with `row`, and returns the number of columns that had another mark.
 /// # Panics
-/// If a column has no mark.
+/// If a column is out of range.
 #[inline(always)]
 pub(crate) fn count_new<I: Index>(marks: &mut [u32], row: u32, cols: &[I]) -> usize {
     let mut n = 0;
@@ -125,9 +125,9 @@ pub(crate) fn or_words<I: Index>(words: &mut [u64], mask: usize, sets: &[I], bit
     }
 }
 
-/// As [`or_bits`], and sets `flags[w / 8]` for each word `w` touched.
+/// Like [`or_bits`], and sets `flags[w / 8]` for each word `w` touched.
 /// # Panics
-/// If `mask` is not an index of `words`, or `mask / 8` none of `flags`.
+/// If `mask` is not an index of `words`, or `mask / 8` not one of `flags`.
 #[inline(always)]
 pub(crate) fn or_bits_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], mask: usize, cols: &[I]) {
     assert!(mask < words.len() && mask >> 3 < flags.len());
@@ -141,9 +141,9 @@ pub(crate) fn or_bits_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], mas
     }
 }
 
-/// As [`or_words`], and sets `flags[w / 8]` for each word `w` touched.
+/// Like [`or_words`], and sets `flags[w / 8]` for each word `w` touched.
 /// # Panics
-/// If `mask` is not an index of `words`, or `mask / 8` none of `flags`, or lengths differ.
+/// If `mask` is not an index of `words`, `mask / 8` not one of `flags`, or lengths differ.
 #[inline(always)]
 pub(crate) fn or_words_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], mask: usize, sets: &[I], bits: &[u64]) {
     assert!(mask < words.len() && mask >> 3 < flags.len() && sets.len() == bits.len());

@@ -1,9 +1,9 @@
-//! Rows that are other rows, shifted by some columns.
+//! Rows equal to other rows shifted by some columns.
 
 use super::sort::{Registers, spare};
 use crate::{Index, Result};
 
-/// Compares and shifts rows by what the processor has.
+/// Compares and shifts rows with the processor's vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shift {
     by: Registers,
@@ -23,24 +23,24 @@ impl Shift {
         }
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
-            // SAFETY: the processor has AVX-512, `I` is `u32`, and the rows are of one length.
+            // SAFETY: the processor has AVX-512, `I` is `u32`, and the rows have equal lengths.
             return unsafe { v4::is_shifted(row.as_ptr().cast(), before.as_ptr().cast(), row.len(), by.get() as u32) };
         }
         row.iter().zip(before).all(|(j, k)| *j == k.wrapping_add(by))
     }
 
-    /// Appends the last `n` columns of `out` to it once more, each plus `by`, modulo the size of their type.
+    /// Appends the last `n` columns of `out` once more, each plus `by`, modulo the size of their type.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// # Panics
-    /// If there are not so many.
+    /// If `out` has fewer columns.
     #[inline(always)]
     pub(crate) fn repeat<I: Index>(self, out: &mut Vec<I>, n: usize, by: I) -> Result<()> {
         assert!(n <= out.len());
         let to = spare(out, n)?;
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
-            // SAFETY: the processor has AVX-512 and `I` is `u32`; `to` has room for `n` columns, and as many lie before
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; `to` has room for `n` columns, and as many precede
             // it.
             unsafe {
                 v4::repeat(to.cast(), n, by.get() as u32);
@@ -62,7 +62,7 @@ mod v4 {
         _mm512_set1_epi32,
     };
 
-    /// The first `n` lanes, or all.
+    /// The mask of the first `n` lanes, or of all.
     #[inline(always)]
     fn lanes(n: usize) -> u16 {
         if n >= 16 { u16::MAX } else { (1 << n) - 1 }
@@ -78,7 +78,7 @@ mod v4 {
         let mut q = 0;
         while q < n {
             let mask = lanes(n - q);
-            // SAFETY: lanes from n on are masked out, and not read.
+            // SAFETY: lanes from n on are masked, and not read.
             let (j, k) = unsafe {
                 (
                     _mm512_maskz_loadu_epi32(mask, row.add(q).cast()),
@@ -93,7 +93,7 @@ mod v4 {
         true
     }
 
-    /// Writes the `n` columns before `to` to it, each plus `by`.
+    /// Writes the `n` columns before `to` to `to`, each plus `by`.
     /// # Safety
     /// The processor must have AVX-512, and `to` be valid for `n` columns, with as many before it.
     #[target_feature(enable = "avx512f")]
@@ -103,8 +103,8 @@ mod v4 {
         let mut q = 0;
         while q < n {
             let mask = lanes(n - q);
-            // SAFETY: lanes from n on are masked out, and neither read nor written; what is read lies before `to`,
-            // where nothing is written.
+            // SAFETY: lanes from n on are masked, and neither read nor written; all reads are before `to`, where
+            // nothing is written.
             unsafe {
                 let cols = _mm512_maskz_loadu_epi32(mask, to.sub(n).add(q).cast());
                 _mm512_mask_storeu_epi32(to.add(q).cast(), mask, _mm512_add_epi32(cols, by));
@@ -118,7 +118,7 @@ mod v4 {
 mod tests {
     use super::*;
 
-    /// Rows of any length, of both types, with one column that is off: the registers agree with the plain loop.
+    /// Rows of any length, of both index types, with one column that differs: vectors agree with the scalar loop.
     #[test]
     fn agrees_with_a_plain_loop() {
         fn check<I: Index>(by: Shift) {

@@ -1,4 +1,4 @@
-//! Short lists of columns: sorted and freed of repeats in registers.
+//! Short lists of columns: sorted and deduplicated in registers.
 
 #[cfg(target_arch = "x86_64")]
 mod network;
@@ -11,7 +11,7 @@ use crate::{Index, Result, par::out_of_memory};
 /// Longest list that [`sort_dedup`] takes.
 pub(crate) const SHORT: usize = 128;
 
-/// Bits of a place in such a list.
+/// Bits of a position in such a list.
 const PLACE: u32 = SHORT.ilog2();
 
 /// A list of columns on the stack, filled by [`push_all`](ShortList::push_all).
@@ -21,19 +21,19 @@ pub(crate) struct ShortList<I> {
     by: Registers,
 }
 
-/// What sorts.
+/// The vectors that sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Registers {
     /// Vectors of sixteen columns (AVX-512).
     Sixteen,
     /// Of eight (AVX2).
     Eight,
-    /// None: columns of another type, or another processor.
+    /// None: another index type, or another processor.
     None,
 }
 
 impl Registers {
-    /// Those of this processor for columns of type `I`; the first two for `u32` alone.
+    /// Those of this processor for columns of type `I`; vectors for `u32` only.
     pub(super) fn new<I: Index>() -> Self {
         #[cfg(target_arch = "x86_64")]
         if TypeId::of::<I>() == TypeId::of::<u32>() && super::has_v3() {
@@ -67,7 +67,7 @@ impl<I: Index> ShortList<I> {
         let to = &mut self.cols[self.len..];
         let left = (all.as_ptr_range().end as usize).saturating_sub(row.as_ptr() as usize) / size_of::<I>();
         if row.len() <= LANES && left >= LANES && all.as_ptr() <= row.as_ptr() {
-            // One whole vector: what it copies beyond the row is overwritten by the next row or by the padding.
+            // One whole vector: columns copied beyond the row are overwritten by the next row or by the padding.
             // SAFETY: the row lies in `all`, whose elements reach LANES beyond its start; the list has LANES of slack.
             unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), to.as_mut_ptr(), LANES) };
         } else {
@@ -76,7 +76,7 @@ impl<I: Index> ShortList<I> {
         self.len += row.len();
     }
 
-    /// Writes the columns to `out` in increasing order, each once, and returns how many there are.
+    /// Writes the columns to `out` in increasing order, without repeats, and returns their number.
     /// # Panics
     /// If `out` is shorter than [`ROOM`](Self::ROOM).
     #[inline(always)]
@@ -86,7 +86,7 @@ impl<I: Index> ShortList<I> {
         unsafe { self.sort_to(out.as_mut_ptr()) }
     }
 
-    /// Appends the columns to `out` in increasing order, each once, and returns how many there are.
+    /// Appends the columns to `out` in increasing order, without repeats, and returns their number.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -99,20 +99,20 @@ impl<I: Index> ShortList<I> {
         Ok(n)
     }
 
-    /// Whether columns below `ncols` are sorted with their places in registers
-    /// ([`sort_with_places`](Self::sort_with_places)).
+    /// Whether columns below `ncols` can be sorted together with their positions in registers
+    /// ([`sort_with_positions`](Self::sort_with_positions)).
     #[inline(always)]
-    pub(crate) fn keeps_places(&self, ncols: usize) -> bool {
+    pub(crate) fn sorts_positions(&self, ncols: usize) -> bool {
         self.by != Registers::None && ncols <= 1 << (32 - PLACE)
     }
 
-    /// Writes `from`, distinct columns, to `cols` in increasing order, and to `places` where each was. What was in the
-    /// list is gone.
+    /// Writes `from`, distinct columns, to `cols` in increasing order, and to `places` the original position of each.
+    /// Overwrites the list.
     /// # Panics
-    /// If there are more than [`SHORT`], or fewer places, or `cols` is shorter than [`ROOM`](Self::ROOM). Columns that
-    /// do not [keep their places](Self::keeps_places) come out wrong.
+    /// If there are more than [`SHORT`] columns, or fewer `places`, or `cols` is shorter than [`ROOM`](Self::ROOM). The
+    /// result is wrong for columns that do not [allow it](Self::sorts_positions).
     #[inline(always)]
-    pub(crate) fn sort_with_places(&mut self, from: &[I], cols: &mut [I], places: &mut [u32]) {
+    pub(crate) fn sort_with_positions(&mut self, from: &[I], cols: &mut [I], places: &mut [u32]) {
         let n = from.len();
         assert!(n <= SHORT && places.len() >= n);
         for (p, (key, j)) in self.cols.iter_mut().zip(from).enumerate() {
@@ -125,12 +125,12 @@ impl<I: Index> ShortList<I> {
         }
     }
 
-    /// Columns that must fit behind what is sorted: the longest list, and whole vectors that reach beyond it.
+    /// Columns that must fit behind the sorted output: the longest list, and whole vectors that reach beyond it.
     pub(crate) const ROOM: usize = SHORT + 2 * LANES;
 
-    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if the rows have sixteen columns at most
-    /// together, and the processor has registers for that; how many there are. What `ahead` names is asked for, as `ks`
-    /// is read.
+    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if the rows have at most sixteen columns
+    /// together and the processor has AVX-512; returns the number of columns. Calls `prefetch` with each position of
+    /// `ks` as it is read.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -138,14 +138,14 @@ impl<I: Index> ShortList<I> {
         &self,
         rows: RowsOf<'_, I, ()>,
         ks: &[I],
-        ahead: impl Fn(usize),
+        prefetch: impl Fn(usize),
         out: &mut Vec<I>,
     ) -> Result<Option<usize>> {
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
             let to = spare(out, LANES)?;
             // SAFETY: the processor has AVX-512, `I` is `u32`, and `to` has room for a vector.
-            let found = unsafe { Self::few(rows, ks, ahead, to) };
+            let found = unsafe { Self::few(rows, ks, prefetch, to) };
             if let Some(n) = found {
                 // SAFETY: `n` columns were written behind the last, n ≤ LANES ≤ capacity − len.
                 unsafe { out.set_len(out.len() + n) };
@@ -155,14 +155,14 @@ impl<I: Index> ShortList<I> {
         Ok(None)
     }
 
-    /// How many columns [`append_few`](Self::append_few) would append.
+    /// The number of columns that [`append_few`](Self::append_few) would append.
     #[inline(always)]
-    pub(crate) fn count_few(&self, rows: RowsOf<'_, I, ()>, ks: &[I], ahead: impl Fn(usize)) -> Option<usize> {
+    pub(crate) fn count_few(&self, rows: RowsOf<'_, I, ()>, ks: &[I], prefetch: impl Fn(usize)) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
             let mut out = [I::LAST; LANES];
             // SAFETY: the processor has AVX-512, `I` is `u32`, and `out` has room for a vector.
-            return unsafe { Self::few(rows, ks, ahead, out.as_mut_ptr()) };
+            return unsafe { Self::few(rows, ks, prefetch, out.as_mut_ptr()) };
         }
         None
     }
@@ -172,33 +172,33 @@ impl<I: Index> ShortList<I> {
     /// `I` must be `u32`, the processor have AVX-512, and `to` be valid for a vector.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn few(rows: RowsOf<'_, I, ()>, ks: &[I], ahead: impl Fn(usize), to: *mut I) -> Option<usize> {
+    unsafe fn few(rows: RowsOf<'_, I, ()>, ks: &[I], prefetch: impl Fn(usize), to: *mut I) -> Option<usize> {
         use network::v4;
         // SAFETY: the processor has the instructions.
         let (mut v, mut len) = (unsafe { v4::none() }, 0);
         for (p, k) in ks.iter().enumerate() {
-            ahead(p);
+            prefetch(p);
             let (js, _) = rows.row(k.get());
             if len + js.len() > LANES {
                 return None;
             }
-            // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a
+            // SAFETY: the processor has the instructions; `js` are 32-bit columns, which together with `len` fit a
             // vector.
             v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
             len += js.len();
         }
-        // SAFETY: the instructions are there, and `to` is valid for a vector (the caller's).
+        // SAFETY: the processor has the instructions, and `to` is valid for a vector (the caller's promise).
         Some(unsafe { v4::sort_dedup_one(v, len, to.cast()) })
     }
 
-    /// Writes the columns to `to` in increasing order, each once, and returns how many there are.
+    /// Writes the columns to `to` in increasing order, without repeats, and returns their number.
     /// # Safety
     /// `to` must be valid for [`ROOM`](Self::ROOM) columns.
     #[inline(always)]
     unsafe fn sort_to(&mut self, to: *mut I) -> usize {
         #[cfg(target_arch = "x86_64")]
         if self.by != Registers::None {
-            // SAFETY: the processor has what `by` says, `I` is `u32`; the room is the caller's.
+            // SAFETY: the processor has the vectors given by `by`, and `I` is `u32`; the caller promises the room.
             return unsafe { self.sort_in_registers(self.by == Registers::Sixteen, to) };
         }
         let list = &mut self.cols[..self.len];
@@ -215,7 +215,7 @@ impl<I: Index> ShortList<I> {
         n
     }
 
-    /// As [`sort_to`](Self::sort_to), by vectors of sixteen or eight columns.
+    /// Like [`sort_to`](Self::sort_to), with vectors of sixteen or eight columns.
     /// # Safety
     /// `I` must be `u32`, and the processor have AVX-512 if `wide`, else AVX2; `to` must be valid for ROOM columns.
     #[cfg(target_arch = "x86_64")]
@@ -224,15 +224,15 @@ impl<I: Index> ShortList<I> {
         use network::{v3, v4};
         let lanes = if wide { v4::LANES } else { v3::LANES };
         let (used, vectors) = (self.len.div_ceil(lanes), self.len.div_ceil(lanes).next_power_of_two());
-        // As many as fit in any case: a fill of a length that is known takes one instruction.
+        // As many as fit in any case: a fill of constant length takes one instruction.
         self.cols[self.len..][..LANES].fill(I::LAST);
         for v in used..vectors {
             self.cols[v * lanes..][..lanes].fill(I::LAST);
         }
         let (from, to) = (self.cols.as_ptr().cast(), to.cast());
-        // SAFETY: 1. the instructions are there, and elements are u32 (the caller's); 2. `cols` holds `vectors` whole
-        // vectors, padded with LAST; 3. each store of `to` begins at a column already counted, of which there are at
-        // most `len` ≤ SHORT, and is at most LANES long.
+        // SAFETY: 1. the processor has the instructions, and elements are u32 (the caller's promise); 2. `cols` holds
+        // `vectors` whole vectors, padded with LAST; 3. each store to `to` begins at a column already counted, at most
+        // `len` ≤ SHORT, and is at most LANES long.
         unsafe {
             match (used, vectors) {
                 (0, _) => 0,
@@ -250,58 +250,58 @@ impl<I: Index> ShortList<I> {
     }
 }
 
-/// That this processor sorts sixteen columns of 32 bits in one register (AVX-512).
+/// Proof that this processor sorts sixteen 32-bit columns in one register (AVX-512).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sixteen(());
 
-/// Columns that [`Sixteen::put_in_order`] has put in order.
-pub(crate) struct InOrder {
-    /// A bit for each column that is not the one before, lowest first.
+/// Columns sorted by [`Sixteen::append_sorted`].
+pub(crate) struct SortedColumns {
+    /// A bit for each column that differs from its predecessor, lowest first.
     pub new: u32,
-    /// How many columns there are.
+    /// Number of columns.
     pub len: usize,
 }
 
 impl Sixteen {
-    /// If it does, and for columns of type `I`, all below `ncols`.
+    /// The proof, for columns of type `I`, all below `ncols`.
     pub(crate) fn of<I: Index>(ncols: usize) -> Option<Self> {
-        // Four bits of a column's lane are how-many-th it is.
+        // Four bits of a column's lane hold its original position.
         (Registers::new::<I>() == Registers::Sixteen && ncols < 1 << 28).then_some(Self(()))
     }
 
-    /// Does `work`, compiled for AVX-512.
+    /// Runs `work`, compiled for AVX-512.
     #[inline(always)]
     pub(crate) fn run<W: super::Work>(self, work: W) -> W::Out {
         #[cfg(target_arch = "x86_64")]
         {
-            // SAFETY: the processor has the instructions, or there were no `self`.
+            // SAFETY: the processor has the instructions, as `self` proves.
             unsafe { super::v4(work) }
         }
         #[cfg(not(target_arch = "x86_64"))]
         work.run()
     }
 
-    /// Whether one of the rows `ks` of `rows` has one of `cols`, if these rows have sixteen columns at most together.
-    /// For [`run`](Self::run).
+    /// Whether one of the rows `ks` of `rows` contains one of `cols`, if these rows have at most sixteen columns
+    /// together. To be called within [`run`](Self::run).
     #[inline(always)]
-    pub(crate) fn meets<I: Index, Y>(self, rows: RowsOf<'_, I, Y>, ks: &[I], cols: &[I]) -> Option<bool> {
+    pub(crate) fn intersects<I: Index, Y>(self, rows: RowsOf<'_, I, Y>, ks: &[I], cols: &[I]) -> Option<bool> {
         #[cfg(target_arch = "x86_64")]
         {
             use network::v4;
             assert!(TypeId::of::<I>() == TypeId::of::<u32>());
-            // SAFETY: the processor has the instructions, or there were no `self`.
+            // SAFETY: the processor has the instructions, as `self` proves.
             let (mut v, mut len) = (unsafe { v4::none() }, 0);
             for k in ks {
                 let js = rows.row(k.get()).0;
                 if len + js.len() > LANES {
                     return None;
                 }
-                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than
-                // a vector.
+                // SAFETY: the processor has the instructions; `js` are 32-bit columns, which together with `len` fit a
+                // vector.
                 v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
                 len += js.len();
             }
-            // SAFETY: the instructions are there; `cols` are so many columns of 32 bits.
+            // SAFETY: the processor has the instructions; `cols` are 32-bit columns.
             Some(unsafe { v4::has_any(v, len, cols.as_ptr().cast(), cols.len()) })
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -311,27 +311,27 @@ impl Sixteen {
         }
     }
 
-    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if they have sixteen columns at most
-    /// together. To `order` goes for each of these in its turn the how-many-th it was, equal ones as they come; what is
-    /// below 16 for those beyond the last. Calls `each(p, at, columns, values)` for row `ks[p]` if it has entries, `at`
-    /// being the number of columns before; where rows are too long, for some. For [`run`](Self::run).
+    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if the rows have at most sixteen columns
+    /// together. `order` receives the original position of each column in sorted order, stably; entries beyond the last
+    /// are below 16. Calls `each(p, at, columns, values)` for each non-empty row `ks[p]`, `at` being the number of
+    /// earlier columns; if the rows turn out too long, only for some of them. To be called within [`run`](Self::run).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
-    pub(crate) fn put_in_order<I: Index, Y>(
+    pub(crate) fn append_sorted<I: Index, Y>(
         self,
         rows: RowsOf<'_, I, Y>,
         ks: &[I],
         mut each: impl FnMut(usize, usize, &[I], &[Y]),
         out: &mut Vec<I>,
         order: &mut [u32; LANES],
-    ) -> Result<Option<InOrder>> {
+    ) -> Result<Option<SortedColumns>> {
         #[cfg(target_arch = "x86_64")]
         {
             use network::v4;
             assert!(TypeId::of::<I>() == TypeId::of::<u32>());
             let to = spare(out, LANES)?;
-            // SAFETY: the processor has the instructions, or there were no `self`.
+            // SAFETY: the processor has the instructions, as `self` proves.
             let (mut v, mut len) = (unsafe { v4::none() }, 0);
             for (p, k) in ks.iter().enumerate() {
                 let (js, ys) = rows.row(k.get());
@@ -341,17 +341,17 @@ impl Sixteen {
                 if len + js.len() > LANES {
                     return Ok(None);
                 }
-                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than
-                // a vector.
+                // SAFETY: the processor has the instructions; `js` are 32-bit columns, which together with `len` fit a
+                // vector.
                 v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
                 each(p, len, js, ys);
                 len += js.len();
             }
-            // SAFETY: the instructions are there, and `to` has room for a vector.
-            let new = unsafe { v4::put_in_order(v, len, to.cast(), order) };
-            // SAFETY: so many columns, at most LANES, were written behind the last.
+            // SAFETY: the processor has the instructions, and `to` has room for a vector.
+            let new = unsafe { v4::store_sorted(v, len, to.cast(), order) };
+            // SAFETY: this many columns, at most LANES, were written behind the last.
             unsafe { out.set_len(out.len() + new.count_ones() as usize) };
-            Ok(Some(InOrder { new, len }))
+            Ok(Some(SortedColumns { new, len }))
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
@@ -361,7 +361,7 @@ impl Sixteen {
     }
 }
 
-/// Where the next `room` elements of `out` would go, if the system has memory for them.
+/// The address of the next `room` elements of `out`, after reserving them.
 #[inline(always)]
 pub(super) fn spare<T>(out: &mut Vec<T>, room: usize) -> Result<*mut T> {
     if out.capacity() - out.len() < room {
@@ -411,9 +411,9 @@ mod tests {
         }
     }
 
-    /// Rows that meet some of the columns in any lane, or none; and more columns than a register has.
+    /// Rows that contain some of the columns, in any lane, or none; and more columns than a register holds.
     #[test]
-    fn meeting_agrees_with_a_search() {
+    fn intersecting_agrees_with_a_search() {
         let Some(by) = Sixteen::of::<u32>(1 << 20) else { return println!("skipped: no AVX-512") };
         assert!(Sixteen::of::<u64>(1).is_none() && Sixteen::of::<u32>(1 << 28).is_none());
         let b = crate::Pattern::<u32>::new(5, 100, vec![0, 3, 3, 4, 14, 20], (0..20).map(|j| j * 3).collect()).unwrap();
@@ -421,7 +421,7 @@ mod tests {
             let js: Vec<u32> = ks.iter().flat_map(|&k: &u32| b.row(k as usize).to_vec()).collect();
             for cols in (0..60).map(|j| vec![j]).chain([vec![], vec![99, 57], vec![1, 2, 4, 39], vec![u32::MAX]]) {
                 let want = (js.len() <= LANES).then(|| cols.iter().any(|j| js.contains(j)));
-                assert_eq!(by.meets(RowsOf::without_values(&b), ks, &cols), want, "{ks:?} {cols:?}");
+                assert_eq!(by.intersects(RowsOf::without_values(&b), ks, &cols), want, "{ks:?} {cols:?}");
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Y = A·X for floats with + and ×, X and Y dense and row after row: the sums of a row of Y stay in registers while the
+//! Y = A·X for floats with + and ×, with dense, row-major X and Y: the sums of a row of Y stay in registers while the
 //! entries of the row of A are read.
 //!
-//! Each Y(i, j) starts at 0 and adds the rounded products A(i, k)·X(k, j) in the order in which the entries of row i
-//! are stored, so the bits are those of a plain loop.
+//! Each Y(i, j) starts at 0 and adds the rounded products A(i, k)·X(k, j) in the stored order of row i's entries, so
+//! the result is bitwise that of a plain loop.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -12,12 +12,12 @@ use std::ops::Range;
 
 use crate::Pattern;
 
-/// Bytes of X from which on its rows are prefetched: smaller ones stay in the cache of a core, where prefetching costs
-/// up to a quarter of the time.
+/// Bytes of X from which on its rows are prefetched: a smaller X stays in a core's cache, where prefetching costs up to
+/// a quarter of the time.
 #[cfg(target_arch = "x86_64")]
 const PREFETCHED: usize = 2 << 20;
-/// Bytes of Y from which on it is stored past the caches. That saves reading each line before it is written: 20 to 30 %
-/// of the time of a grid of 10⁶ rows. Smaller results may be in a cache when they are read next.
+/// Bytes of Y from which on non-temporal stores are used. They save reading each line before it is written: 20 to 30 %
+/// of the time of a grid of 10⁶ rows. A smaller result may still be cached when it is read next.
 #[cfg(target_arch = "x86_64")]
 const STREAMED: usize = 32 << 20;
 
@@ -42,10 +42,10 @@ pub(crate) fn has_spmm() -> bool {
     cfg!(target_arch = "x86_64") && super::register() >= 32
 }
 
-/// Writes all values of a part of Y, which lie side by side in `y`; X and Y have `n` columns.
+/// Computes a part of Y, which is contiguous in `y`; X and Y have `n` columns.
 /// # Panics
 /// If this process [has no loop](has_spmm); if there is not one value per entry, X or `y` have other sizes, or the part
-/// is not there, or is several rows of some columns.
+/// is out of range or spans several rows of some columns.
 pub(crate) fn spmm_part<T: SpmmFloat>(
     (a, values): (&Pattern, &[T]),
     (x, n): (&[T], usize),
@@ -73,14 +73,15 @@ pub(crate) fn spmm_part<T: SpmmFloat>(
             rows: rows.clone(),
             part: columns.clone(),
             prefetch: size_of_val(x) >= PREFETCHED,
-            // Stores past the caches are of whole lines, 16 bytes at a time.
+            // Non-temporal stores write whole lines, 16 bytes at a time.
             stream: large && n.is_multiple_of(line) && columns.len() == n && y.as_ptr().addr().is_multiple_of(16),
             y: y.as_mut_ptr().cast(),
         };
-        // SAFETY: 1. AVX2 or AVX-512 was found; 2. there are such rows and columns, `row_ptr` never decreases and ends
-        // at the number of entries (Pattern's invariants), which is that of values; columns of A are below `ncols`
-        // (Pattern's), and X has so many rows of n values; 3. `y` has a value for each of the part, and is borrowed to
-        // be written; 4. streamed rows are whole lines, Y begins at a multiple of 16 bytes.
+        // SAFETY: 1. The processor has AVX2 or AVX-512. 2. The rows and columns exist, `row_ptr` never decreases and
+        // ends at the number of entries (Pattern's invariants), which is the number of values; columns of A are below
+        // `ncols` (Pattern's invariant), the number of X's rows of n values. 3. `y` has one value per element of the
+        // part, and is borrowed mutably. 4. With `stream`, rows are whole lines, and `y` starts at a multiple of 16
+        // bytes.
         unsafe {
             if super::register() == 64 {
                 T::v4(&task);
@@ -119,7 +120,7 @@ mod tests {
         let (a, values) = case();
         let values: Vec<T> = values.into_iter().map(from).collect();
         for n in (1..=20).chain([24, 31, 32, 33, 47, 64, 65, 100, 128, 130, 200, 300]) {
-            // Rows of X begin anywhere in a line of the cache.
+            // Rows of X start anywhere in a cache line.
             let all: Vec<T> = (0..a.ncols() * n + n % 5).map(|p| from(odd(3 * p + 1))).collect();
             let x = &all[n % 5..];
             let want = |i: usize, j: usize| {
@@ -134,7 +135,7 @@ mod tests {
                 let mut y = y.into_iter();
                 for i in part.rows.clone() {
                     for j in part.columns.clone() {
-                        // SAFETY: all had a value before.
+                        // SAFETY: all elements were initialized before.
                         let (y, want): (f64, f64) =
                             (unsafe { y.next().unwrap().assume_init() }.into(), want(i, j).into());
                         assert!(y.to_bits() == want.to_bits() || y.is_nan() && want.is_nan(), "({i}, {j}) of {n}");
@@ -162,7 +163,7 @@ mod tests {
         let row_ptr = (0..=m).map(|i| i / 3).collect();
         let a = Pattern::new(m, k, row_ptr, (0..m / 3).map(|p| (p % k) as u32).collect()).unwrap();
         let values: Vec<f64> = (0..a.nnz()).map(|p| p as f64).collect();
-        // Streamed where Y begins at a multiple of 16 bytes, wherever X begins.
+        // Streamed if Y starts at a multiple of 16 bytes, wherever X starts.
         for (of_x, of_y) in [(0, 0), (2, 0), (4, 2), (1, 0), (0, 1), (1, 1)] {
             let mut x = vec![0.0; k * n + 16];
             let at = x.as_ptr().align_offset(64) + of_x;
@@ -174,7 +175,7 @@ mod tests {
             for (i, y) in y.chunks_exact(n).enumerate() {
                 for (j, y) in y.iter().enumerate() {
                     let want = if (i + 1) % 3 == 0 { (i / 3) as f64 * (i / 3 % k * n + j) as f64 } else { 0.0 };
-                    // SAFETY: all had a value before.
+                    // SAFETY: all elements were initialized before.
                     assert_eq!(unsafe { y.assume_init() }, want);
                 }
             }

@@ -1,9 +1,9 @@
-//! y = A·x for floats with + and ×: each row by eight sums, which one chain of additions would make wait for each
-//! other.
+//! y = A·x for floats with + and ×: each row is folded into eight sums, since a single chain of additions would be
+//! bound by their latency.
 //!
-//! Sum s of a row has its entries s, s + 8, s + 16, … in order, from 0 on; the row is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ +
-//! s₅) + (s₆ + s₇)). Products are rounded before they are added. That is the definition, on every processor and for
-//! every type of index, so that the bits are the same.
+//! Sum s of a row adds its entries s, s + 8, s + 16, … in order, from 0 on; the row is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ +
+//! s₅) + (s₆ + s₇)). Products are rounded before they are added. This is the definition on every processor and for
+//! every index type, so results are bitwise the same.
 
 #[cfg(target_arch = "x86_64")]
 mod v3;
@@ -20,12 +20,12 @@ use crate::{Index, Pattern};
 
 /// Sums of a row.
 const SUMS: usize = 8;
-/// Entries ahead that are asked for, with each eight and behind them: what the processor fetches by itself ends with
-/// each page, a tenth of the time of short rows, and a third of that of rows of 27.
+/// Prefetch distance in entries, applied per eight entries and at the end of each row: the hardware prefetcher stops at
+/// page boundaries. It saves a tenth of the time of short rows, and a third of that of rows of 27.
 #[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 384;
+const PREFETCH_DISTANCE: usize = 384;
 
-/// That a semiring is + and × on f32 or on f64, operands exchanged or not.
+/// Proof that a semiring is + and × on f32 or f64, operands exchanged or not.
 #[derive(Clone, Copy)]
 pub(crate) struct FloatRows<R>(PhantomData<R>);
 
@@ -41,7 +41,7 @@ impl<R: Semiring> FloatRows<R> {
         floats.then_some(Self(PhantomData))
     }
 
-    /// y(i) for some rows, whatever is there.
+    /// Computes y(i) for some rows, overwriting `y`.
     /// # Panics
     /// If there is not one value per entry and per column, or not one y per row.
     pub(crate) fn rows<I: Index>(
@@ -99,7 +99,7 @@ trait V4: Sized {
     unsafe fn v4<const GATHERS: bool>(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
 }
 
-/// Entries by rows: `row_ptr` leads into columns and values.
+/// Compressed rows: `row_ptr` delimits columns and values.
 #[derive(Clone, Copy)]
 struct Rows<'a, I, T> {
     row_ptr: &'a [usize],
@@ -115,7 +115,7 @@ fn float_rows<T: Float, I: Index>((a, values): (&Pattern<I>, &[T]), x: &[T], row
         // SAFETY: I is u32.
         let columns = unsafe { cast::<I, u32>(a.col_idx()) };
         let matrix = Rows { row_ptr: a.row_ptr(), columns, values };
-        // SAFETY: as below; AVX2, or AVX-512, was found.
+        // SAFETY: as below; the processor has AVX2 or AVX-512.
         return unsafe {
             match super::register() {
                 64 if x.len() > 1 << 31 => T::v3(matrix, x, rows, y),
@@ -126,23 +126,23 @@ fn float_rows<T: Float, I: Index>((a, values): (&Pattern<I>, &[T]), x: &[T], row
         };
     }
     let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values };
-    // SAFETY: there are such rows, `row_ptr` never decreases and ends at the number of columns (Pattern's invariants),
-    // which is that of values; columns are below `ncols` (Pattern's), which is the length of x.
+    // SAFETY: the rows exist, `row_ptr` never decreases and ends at the number of columns (Pattern's invariants), which
+    // is the number of values; columns are below `ncols` (Pattern's invariant), the length of x.
     dispatch(|| unsafe { scalar(matrix, x, rows, y) });
 }
 
-/// Whether the processor gathers eight values faster than eight loads do: Intel's with AVX-512 of half precision, which
-/// no other maker has and no earlier one of theirs, whose gathers wait since they were made safe (2023).
+/// Whether the processor gathers eight values faster than eight loads do: Intel processors with AVX512-FP16. No other
+/// vendor has it, and no earlier Intel processor, whose gathers are slow since their security fix (2023).
 ///
-/// Whole products, two threads, by loads and gathered (ms): rows of 27 in a band 1.80, 1.32, of 1 to 80 1.50, 1.27, of
-/// about 8 at random 1.68, 1.44 on a Xeon of 2023; 2.03, 2.29, 1.51, 1.91, 1.38, 1.68 on an EPYC.
+/// Whole products, two threads, with loads and with gathers (ms): rows of 27 in a band 1.80, 1.32, of 1 to 80 1.50,
+/// 1.27, of about 8 at random 1.68, 1.44 on a Xeon of 2023; 2.03, 2.29, 1.51, 1.91, 1.38, 1.68 on an EPYC.
 #[cfg(target_arch = "x86_64")]
 fn gathers() -> bool {
     static FOUND: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    // Safe to call from some version of Rust on.
+    // A safe function from some Rust version on.
     #[allow(unused_unsafe)]
     *FOUND.get_or_init(|| {
-        // SAFETY: every processor of 64 bits has the instruction, and those with AVX-512 leaf 7.
+        // SAFETY: every 64-bit processor has the instruction, and those with AVX-512 have leaf 7.
         let (maker, features) = unsafe { (std::arch::x86_64::__cpuid(0), std::arch::x86_64::__cpuid_count(7, 0)) };
         // "Genu"; AVX512-FP16.
         maker.ebx == u32::from_le_bytes(*b"Genu") && maker.eax >= 7 && features.edx >> 23 & 1 == 1
@@ -150,18 +150,18 @@ fn gathers() -> bool {
 }
 
 /// # Safety
-/// Rows `rows` of `row_ptr` lead to columns and values that are there, and their columns to values of x. There is a y
-/// for each.
+/// The rows `rows` of `row_ptr` delimit existing columns and values, and the columns are indices of x. `y` has one
+/// value per row.
 #[inline(always)]
 unsafe fn scalar<T: Float, I: Index>(matrix: Rows<'_, I, T>, x: &[T], rows: Range<usize>, y: &mut [T]) {
     let Rows { row_ptr, columns, values } = matrix;
     for (i, y) in rows.zip(y) {
-        // SAFETY: there is such a row, and columns and values for it.
+        // SAFETY: the row exists, with its columns and values.
         let (columns, values) = unsafe {
             let row = *row_ptr.get_unchecked(i)..*row_ptr.get_unchecked(i + 1);
             (columns.get_unchecked(row.clone()), values.get_unchecked(row))
         };
-        // SAFETY: columns lead into x.
+        // SAFETY: columns are indices of x.
         let at = |k: &I| unsafe { *x.get_unchecked(k.get()) };
         let mut sums = [T::default(); SUMS];
         let ((columns, last), (values, last_values)) = (columns.as_chunks::<SUMS>(), values.as_chunks::<SUMS>());
@@ -241,8 +241,8 @@ mod tests {
             if crate::simd::register() == 64 {
                 let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values[..] };
                 let (mut other, way) = (vec![5.0; rows.len()], |gathers, y: &mut [f64]| {
-                    // SAFETY: AVX-512 was found; rows, columns and values are those of a pattern, x has as many as it
-                    // has columns.
+                    // SAFETY: the processor has AVX-512; rows, columns and values are those of a pattern, and x has one
+                    // value per column.
                     unsafe {
                         if gathers {
                             f64::v4::<true>(matrix, x, rows.clone(), y);
@@ -262,8 +262,8 @@ mod tests {
                 let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values[..] };
                 let of32 = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values32[..] };
                 let (mut other, mut other32) = (vec![5.0; rows.len()], vec![5.0f32; rows.len()]);
-                // SAFETY: AVX2 was found; rows, columns and values are those of a pattern, x has as many as it has
-                // columns.
+                // SAFETY: the processor has AVX2; rows, columns and values are those of a pattern, and x has one value
+                // per column.
                 unsafe {
                     f64::v3(matrix, x, rows.clone(), &mut other);
                     f32::v3(of32, &x32, rows.clone(), &mut other32);

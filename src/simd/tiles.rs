@@ -1,7 +1,8 @@
-//! C = A·B of small matrices of floats: of 32 registers eight rows by two of C at a time, of 16 six by two or four by
-//! three. Columns behind the last one are masked.
+//! C = A·B for small matrices of floats, in register tiles of C: eight rows by two registers with 32 registers, six by
+//! two or four by three with 16. Columns beyond the last one are masked.
 //!
-//! What the compiler makes of loops over arrays of sums depends on how many there are; these loops are what they are.
+//! The code that compilers generate for loops over arrays of sums depends on the arrays' size; these loops are
+//! explicit.
 
 use std::any::TypeId;
 use std::array::from_fn;
@@ -10,40 +11,41 @@ use std::marker::PhantomData;
 use super::prefetch_at;
 use crate::algebra::{Arithmetic, PlusTimes, Value};
 
-/// Matrices to multiply: C(l, i, j) = ⊕ₖ A(l, i, k) ⊗ B(l, k, j). Places are added modulo 2⁶⁴ and compared with the
+/// Matrices to multiply: C(l, i, j) = ⊕ₖ A(l, i, k) ⊗ B(l, k, j). Offsets are added modulo 2⁶⁴ and checked against the
 /// arrays.
 pub(crate) struct Matrices<'a, 'c, T> {
     pub(crate) a: &'a [T],
     pub(crate) b: &'a [T],
     pub(crate) c: &'c mut [T],
-    /// Where each matrix begins in A, B and C, from these places on.
+    /// Offsets of each matrix in A, B and C, relative to `base`.
     pub(crate) l: &'a [[usize; 3]],
     pub(crate) base: [usize; 3],
-    /// Where each row begins in A and C.
+    /// Offsets of each row in A and C.
     pub(crate) m: &'a [[usize; 2]],
-    /// Columns, which lie side by side in B and C.
+    /// Columns, contiguous in B and C.
     pub(crate) columns: usize,
-    /// Terms of a sum, and how far they lie apart in A and B.
+    /// Terms of a sum, and their strides in A and B.
     pub(crate) terms: usize,
     pub(crate) steps: [usize; 2],
     /// A factor of the sum.
     pub(crate) alpha: Option<T>,
-    /// Whether C is added, and its factor.
+    /// Whether C is accumulated into, and with which factor.
     pub(crate) old: Option<Option<T>>,
-    /// From a matrix to what is asked for meanwhile, and the values of the largest of A, B and C.
+    /// Distance from a matrix to the data that is prefetched meanwhile, and the size in values of the largest of A, B
+    /// and C.
     pub(crate) ahead: ([usize; 3], usize),
 }
 
-/// Addresses of what is read later, in A, B and C.
-pub(crate) struct Lines<T> {
+/// Prefetch addresses in A, B and C.
+pub(crate) struct CacheLines<T> {
     pub(crate) next: [*const T; 3],
     pub(crate) each: usize,
 }
 
-impl<T> Lines<T> {
-    /// Asks for a line of each.
+impl<T> CacheLines<T> {
+    /// Prefetches a line of each.
     #[inline(always)]
-    pub(crate) fn ask(&mut self) {
+    pub(crate) fn prefetch_next(&mut self) {
         for next in &mut self.next {
             prefetch_at(*next);
             *next = next.wrapping_add(self.each);
@@ -51,12 +53,12 @@ impl<T> Lines<T> {
     }
 }
 
-/// How far the rows of a matrix lie from where it begins, in A and in C: the least and the most, as signed numbers.
+/// The range of row offsets within a matrix, in A and in C, as signed numbers.
 #[cfg(target_arch = "x86_64")]
-struct Reach([[isize; 2]; 2]);
+struct RowOffsets([[isize; 2]; 2]);
 
 #[cfg(target_arch = "x86_64")]
-impl Reach {
+impl RowOffsets {
     fn new<T>(matrices: &Matrices<'_, '_, T>) -> Self {
         Self(from_fn(|t| {
             let rows = matrices.m.iter().map(|row| row[t] as isize);
@@ -68,7 +70,7 @@ impl Reach {
     #[inline(always)]
     fn check<T>(&self, matrices: &Matrices<'_, '_, T>, start: [usize; 3]) {
         let Matrices { a, b, c, m, columns, terms, steps: [ka, kb], .. } = matrices;
-        // From so far on, and as many values more.
+        // Whether the range from `start` + [least, most] on, with `more` values each, is within `len`.
         let within = |start: usize, [least, most]: [isize; 2], more: Option<usize>, len: usize| {
             let first = isize::try_from(start).ok().and_then(|start| start.checked_add(least));
             let end = start.checked_add_signed(most).and_then(|last| last.checked_add(more?));
@@ -86,7 +88,7 @@ impl Reach {
     }
 }
 
-/// That loops for AVX-512 or for AVX2 may run, and that T is f32 or f64 with + and ×.
+/// Proof that loops for AVX-512 or AVX2 may run, and that T is f32 or f64 with + and ×.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<T>(PhantomData<T>);
 
@@ -97,20 +99,20 @@ impl<T: Value> Tiles<T> {
         let floats = ring == TypeId::of::<PlusTimes<f32>>() || ring == TypeId::of::<PlusTimes<f64>>();
         (floats && super::register() >= 32).then_some(Self(PhantomData))
     }
-    /// Whether there is a loop for squares of two rows that follow each other in all arrays.
+    /// Whether there is a loop for contiguous 2×2 matrices.
     pub(crate) fn two_by_two(self) -> bool {
         super::register() == 64
     }
-    /// All products. `beside`: each matrix has two rows and two columns, and follows the one before in all arrays.
+    /// Computes all products. With `beside`, all matrices are 2×2 and contiguous in all arrays.
     /// # Panics
-    /// If a matrix does not lie within its array, or there is no loop for squares of two rows.
+    /// If a matrix does not lie within its array, or there is no loop for 2×2 matrices.
     pub(crate) fn multiply(self, matrices: &mut Matrices<'_, '_, T>, beside: bool) {
         #[cfg(target_arch = "x86_64")]
         {
             let (wide, double) = (super::has_v4(), TypeId::of::<T>() == TypeId::of::<f64>());
             assert!(wide || super::has_v3() && !beside);
-            // SAFETY: 1. the instructions were found just now; 2. `new` found a ring of f64 or f32: T is that which it
-            // is compared with, or the other.
+            // SAFETY: 1. the processor has the instructions, checked above; 2. `new` checked for a ring of f64 or f32:
+            // T is f64 if it compares equal, else f32.
             unsafe {
                 if double {
                     let matrices = &mut *std::ptr::from_mut(matrices).cast();
@@ -152,7 +154,7 @@ mod v4 {
                     let start: [usize; 3] = from_fn(|t| matrices.base[t].wrapping_add(l[t]));
                     let arrays = [matrices.a.as_ptr(), matrices.b.as_ptr(), matrices.c.as_ptr()];
                     let mut lines =
-                        Lines { next: from_fn(|t| arrays[t].wrapping_add(start[t].wrapping_add(next[t]))), each };
+                        CacheLines { next: from_fn(|t| arrays[t].wrapping_add(start[t].wrapping_add(next[t]))), each };
                     for column in (0..columns).step_by(2 * $lanes) {
                         let width = (columns - column).min(2 * $lanes);
                         let mut row = 0;
@@ -171,7 +173,7 @@ mod v4 {
                 }
             }
 
-            /// As many matrices as a register holds: each term of all sums is two permutations and a step.
+            /// As many matrices as a register holds: each term of all sums takes two permutations and one multiply-add.
             #[target_feature(enable = "avx512f")]
             pub(super) fn $two_by_two(matrices: &mut Matrices<'_, '_, $t>) {
                 let Matrices { a, b, ref mut c, l, base, alpha, old, ahead: (next, _), .. } = *matrices;
@@ -186,7 +188,7 @@ mod v4 {
                     prefetch_at(a.wrapping_add(next[0]));
                     prefetch_at(b.wrapping_add(next[1]));
                     prefetch_at(c.wrapping_add(next[2]));
-                    // SAFETY: all three have `values` values, no more than which the mask lets through.
+                    // SAFETY: all three have `values` values, and the mask selects no more.
                     unsafe {
                         let (a, b) = ($load(mask, a), $load(mask, b));
                         // Column 0 of A in both columns, row 0 of B in both rows; then column 1 and row 1.
@@ -197,9 +199,9 @@ mod v4 {
                 }
             }
 
-            /// Makes a sum the values of C.
+            /// Writes a sum to C, scaled and accumulated as requested.
             /// # Safety
-            /// What the mask lets through lies within C.
+            /// The elements selected by the mask lie within C.
             #[inline]
             #[target_feature(enable = "avx512f")]
             unsafe fn $finish(c: *mut $t, mask: $mask, mut sum: $vector, alpha: Option<$t>, old: Option<Option<$t>>) {
@@ -219,12 +221,12 @@ mod v4 {
                 }
             }
 
-            /// R rows of Q registers; gives R.
+            /// R rows of Q registers; returns R.
             #[target_feature(enable = "avx512f")]
             fn $tile<const R: usize, const Q: usize>(
                 matrices: &mut Matrices<'_, '_, $t>,
                 (start, first, column, width): ([usize; 3], usize, usize, usize),
-                lines: &mut Lines<$t>,
+                lines: &mut CacheLines<$t>,
             ) -> usize {
                 let Matrices { a, b, ref mut c, m, terms, steps: [ka, kb], alpha, old, .. } = *matrices;
                 let mask: [$mask; Q] = from_fn(|q| {
@@ -233,7 +235,7 @@ mod v4 {
                 });
                 let mut sums: [[$vector; Q]; R] = [[$zero(); Q]; R];
                 if let Some(last) = terms.checked_sub(1) {
-                    // The last row once more where there are no more.
+                    // Beyond the last row, the last row is repeated.
                     let mut x: [*const $t; R] = from_fn(|r| {
                         let row = m[(first + r).min(m.len() - 1)][0].wrapping_add(start[0]);
                         let end = last.checked_mul(ka).and_then(|far| far.checked_add(row));
@@ -245,9 +247,9 @@ mod v4 {
                     assert!(end.is_some_and(|end| end <= b.len()), "rows of B");
                     let mut y = b[row..].as_ptr();
                     for _ in 0..terms {
-                        lines.ask();
-                        // SAFETY: of the term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of
-                        // them is within A, and has `width` values in B, no more than which the masks let through.
+                        lines.prefetch_next();
+                        // SAFETY: for term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of these
+                        // is within A, and has `width` values in B; the masks select no more.
                         unsafe {
                             let y: [$vector; Q] = from_fn(|q| $load(mask[q], y.wrapping_add(q * $lanes)));
                             for r in 0..R {
@@ -266,7 +268,7 @@ mod v4 {
                     let row = &mut c[at..][..width];
                     for (q, &sum) in sums.iter().enumerate() {
                         let c = row.as_mut_ptr().wrapping_add(q * $lanes);
-                        // SAFETY: the row has `width` values, no more than which the masks let through.
+                        // SAFETY: the row has `width` values, and the masks select no more.
                         unsafe { $finish(c, mask[q], sum, alpha, old) };
                     }
                 }
@@ -296,20 +298,20 @@ mod v3 {
                 let (rows, columns) = (matrices.m.len(), matrices.columns);
                 let (next, size) = matrices.ahead;
                 let steps = rows.div_ceil(6).saturating_mul(columns.div_ceil(2 * $lanes)).saturating_mul(matrices.terms);
-                // A line for every few steps, if there are more steps than lines.
+                // One line every few steps, if there are more steps than lines.
                 let each = size.div_ceil(steps.max(1));
                 let every = 1 << (64 / size_of::<$t>() / each.max(1)).max(1).ilog2();
-                let reach = Reach::new(matrices);
+                let row_offsets = RowOffsets::new(matrices);
                 for l in matrices.l {
                     let start: [usize; 3] = from_fn(|t| matrices.base[t].wrapping_add(l[t]));
-                    reach.check(matrices, start);
+                    row_offsets.check(matrices, start);
                     let arrays = [matrices.a.as_ptr(), matrices.b.as_ptr(), matrices.c.as_ptr()];
                     let next = from_fn(|t| arrays[t].wrapping_add(start[t].wrapping_add(next[t])));
-                    let mut lines = (Lines { next, each: each * every }, every - 1);
+                    let mut lines = (CacheLines { next, each: each * every }, every - 1);
                     let mut column = 0;
                     while column < columns {
                         let left = columns - column;
-                        // Three registers where two would leave one.
+                        // Three registers if two would leave one over.
                         let wide = match left.div_ceil($lanes) {
                             1 => 1,
                             n if n % 2 == 1 => 3,
@@ -322,7 +324,8 @@ mod v3 {
                             let place = (start, row, column, width);
                             macro_rules! tile {
                                 ($r:literal, $q:literal) => {
-                                    // SAFETY: the matrix lies within its arrays, as was checked; these are columns of it.
+                                    // SAFETY: the matrix lies within its arrays, as was checked; these are columns of
+                                    // it.
                                     unsafe {
                                         if full {
                                             $tile::<$r, $q, true>(matrices, place, &mut lines)
@@ -336,7 +339,7 @@ mod v3 {
                                 (5.., 1) => tile!(8, 1),
                                 (3.., 1) => tile!(4, 1),
                                 (_, 1) => tile!(2, 1),
-                                // Eight rows are twice four.
+                                // Eight rows are processed as twice four.
                                 (5 | 6 | 9.., 2) => tile!(6, 2),
                                 (3.., 2) => tile!(4, 2),
                                 (_, 2) => tile!(2, 2),
@@ -349,19 +352,19 @@ mod v3 {
                 }
             }
 
-            /// R rows of Q registers, all of whose columns there are if it is `FULL`; gives R.
+            /// R rows of Q registers, all full if `FULL`; returns R.
             /// # Safety
-            /// All rows and terms of the matrix that begins at `start` lie within A, B and C ([`Reach::check`]). It has a
-            /// row `first` and `width` columns from `column` on: as many as Q registers hold, or fewer, but more than Q − 1
-            /// hold, where it is not `FULL`.
+            /// All rows and terms of the matrix that begins at `start` lie within A, B and C ([`RowOffsets::check`]). It
+            /// has a row `first` and `width` columns from `column` on: exactly as many as Q registers hold if `FULL`, else
+            /// at most that many, but more than Q − 1 registers hold.
             #[target_feature(enable = "avx2,fma")]
             unsafe fn $tile<const R: usize, const Q: usize, const FULL: bool>(
                 matrices: &mut Matrices<'_, '_, $t>,
                 (start, first, column, width): ([usize; 3], usize, usize, usize),
-                (lines, every): &mut (Lines<$t>, usize),
+                (lines, every): &mut (CacheLines<$t>, usize),
             ) -> usize {
                 let Matrices { a, b, ref mut c, m, terms, steps: [ka, kb], alpha, old, .. } = *matrices;
-                // Of the last register; those before are full.
+                // The mask of the last register; the ones before are full.
                 let mask = $compare($one((width - (Q - 1) * $lanes) as _), $iota);
                 macro_rules! load {
                     ($q:ident, $at:expr) => {
@@ -370,16 +373,16 @@ mod v3 {
                 }
                 let rows = (m.len() - first).min(R);
                 let mut sums: [[$vector; Q]; R] = [[$zero(); Q]; R];
-                // The last row once more where there are no more.
+                // Beyond the last row, the last row is repeated.
                 let x: [*const $t; R] =
                     from_fn(|r| a.as_ptr().wrapping_add(start[0].wrapping_add(m[first + r.min(rows - 1)][0])));
                 let mut y = b.as_ptr().wrapping_add(start[1].wrapping_add(column));
                 let mut at = 0usize;
                 for t in 0..terms {
                     if t & *every == 0 {
-                        lines.ask();
+                        lines.prefetch_next();
                     }
-                    // SAFETY: the caller's promise, for the term t, whose values are at x + t·ka and from y + t·kb on.
+                    // SAFETY: the caller's promise, for term t, whose values are at x + t·ka and from y + t·kb on.
                     unsafe {
                         let row: [$vector; Q] = from_fn(|q| load!(q, y.wrapping_add(q * $lanes)));
                         for r in 0..R {
@@ -399,8 +402,8 @@ mod v3 {
                     let row = c.as_mut_ptr().wrapping_add(start[2].wrapping_add(row[1]).wrapping_add(column));
                     for (q, &sum) in sums.iter().enumerate() {
                         let c = row.wrapping_add(q * $lanes);
-                        // SAFETY: the caller's promise: the row has `width` values from here on, and no more than those
-                        // are read or written.
+                        // SAFETY: the caller's promise: the row has `width` values from here on, and no more are read
+                        // or written.
                         unsafe {
                             let sum = match old {
                                 None => sum,

@@ -1,22 +1,22 @@
-//! Where the entries of two sorted rows come in their union.
+//! The positions of the entries of two sorted rows in their union.
 
 use super::sort::Registers;
 use crate::Index;
 
-/// Entries of a row that are looked at together.
+/// Entries of a row that are processed together.
 const PART: usize = 1024;
-/// What a register may write beyond the last.
+/// Elements that a vector store may write beyond the last one.
 const SLACK: usize = 32;
-/// Marks the place of an entry that the other row has too.
+/// Flags the position of an entry that is in both rows.
 const COMMON: u32 = 1 << 31;
 
-/// Places of entries in a union of two rows, or of several pairs of rows one after the other. One per thread.
+/// Positions of entries in the union of two rows, or of several consecutive pairs of rows. One per thread.
 pub(crate) struct RowUnion {
     a: [u32; PART + SLACK],
     b: [u32; PART + SLACK],
-    /// Entries of either that have their place.
+    /// Entries of either side processed so far.
     entries: (usize, usize),
-    /// Places there are.
+    /// Entries of the union so far.
     len: usize,
     by: Registers,
 }
@@ -31,34 +31,34 @@ impl RowUnion {
     pub(crate) fn clear(&mut self) {
         (self.entries, self.len) = ((0, 0), 0);
     }
-    /// How many entries of either have their place.
+    /// Entries of either side processed so far.
     #[inline(always)]
     pub(crate) fn entries(&self) -> (usize, usize) {
         self.entries
     }
-    /// How many places there are.
+    /// Entries of the union so far.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-    /// The place of each entry of the first rows.
+    /// The position of each entry of the first rows.
     #[inline(always)]
     pub(crate) fn of_a(&self) -> impl Iterator<Item = usize> {
         self.a[..self.entries.0].iter().map(|&p| p as usize)
     }
-    /// The place of each entry of the second rows, and whether the first row has it too.
+    /// The position of each entry of the second rows, and whether the first row has the column too.
     #[inline(always)]
     pub(crate) fn of_b(&self) -> impl Iterator<Item = (usize, bool)> {
         self.b[..self.entries.1].iter().map(|&p| ((p & !COMMON) as usize, p & COMMON != 0))
     }
 
-    /// Writes the union of two rows, whose columns increase, to the beginning of `cols` and `values`, which hold any:
-    /// an entry of one row as it is, of both as `both(x, y)`. Says how many there are. `both` is called for other
-    /// values as well, and what it gives then is not used.
+    /// Writes the union of two sorted rows to the beginning of `cols` and `values`, whose contents are overwritten: an
+    /// entry of one row unchanged, entries of both as `both(x, y)`. Returns the number of entries. `both` is called for
+    /// other values as well, with its result ignored.
     ///
-    /// Places are found first, by comparisons that nothing waits for; then entries go to them.
+    /// Positions are computed first, by independent comparisons; then entries are scattered to them.
     /// # Panics
-    /// If there is no room for all.
+    /// If there is not enough room.
     #[inline(always)]
     pub(crate) fn rows<I: Index, T: Copy>(
         &mut self,
@@ -93,9 +93,9 @@ impl RowUnion {
         at
     }
 
-    /// Finds the place of each entry of two rows, behind those of the rows before.
+    /// Computes the position of each entry of two rows, continuing after earlier rows.
     /// # Panics
-    /// If there are more than 1,024 entries of one kind.
+    /// If there are more than 1,024 entries of either side.
     #[inline(always)]
     pub(crate) fn append<I: Index>(&mut self, ja: &[I], jb: &[I]) {
         let (to_a, to_b) = (self.entries.0, self.entries.1);
@@ -104,7 +104,7 @@ impl RowUnion {
         let (of_a, of_b) = (&mut self.a[to_a..], &mut self.b[to_b..]);
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
-            // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for the places of all, and 32 more.
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; the positions of all entries, and 32 more, have room.
             self.len = unsafe {
                 let (ja, jb) = ((ja.as_ptr().cast(), ja.len()), (jb.as_ptr().cast(), jb.len()));
                 v4::places(ja, jb, self.len, of_a.as_mut_ptr(), of_b.as_mut_ptr())
@@ -113,7 +113,7 @@ impl RowUnion {
         }
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Eight {
-            // SAFETY: the processor has AVX2 and `I` is `u32`; there is room for the places of all, and 32 more.
+            // SAFETY: the processor has AVX2 and `I` is `u32`; the positions of all entries, and 32 more, have room.
             self.len = unsafe {
                 let (ja, jb) = ((ja.as_ptr().cast(), ja.len()), (jb.as_ptr().cast(), jb.len()));
                 v3::places(ja, jb, self.len, of_a.as_mut_ptr(), of_b.as_mut_ptr())
@@ -136,8 +136,8 @@ impl RowUnion {
     }
 }
 
-/// How many entries of two rows to look at together, at most `most` of each: all columns up to the last of either part,
-/// so that one row is gone or one part is full.
+/// The number of entries of two rows to process together, at most `most` of each: all columns up to the lesser of the
+/// two parts' last columns, so that one row is exhausted or one part is full.
 #[inline(always)]
 pub(crate) fn parts<I: Index>(ja: &[I], jb: &[I], most: usize) -> (usize, usize) {
     if ja.len() <= most && jb.len() <= most {
@@ -158,11 +158,11 @@ mod v3 {
         _mm256_sub_epi32, _mm256_xor_si256,
     };
 
-    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with eight of A at once.
-    /// Those behind it come one place later if A lacks it.
+    /// Like [`super::RowUnion::append`], from position `first` on: each column of B is compared with eight of A at
+    /// once. Columns of A behind it move up by one if A lacks it.
     /// # Safety
-    /// The processor must have AVX2 and POPCNT; the rows be valid for so many columns, `pa` and `pb` for as many places
-    /// and 7 more.
+    /// The processor must have AVX2 and POPCNT; the rows must be valid for their lengths, `pa` and `pb` for as many
+    /// positions and 7 more.
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) unsafe fn places(
         (ja, len_a): (*const u32, usize),
@@ -172,13 +172,13 @@ mod v3 {
         pb: *mut u32,
     ) -> usize {
         let iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        // Columns are compared as signed numbers of the same order.
+        // Columns are compared as signed numbers in the same order.
         let sign = _mm256_set1_epi32(i32::MIN);
         let (mut p, mut q, mut n) = (0, 0, first as u32);
         while p < len_a {
             let here = (len_a - p).min(8);
             let lanes = (1_u32 << here) - 1;
-            // SAFETY: lanes that are masked out are not read; p + here − 1 < len_a.
+            // SAFETY: masked lanes are not read; p + here − 1 < len_a.
             let (eight, last) = unsafe {
                 let mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(here as i32), iota);
                 (_mm256_maskload_epi32(ja.add(p).cast(), mask), ja.add(p + here - 1).read())
@@ -226,11 +226,11 @@ mod v4 {
         _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
     };
 
-    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with sixteen of A at once,
-    /// which says how many come before it.
+    /// Like [`super::RowUnion::append`], from position `first` on: each column of B is compared with sixteen of A at
+    /// once, which yields the number of columns before it.
     /// # Safety
-    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32
-    /// more.
+    /// The processor must have AVX-512; the rows must be valid for their lengths, `pa` and `pb` for as many positions
+    /// and 32 more.
     #[target_feature(enable = "avx512f,popcnt")]
     pub(super) unsafe fn places(
         (ja, len_a): (*const u32, usize),
@@ -245,10 +245,10 @@ mod v4 {
         while p < len_a {
             let mut here = (len_a - p).min(16);
             let lanes = if here == 16 { u16::MAX } else { (1 << here) - 1 };
-            // SAFETY: lanes that are masked out are not read; p + here − 1 < len_a.
+            // SAFETY: masked lanes are not read; p + here − 1 < len_a.
             let (sixteen, last) =
                 unsafe { (_mm512_maskz_loadu_epi32(lanes, ja.add(p).cast()), ja.add(p + here - 1).read()) };
-            // Places from `n` on that B alone has; `new` of them.
+            // Positions from `n` on that only B has, and their number.
             let (mut only, mut new) = (0_u32, 0);
             while q < len_b {
                 // SAFETY: q < len_b.
@@ -259,7 +259,8 @@ mod v4 {
                 let k = _mm512_set1_epi32(k as i32);
                 let before = _mm512_mask_cmplt_epu32_mask(lanes, sixteen, k).count_ones();
                 if new == 16 {
-                    // No more fit the masks: the rest is for the next sixteen, which begin behind what is known.
+                    // The masks are full: the rest is left to the next sixteen columns of A, which begin after those
+                    // already placed.
                     here = before as usize;
                     break;
                 }
@@ -273,7 +274,7 @@ mod v4 {
             }
             let places = !only;
             let at = _mm512_set1_epi32(n as i32);
-            // SAFETY: at most p + 32 places are written, of len_a + 32.
+            // SAFETY: at most p + 32 positions are written, of len_a + 32.
             unsafe {
                 let low = _mm512_add_epi32(_mm512_maskz_compress_epi32(places as u16, iota), at);
                 _mm512_storeu_si512(pa.add(p).cast(), low);
@@ -297,7 +298,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Rows of any length and density, also far apart, of both types, by registers and without: a map says the same.
+    /// Rows of any length and density, including disjoint ranges, of both index types, with and without vectors,
+    /// compared with a map.
     #[test]
     fn agrees_with_a_map() {
         fn check<I: Index>(by: Registers) {
@@ -333,7 +335,7 @@ mod tests {
                     }
                 }
             }
-            // The very last column.
+            // The largest possible column.
             let (last, mut cols, mut values) = ([I::cast(u32::MAX as usize)], [I::cast(0); 2], [0; 2]);
             assert_eq!(union.rows((&last, &[1]), (&last, &[2]), (&mut cols, &mut values), |x, y| x + y), 1);
             assert_eq!((cols[0], values[0]), (last[0], 3));

@@ -1,10 +1,10 @@
-//! A bit for each index of a vector.
+//! Bitmaps: one bit per index of a vector.
 
 use crate::Result;
-use crate::par::{Fresh, Slots, Threads, try_split, zero_words};
+use crate::par::{OutputSlice, Threads, UninitOutput, try_split, zero_words};
 use crate::simd::dispatch;
 
-/// Bits of a vector's indices, 64 to a word, and how many are set.
+/// One bit per index, 64 to a word, with a cached popcount.
 ///
 /// Invariant: bits from `len` on are 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,13 +16,13 @@ pub(crate) struct Bitmap {
 
 /// Whether bit `i` is set.
 /// # Panics
-/// If there is no such word.
+/// If the word is out of range.
 #[inline(always)]
 pub(crate) fn bit(words: &[u64], i: usize) -> bool {
     words[i / 64] >> (i % 64) & 1 != 0
 }
 
-/// Numbers of the bits that are set, increasing.
+/// Indices of the set bits, increasing.
 pub(crate) fn ones(words: &[u64]) -> Ones<'_> {
     Ones { words, at: 0, bits: words.first().copied().unwrap_or(0) }
 }
@@ -49,7 +49,7 @@ impl Iterator for Ones<'_> {
     }
 }
 
-/// The bits of word `at` that are indices below `len`.
+/// Word `at` with all bits set for indices below `len`.
 #[inline(always)]
 pub(crate) fn word_of_all(len: usize, at: usize) -> u64 {
     match len - 64 * at {
@@ -58,7 +58,7 @@ pub(crate) fn word_of_all(len: usize, at: usize) -> u64 {
     }
 }
 
-/// Bit i of the words, which are 0: whether row i, from `row_ptr[i]` to `row_ptr[i + 1]`, has entries.
+/// Sets bit i of the zeroed words if row i, `row_ptr[i]..row_ptr[i + 1]`, has entries.
 #[inline(always)]
 fn words_of_rows(row_ptr: &[usize], words: &mut [u64]) {
     for (at, word) in words.iter_mut().enumerate() {
@@ -68,13 +68,13 @@ fn words_of_rows(row_ptr: &[usize], words: &mut [u64]) {
 }
 
 impl Bitmap {
-    /// No bit set.
+    /// A bitmap of `len` bits, none set.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn empty(len: usize) -> Result<Self> {
         Ok(Self { len, words: zero_words(len.div_ceil(64), "a bitmap")?, count: 0 })
     }
-    /// Words that `word(at)` gives; bits from `len` on do not count.
+    /// From the words `word(at)`; bits from `len` on are cleared.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn of(len: usize, mut word: impl FnMut(usize) -> u64) -> Result<Self> {
@@ -84,7 +84,7 @@ impl Bitmap {
             crate::par::collected(words, (0..words).map(|at| word(at) & word_of_all(len, at)), "a bitmap")?,
         ))
     }
-    /// As [`of`](Self::of), on all threads: bit i is `has(i)`, and the bits before i take `work(i)` to find.
+    /// Bit i is `has(i)`, in parallel; `work(i)` is the work of the bits before i.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(crate) fn on(
@@ -98,7 +98,7 @@ impl Bitmap {
         let words = |first: usize, words: &mut [u64]| words.iter_mut().zip(first..).for_each(|(to, at)| *to = word(at));
         Self::of_words(threads, op, len, work, words)
     }
-    /// Bits of the rows that have entries.
+    /// The bitmap of non-empty rows.
     /// # Errors
     /// As for [`on`](Self::on).
     pub(crate) fn of_rows(threads: &Threads, op: &'static str, row_ptr: &[usize]) -> Result<Self> {
@@ -106,7 +106,7 @@ impl Bitmap {
         let words = |first: usize, words: &mut [u64]| dispatch(|| words_of_rows(&row_ptr[64 * first..], words));
         Self::of_words(threads, op, len, |i| (i / 4) as u64, words)
     }
-    /// Words that `write(first, words)` writes over zeros, by all threads; bits from `len` on do not count.
+    /// From words that `write(first, words)` writes over zeros, in parallel; bits from `len` on are cleared.
     fn of_words(
         threads: &Threads,
         op: &'static str,
@@ -114,7 +114,7 @@ impl Bitmap {
         work: impl Fn(usize) -> u64,
         write: impl Fn(usize, &mut [u64]) + Sync,
     ) -> Result<Self> {
-        /// Work of a block of words, so that handing it out costs nothing.
+        /// Work per block of words: enough to make the cost of scheduling negligible.
         const BLOCK: u64 = 1 << 15;
         let (parts, count) = ((work(len) / BLOCK).clamp(1, 1024) as usize, len.div_ceil(64));
         if parts == 1 {
@@ -124,13 +124,13 @@ impl Bitmap {
         }
         let blocks = try_split(count, parts, |at| work(len.min(64 * at)))?;
         let end = |t: usize| t.checked_sub(1).map_or(0, |t| blocks[t].end);
-        let fill = |(): &mut (), t: usize, slots: &mut Slots<'_, u64>| {
+        let fill = |(): &mut (), t: usize, slots: &mut OutputSlice<'_, u64>| {
             write(end(t), slots.rest(0));
             Ok(())
         };
-        Ok(Self::new(len, Fresh::new(count, "a bitmap")?.fill(threads, op, blocks.len(), end, || Ok(()), fill)?))
+        Ok(Self::new(len, UninitOutput::new(count, "a bitmap")?.fill(threads, op, blocks.len(), end, || Ok(()), fill)?))
     }
-    /// Bits where the flags are set.
+    /// Bit i is `flags[i]`.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn from_flags(flags: &[bool]) -> Result<Self> {
@@ -139,7 +139,7 @@ impl Bitmap {
             flags.iter().enumerate().fold(0, |word, (b, &flag)| word | u64::from(flag) << b)
         })
     }
-    /// Of words whose bits from `len` on are 0.
+    /// From words whose bits from `len` on are 0.
     pub(crate) fn new(len: usize, words: Vec<u64>) -> Self {
         debug_assert!(words.len() == len.div_ceil(64));
         debug_assert!(words.last().is_none_or(|last| last & !word_of_all(len, words.len() - 1) == 0));
@@ -152,19 +152,19 @@ impl Bitmap {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-    /// Bits that are set.
+    /// Number of set bits.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
-    /// Whether there is a bit `i`, and it is set.
+    /// Whether `i` is below the length and bit `i` is set.
     #[inline]
     pub(crate) fn get(&self, i: usize) -> bool {
         i < self.len && bit(&self.words, i)
     }
-    /// Sets bit `i`; whether it was not set.
+    /// Sets bit `i`; true if it was clear.
     pub(crate) fn insert(&mut self, i: usize) -> bool {
         debug_assert!(i < self.len);
         let (word, bit) = (&mut self.words[i / 64], 1 << (i % 64));
@@ -173,7 +173,7 @@ impl Bitmap {
         self.count += usize::from(new);
         new
     }
-    /// Clears bit `i`; whether it was set.
+    /// Clears bit `i`; true if it was set.
     pub(crate) fn remove(&mut self, i: usize) -> bool {
         debug_assert!(i < self.len);
         let (word, bit) = (&mut self.words[i / 64], 1 << (i % 64));
@@ -192,7 +192,7 @@ impl Bitmap {
         debug_assert!(self.words.last().is_none_or(|last| last & !word_of_all(self.len, self.words.len() - 1) == 0));
         self.count = count;
     }
-    /// Runs `write` on the words, which returns how many bits it has set that were not.
+    /// Lets `write` set bits of the words; it returns the number of newly set bits.
     pub(crate) fn insert_by(&mut self, write: impl FnOnce(&mut [u64]) -> Result<usize>) -> Result<()> {
         self.count += write(&mut self.words)?;
         debug_assert!(self.count == self.words.iter().map(|w| w.count_ones() as usize).sum::<usize>());

@@ -2,7 +2,7 @@
 //!
 //! Row i is a list of pairs (column-set index s, bit set w): bit b of w stands for column s·COLUMNS + b.
 //! Unions and intersections of rows then work on whole words, and popcounts give lengths.
-//! Building has two phases, so that a caller may count, see that compression would not pay, and stop.
+//! Construction has two phases, so that a caller can count, and stop if compression would not pay.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, §3.1 (32 columns to a word, count then fill).
 
@@ -29,11 +29,11 @@ pub trait Word:
     const COLUMNS: usize;
     /// log₂ of [`COLUMNS`](Self::COLUMNS): column j lies in set `j >> SHIFT`.
     const SHIFT: u32;
-    /// The set of the one column `b` < COLUMNS.
+    /// The set {b}, `b` < COLUMNS.
     fn bit(b: usize) -> Self;
     /// Number of columns in the set.
     fn count(self) -> u32;
-    /// The smallest column of the set, COLUMNS if there is none.
+    /// The smallest column of the set, COLUMNS if it is empty.
     fn lowest(self) -> usize;
     /// The set without its smallest column.
     #[must_use]
@@ -62,7 +62,7 @@ pub struct BitRows<W: Word = u64, I: Index = u32> {
     words: Vec<W>,
 }
 
-/// The first phase: how many pairs each row will have.
+/// The result of the first phase: the number of pairs of each row.
 #[derive(Clone, Debug)]
 pub struct BitCounts<'a, W: Word = u64, I: Index = u32> {
     pattern: &'a Pattern<I>,
@@ -100,7 +100,7 @@ fn pairs<W: Word, I: Index>(
 }
 
 impl<'a, W: Word, I: Index> BitCounts<'a, W, I> {
-    /// Pairs in all.
+    /// Total number of pairs.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.row_ptr[self.row_ptr.len() - 1]
@@ -110,7 +110,7 @@ impl<'a, W: Word, I: Index> BitCounts<'a, W, I> {
     pub fn row_ptr(&self) -> &[usize] {
         &self.row_ptr
     }
-    /// Bytes that the second phase adds.
+    /// Bytes allocated by the second phase.
     pub(crate) fn fill_bytes(&self) -> u128 {
         self.pairs() as u128 * (size_of::<I>() + size_of::<W>()) as u128
     }
@@ -127,9 +127,9 @@ impl<'a, W: Word, I: Index> BitCounts<'a, W, I> {
             Some(W::default()),
             || Ok(Vec::new()),
             |scratch, i, sets: &mut [I], words| {
-                let mut places = sets.iter_mut().zip(words);
+                let mut slots = sets.iter_mut().zip(words);
                 pairs(a, scratch, i, |s, w| {
-                    if let Some((set, word)) = places.next() {
+                    if let Some((set, word)) = slots.next() {
                         (*set, *word) = (I::cast(s), w);
                     }
                 })
@@ -169,7 +169,7 @@ impl<W: Word, I: Index> BitRows<W, I> {
         )?;
         Ok(BitCounts { pattern, row_ptr, _word: PhantomData })
     }
-    /// Bytes that the first phase takes: row pointers, and for each thread a row to be sorted.
+    /// Bytes allocated by the first phase: row pointers, and one row per thread for sorting.
     pub(crate) fn count_bytes(threads: &Threads, pattern: &Pattern<I>) -> u128 {
         let row = if pattern.is_sorted() { 0 } else { pattern.longest_row() };
         (pattern.nrows() as u128 + 1) * size_of::<usize>() as u128
@@ -192,12 +192,12 @@ impl<W: Word, I: Index> BitRows<W, I> {
     pub fn ncols(&self) -> usize {
         self.ncols
     }
-    /// Pairs in all.
+    /// Total number of pairs.
     #[inline]
     pub fn pairs(&self) -> usize {
         self.words.len()
     }
-    /// Where the pairs are: a pattern whose columns are column-set indices.
+    /// The pattern of the pairs; its columns are column-set indices.
     #[inline]
     pub fn sets(&self) -> &Pattern<I> {
         &self.sets

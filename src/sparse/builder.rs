@@ -1,4 +1,4 @@
-//! A matrix entry by entry.
+//! Construction of a matrix entry by entry.
 
 use hashbrown::HashMap;
 
@@ -11,9 +11,9 @@ use crate::par::Threads;
 use crate::pattern::{check_ncols, check_nrows};
 use crate::{Csr, Error, Index, Result};
 
-/// Takes entries one by one, in any order, and makes a matrix of them.
+/// Collects entries in any order, and assembles a matrix from them.
 ///
-/// Cost: O(1) for an entry, amortized; memory O(entries), whatever the shape.
+/// Cost: O(1) per entry, amortized; O(entries) memory, independent of the shape.
 #[derive(Clone, Debug)]
 pub struct Builder<T, I: Index = u32> {
     nrows: usize,
@@ -24,15 +24,15 @@ pub struct Builder<T, I: Index = u32> {
     refused: Option<Refused>,
 }
 
-/// Why an entry that was collected is not there.
+/// Why a collected entry was rejected.
 #[derive(Clone, Copy, Debug)]
 enum Refused {
     Overflow { what: &'static str, needed: usize },
     Memory { entries: usize },
 }
 
-/// The smallest matrix that has these entries (i, j, x). An index or a number of entries that is too large is an error
-/// of what ends the builder.
+/// The smallest matrix that contains these entries (i, j, x). An index out of the range of `I`, or a failed allocation,
+/// is reported by the method that finishes the builder.
 ///
 /// ```
 /// use sparring::sparse::Builder;
@@ -49,7 +49,7 @@ impl<T: Value, I: Index> FromIterator<(usize, usize, T)> for Builder<T, I> {
         made
     }
 }
-/// The matrix grows to have these entries.
+/// The shape grows to contain these entries.
 impl<T: Value, I: Index> Extend<(usize, usize, T)> for Builder<T, I> {
     fn extend<E: IntoIterator<Item = (usize, usize, T)>>(&mut self, entries: E) {
         for (i, j, x) in entries {
@@ -89,7 +89,7 @@ impl<T: Value, I: Index> Builder<T, I> {
         check_ncols::<I>(ncols)?;
         Ok(Self { nrows, ncols, rows: Vec::new(), cols: Vec::new(), values: Vec::new(), refused: None })
     }
-    /// Makes room for `additional` more entries.
+    /// Reserves memory for `additional` more entries.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn reserve(&mut self, additional: usize) -> Result<()> {
@@ -101,7 +101,7 @@ impl<T: Value, I: Index> Builder<T, I> {
     }
     /// Adds the entry (i, j, x).
     /// # Errors
-    /// [`Error::IndexRange`], [`Error::OutOfMemory`]; the builder stays as it was.
+    /// [`Error::IndexRange`], [`Error::OutOfMemory`]; the builder is unchanged on error.
     pub fn push(&mut self, i: usize, j: usize, x: T) -> Result<()> {
         let out = |axis, index: usize, bound| {
             Err(Error::IndexRange { axis, position: self.values.len(), index: index as u128, bound })
@@ -127,17 +127,17 @@ impl<T: Value, I: Index> Builder<T, I> {
             Some(Refused::Memory { entries }) => Err(out_of_memory::<(I, I, T)>("entries", entries)),
         }
     }
-    /// Entries so far, repeats counted.
+    /// Number of entries so far, including repeats.
     pub fn len(&self) -> usize {
         self.values.len()
     }
-    /// Whether there are none so far.
+    /// Whether there are no entries so far.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The matrix; repeated entries are folded with `duplicates` in the order given, from the left: any operator, a
-    /// monoid or not (`GrB_Matrix_build`).
+    /// The matrix; repeated entries are folded with `duplicates` in the order given, from the left
+    /// (`GrB_Matrix_build`). `duplicates` need not be a monoid.
     /// ```
     /// use sparring::{algebra::Minus, sparse::Builder};
     /// let entries = [(0, 0, 10), (0, 1, 1), (0, 0, 3), (0, 0, 2)];
@@ -152,20 +152,20 @@ impl<T: Value, I: Index> Builder<T, I> {
     }
     /// The matrix; a repeated entry is an error.
     /// # Errors
-    /// [`Error::Duplicate`] naming the first by row and column; [`Error::OutOfMemory`].
+    /// [`Error::Duplicate`] for the first by row and column; [`Error::OutOfMemory`].
     pub fn unique(self) -> Result<Csr<T, I>> {
         self.into_coo()?.to_csr_unique()
     }
-    /// The entries as a list.
+    /// The entries in coordinate form.
     /// # Errors
-    /// None for what [`push`](Self::push) has checked; [`Error::IndexOverflow`], [`Error::OutOfMemory`] for entries
-    /// that were collected.
+    /// None for entries added by [`push`](Self::push), which checks them; [`Error::IndexOverflow`] and
+    /// [`Error::OutOfMemory`] for collected entries.
     pub fn into_coo(self) -> Result<Coo<T, I>> {
         self.check()?;
         Coo::new(self.nrows, self.ncols, self.rows, self.cols, self.values)
     }
 
-    /// The matrix without its empty rows: O(entries + r log r) for r rows that have any, whatever nrows is.
+    /// The matrix as hypersparse rows: O(entries + r log r) for r non-empty rows, independent of nrows.
     /// # Errors
     /// [`Error::OutOfMemory`].
     /// # Example
@@ -180,7 +180,7 @@ impl<T: Value, I: Index> Builder<T, I> {
     pub fn finish_hyper<O: BinaryOp<A = T, B = T, Out = T>>(self, duplicates: O) -> Result<HyperCsr<T, I>> {
         self.check()?;
         let Self { nrows, ncols, rows: mut row_of, cols, values, .. } = self;
-        // Rows in the order of their first mention, then by index.
+        // Rows are numbered by first occurrence, then sorted by index.
         let full = |n: usize| move |_| out_of_memory::<(I, I)>("a map of rows", n);
         let mut place: HashMap<I, I> = HashMap::new();
         let (mut rows, mut first) = (Vec::new(), Vec::new());

@@ -1,10 +1,10 @@
-//! One value at every place of a part of a matrix.
+//! Matrices with one value at every (i, j) of a submatrix.
 
 use std::sync::Arc;
 
 use super::IndexList;
 use super::csr::Csr;
-use super::row_major::places_of;
+use super::row_major::row_major_len;
 use super::vector::Vector;
 use crate::algebra::Value;
 use crate::par::{filled, out_of_memory, reserved};
@@ -12,7 +12,7 @@ use crate::pattern::{Pattern, check_ncols};
 use crate::{Index, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// The nrows × ncols matrix with `x` at every place.
+    /// The full nrows × ncols matrix with every value `x`.
     /// ```
     /// use sparring::Csr;
     /// let a = Csr::<f64>::constant((2, 3), 0.5)?;
@@ -26,9 +26,9 @@ impl<T: Value, I: Index> Csr<T, I> {
         let all = IndexList::all();
         Self::constant_at(shape, x, (&all, &all))
     }
-    /// `x` at the places (i, j) with i in I and j in J, which may have repeats.
+    /// The matrix with `x` at each (i, j) with i in I and j in J; the lists may repeat indices.
     ///
-    /// Cost: O(nrows + places).
+    /// Cost: O(nrows + |I|·|J|).
     /// # Errors
     /// [`Error::ListIndex`](crate::Error::ListIndex); those of [`constant`](Self::constant).
     pub(crate) fn constant_at(
@@ -37,8 +37,8 @@ impl<T: Value, I: Index> Csr<T, I> {
         (rows, cols): (&IndexList, &IndexList),
     ) -> Result<Self> {
         check_ncols::<I>(ncols)?;
-        if let (true, true, Some(places)) = (rows.is_all(), cols.is_all(), places_of::<I>((nrows, ncols))) {
-            return Self::from_places((nrows, ncols), Vector::constant(places, x)?);
+        if let (true, true, Some(len)) = (rows.is_all(), cols.is_all(), row_major_len::<I>((nrows, ncols))) {
+            return Self::from_row_major((nrows, ncols), Vector::constant(len, x)?);
         }
         let pattern = pattern_of((nrows, ncols), (rows, cols))?;
         let values = filled(pattern.nnz(), x, "values")?;
@@ -46,7 +46,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     }
 }
 
-/// The places of a part.
+/// The pattern of I × J.
 fn pattern_of<I: Index>((nrows, ncols): (usize, usize), (rows, cols): (&IndexList, &IndexList)) -> Result<Pattern<I>> {
     let mut of_row = cols.to_vec("cols", ncols)?;
     of_row.sort_unstable();

@@ -1,4 +1,4 @@
-//! From one format to another. Absence stays absence: a stored zero is an entry on both sides.
+//! Conversions between formats. Stored zeros remain entries.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::pattern::{check_ncols, check_nrows};
 use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// The entries as a list, row by row.
+    /// The entries in coordinate form, row by row.
     /// # Errors
     /// [`Error::IndexOverflow`] if nrows does not fit `I`, [`Error::OutOfMemory`].
     pub fn to_coo(&self) -> Result<Coo<T, I>> {
@@ -20,7 +20,7 @@ impl<T: Value, I: Index> Csr<T, I> {
 
     /// Rows, columns and values of the entries, row by row (`GrB_Matrix_extractTuples`).
     ///
-    /// Cost: O(nnz), and O(nrows) unless it is hypersparse.
+    /// Cost: O(nrows + nnz), O(nnz) for a hypersparse matrix.
     /// ```
     /// use sparring::Csr;
     /// let a = Csr::<f64>::new(2, 3, vec![0, 1, 3], vec![2, 0, 1], vec![5.0, 6.0, 7.0])?;
@@ -46,7 +46,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         Ok((rows, copied(self.col_idx(), "column indices")?, copied(self.values(), "values")?))
     }
 
-    /// Every place's value, `absent` where there is no entry.
+    /// The dense matrix, with `absent` where there is no entry.
     /// # Errors
     /// [`Error::OutOfMemory`].
     /// # Example
@@ -61,15 +61,15 @@ impl<T: Value, I: Index> Csr<T, I> {
         let mut dense = Dense::filled(self.nrows(), self.ncols(), absent)?;
         let blocks = row_blocks(threads, self.nrows(), |i| (self.row_ptr()[i] + i) as u64)?;
         let lens = blocks.iter().map(|b| b.len() * self.ncols());
-        let places = cut(dense.values_mut(), blocks.len(), lens)?;
-        let parts = collected(blocks.len(), blocks.iter().zip(places), "parts of an array")?;
+        let slices = cut(dense.values_mut(), blocks.len(), lens)?;
+        let parts = collected(blocks.len(), blocks.iter().zip(slices), "parts of an array")?;
         for_each_part(
             threads,
             parts,
             || Ok(()),
-            |(), (block, places): (&std::ops::Range<usize>, &mut [T])| {
+            |(), (block, values_out): (&std::ops::Range<usize>, &mut [T])| {
                 for i in block.clone() {
-                    let row = &mut places[(i - block.start) * self.ncols()..];
+                    let row = &mut values_out[(i - block.start) * self.ncols()..];
                     let (cols, values) = self.row(i);
                     cols.iter().zip(values).for_each(|(j, x)| row[j.get()] = *x);
                 }
@@ -110,7 +110,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         Csr::with_pattern(Arc::new(pattern), values)
     }
 
-    /// Row `i` as a vector; a row that is not sorted is sorted.
+    /// Row `i` as a vector, its indices sorted.
     /// # Errors
     /// [`Error::IndexRange`], [`Error::OutOfMemory`].
     pub fn row_vector(&self, i: usize) -> Result<SparseVec<T, I>> {

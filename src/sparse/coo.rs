@@ -1,4 +1,4 @@
-//! Coordinates: entries in any order, possibly repeated, as files and builders have them.
+//! Coordinate form: entries in any order, possibly repeated, as produced by readers and builders.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Coo<T, I: Index = u32> {
 impl<T: Value, I: Index> Coo<T, I> {
     /// From three lists of the same length.
     /// # Errors
-    /// [`Error::Length`] and [`Error::IndexRange`], naming the first offender; [`Error::IndexOverflow`] if
+    /// [`Error::Length`] and [`Error::IndexRange`], for the first violation; [`Error::IndexOverflow`] if
     /// nrows or ncols does not fit `I`.
     /// # Example
     /// ```
@@ -55,7 +55,7 @@ impl<T: Value, I: Index> Coo<T, I> {
         Ok(Self { nrows, ncols, rows, cols, values })
     }
 
-    /// From lists of the same length whose indices are known to be in range, as a reader has checked them;
+    /// From lists of the same length whose indices are known to be in range, as those of a reader;
     /// checked in debug builds.
     pub(crate) fn from_parts(nrows: usize, ncols: usize, rows: Vec<I>, cols: Vec<I>, values: Vec<T>) -> Self {
         debug_assert!(rows.len() == values.len() && cols.len() == values.len());
@@ -67,7 +67,7 @@ impl<T: Value, I: Index> Coo<T, I> {
     pub fn shape(&self) -> (usize, usize) {
         (self.nrows, self.ncols)
     }
-    /// Entries, repeats counted.
+    /// Number of entries, including repeats.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -85,12 +85,12 @@ impl<T: Value, I: Index> Coo<T, I> {
         (self.rows, self.cols, self.values)
     }
 
-    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given, from the left: any
-    /// operator, a monoid or not. One of 2²⁰ rows or more, and at least 16 for each entry, keeps
-    /// [those that have entries](crate::sparse::MatrixForm::Hypersparse).
+    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given, from the left.
+    /// `duplicates` need not be a monoid. A matrix with at least 2²⁰ rows and at least 16 rows per entry is stored as
+    /// [hypersparse rows](crate::sparse::MatrixForm::Hypersparse).
     ///
-    /// Runs on the threads of the pool that the caller is in; the result does not depend on their number.
-    /// Cost: O(entries + nrows), and O(d log d) for a row of d entries that comes unsorted.
+    /// Runs on the threads of the caller's pool; the result does not depend on their number.
+    /// Cost: O(entries + nrows), plus O(d log d) for each unsorted row of d entries.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_csr<O: BinaryOp<A = T, B = T, Out = T>>(&self, duplicates: O) -> Result<Csr<T, I>> {
@@ -105,7 +105,7 @@ impl<T: Value, I: Index> Coo<T, I> {
 
     /// Compressed rows; a repeated entry is an error.
     /// # Errors
-    /// [`Error::Duplicate`] naming the first by row and column; [`Error::OutOfMemory`].
+    /// [`Error::Duplicate`] for the first by row and column; [`Error::OutOfMemory`].
     pub fn to_csr_unique(&self) -> Result<Csr<T, I>> {
         self.to_csr_unique_on(&Threads::current())
     }
@@ -116,7 +116,7 @@ impl<T: Value, I: Index> Coo<T, I> {
         self.compress(threads, None::<fn(T, T) -> T>)
     }
 
-    /// Compressed rows; repeated entries are folded in the order given, or are an error.
+    /// Compressed rows; repeated entries are folded in the order given, or an error without `fold`.
     pub(crate) fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
         let stored = if suits_hyper(self.nrows, self.len()) { Some(stored(&self.rows)?) } else { None };
         let (nrows, rows) = stored.as_ref().map_or((self.nrows, &self.rows[..]), |s| (s.labels.len(), &s.rows));
@@ -133,7 +133,7 @@ impl<T: Value, I: Index> Coo<T, I> {
     }
 }
 
-/// The rows that have entries, increasing, and for each entry which of them is its row.
+/// The non-empty rows, increasing, and for each entry the position of its row among them.
 struct Stored<I> {
     labels: Vec<I>,
     rows: Vec<I>,

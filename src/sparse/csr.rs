@@ -1,4 +1,4 @@
-//! The type of sparse matrices: compressed rows, a shared pattern and one value per entry, or another form.
+//! The sparse matrix type: compressed rows (a shared pattern and one value per entry), or another storage form.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,34 +15,33 @@ use crate::{Error, Index, Result};
 
 /// An nrows × ncols sparse matrix.
 ///
-/// It is kept as compressed rows, whose pattern is shared: matrices with the same structure (the results of one plan,
-/// say) hold one copy of it. A matrix that is written while it is dense is kept as a [bitmap](MatrixForm::Bitmap),
-/// which takes an entry in O(1). One of 2²⁰ rows or more, of which a sixteenth at most have entries, keeps
-/// [these rows alone](MatrixForm::Hypersparse). Which [form](Self::form) it has shows in no result. Stored zeros are
+/// The default form is compressed rows with a shared pattern: matrices of one structure (the results of one plan, say)
+/// share one copy of it. A dense matrix that is written becomes a [bitmap](MatrixForm::Bitmap), which takes an entry in
+/// O(1). A matrix with at least 2²⁰ rows, of which at most 1/16 are non-empty, stores
+/// [these rows alone](MatrixForm::Hypersparse). Results do not depend on the [form](Self::form). Stored zeros are
 /// entries like any other.
 ///
-/// A clone is another name for the same matrix and costs nothing; the values are copied when one of the two is
-/// [written](Self::values_mut).
+/// Clones share their storage and cost O(1); values are copied on the first [write](Self::values_mut).
 #[derive(Debug)]
 pub struct Csr<T, I: Index = u32> {
-    /// Of a matrix of another form they are made when they are first asked for, and kept until it is written.
+    /// For a matrix of another form: built at the first use, cached until the matrix is written.
     rows: OnceLock<Rows<T, I>>,
     /// The other form.
     pub(super) other: Option<OtherForm<T, I>>,
-    /// Entries that writes have moved since the matrix was made.
+    /// Entries copied by writes so far.
     pub(super) moved: usize,
 }
 
-/// How a matrix is kept.
+/// The storage form of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixForm {
     /// Compressed rows.
     Rows,
-    /// The compressed rows that have entries, and which they are.
+    /// Compressed rows of the non-empty rows alone, and their indices.
     Hypersparse,
-    /// A bit and a value for each place.
+    /// A bit and a value slot for each (i, j).
     Bitmap,
-    /// A value for each place.
+    /// A value for each (i, j).
     Full,
 }
 
@@ -108,9 +107,9 @@ impl<T, I: Index> Csr<T, I> {
         Self::with_storage(pattern, values.into())
     }
 
-    /// From arrays that may belong to another owner, without copying them; columns in any order within each row.
+    /// From arrays that may belong to another owner, without a copy; columns in any order within each row.
     ///
-    /// Cost: O(nrows + nnz), once, to check them. [`Storage`] shows how arrays of SciPy's types are taken.
+    /// Cost: O(nrows + nnz), once, for validation. [`Storage`] shows how to pass arrays of SciPy's types.
     /// # Errors
     /// Those of [`from_unsorted`](Self::from_unsorted).
     pub fn from_storage(
@@ -135,15 +134,14 @@ impl<T, I: Index> Csr<T, I> {
     pub(super) fn of_rows(rows: Rows<T, I>) -> Self {
         Self { rows: OnceLock::from(rows), other: None, moved: 0 }
     }
-    /// Of another form.
+    /// From another form.
     pub(super) fn of_other(form: OtherForm<T, I>) -> Self {
         Self { rows: OnceLock::new(), other: Some(form), moved: 0 }
     }
 
-    /// The matrix, after its compressed rows are made if it has another form: what reads them next cannot fail for want
-    /// of memory.
+    /// The matrix, with its compressed rows built and cached: later reads of them cannot run out of memory.
     ///
-    /// Cost: O(1), of another form O(places / 64 + nnz) the first time after it was written.
+    /// Cost: O(1); for another form O(nrows·ncols / 64 + nnz) the first time after a write.
     /// # Errors
     /// [`Error::OutOfMemory`].
     #[inline]
@@ -174,15 +172,15 @@ impl<T, I: Index> Csr<T, I> {
         match self.compressed().map(|a| a.rows.get()) {
             Ok(Some(rows)) => rows,
             Ok(None) => unreachable!("a matrix has a form"),
-            // As of any copy in Rust.
+            // As for any failed allocation of a clone in Rust.
             Err(error) => panic!("{error}: compressed() says so without a panic"),
         }
     }
-    /// The rows that have entries, if it is kept as these.
+    /// The hypersparse rows, if stored in that form.
     pub(crate) fn as_hyper(&self) -> Option<&HyperRows<T, I>> {
         match &self.other.as_ref()?.form {
             Form::Hyper(rows) => Some(rows),
-            // Rows that cannot be made for want of memory are asked for again as compressed ones, which is an error.
+            // If merging runs out of memory, the caller requests compressed rows next, and gets the error there.
             Form::Edited(edited) if edited.is_hyper() => match edited.merged() {
                 Ok(Base::Hyper(rows)) => Some(rows),
                 _ => None,
@@ -190,9 +188,9 @@ impl<T, I: Index> Csr<T, I> {
             Form::RowMajor(_) | Form::Edited(_) => None,
         }
     }
-    /// The matrix, after entries that wait beside its rows are merged.
+    /// The matrix, with its pending edits merged.
     ///
-    /// Cost: O(1), or that of merging.
+    /// Cost: O(1), or that of the merge.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn settled(&self) -> Result<&Self> {
@@ -202,13 +200,13 @@ impl<T, I: Index> Csr<T, I> {
             _ => Ok(self),
         }
     }
-    /// What waits beside its rows, for change; the rows made of it are out of date then.
+    /// The pending edits, mutable; invalidates cached rows.
     pub(super) fn edited_mut(&mut self) -> Option<&mut Edited<T, I>> {
         let Some(OtherForm { form: Form::Edited(edited), .. }) = &mut self.other else { return None };
         self.rows.take();
         Some(edited)
     }
-    /// The entries row by row, and which rows these are if not all.
+    /// The entries row by row, and the indices of the rows if not all are stored.
     #[inline]
     fn by_stored_rows(&self) -> (&Rows<T, I>, Option<&[I]>) {
         match self.rows.get() {
@@ -216,7 +214,7 @@ impl<T, I: Index> Csr<T, I> {
             None => self.as_hyper().map_or_else(|| (self.made(), None), |rows| (rows.rows(), Some(&rows.labels()[..]))),
         }
     }
-    /// The matrix as compressed rows alone.
+    /// The matrix as compressed rows; other forms are dropped.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn into_compressed(mut self) -> Result<Self> {
@@ -224,7 +222,7 @@ impl<T, I: Index> Csr<T, I> {
         self.other = None;
         Ok(self)
     }
-    /// The rows for change, the only form from here on.
+    /// The compressed rows, mutable; other forms are dropped.
     fn rows_mut(&mut self) -> &mut Rows<T, I> {
         self.by_rows();
         self.other = None;
@@ -233,17 +231,17 @@ impl<T, I: Index> Csr<T, I> {
             None => unreachable!("they were made just now"),
         }
     }
-    /// The places for change, if that is the form it has; the rows made of them are out of date then.
+    /// The bitmap or full form, mutable, if stored so; invalidates cached rows.
     pub(super) fn row_major_mut(&mut self) -> Option<&mut RowMajor<T, I>> {
-        let Some(OtherForm { form: Form::RowMajor(places), .. }) = &mut self.other else { return None };
+        let Some(OtherForm { form: Form::RowMajor(form), .. }) = &mut self.other else { return None };
         self.rows.take();
-        Some(places)
+        Some(form)
     }
     /// The compressed rows.
     pub(super) fn as_rows(&self) -> Result<&Rows<T, I>> {
         self.compressed().map(Self::by_rows)
     }
-    /// Whether both are names of one matrix.
+    /// Whether both share one storage.
     pub(super) fn has_same_rows(&self, other: &Self) -> bool {
         match (self.rows.get(), other.rows.get()) {
             (Some(a), Some(b)) => Arc::ptr_eq(&a.pattern, &b.pattern) && Arc::ptr_eq(&a.values, &b.values),
@@ -261,14 +259,14 @@ impl<T, I: Index> Csr<T, I> {
     pub fn ncols(&self) -> usize {
         self.shape().1
     }
-    /// How it is kept.
+    /// The storage form.
     pub fn form(&self) -> MatrixForm {
         match self.other.as_ref().map(|other| &other.form) {
             None => MatrixForm::Rows,
             Some(Form::Hyper(_)) => MatrixForm::Hypersparse,
             Some(Form::Edited(edited)) if edited.is_hyper() => MatrixForm::Hypersparse,
             Some(Form::Edited(_)) => MatrixForm::Rows,
-            Some(Form::RowMajor(x)) if x.nnz() < x.places() => MatrixForm::Bitmap,
+            Some(Form::RowMajor(x)) if x.nnz() < x.len() => MatrixForm::Bitmap,
             Some(Form::RowMajor(_)) => MatrixForm::Full,
         }
     }
@@ -288,10 +286,10 @@ impl<T, I: Index> Csr<T, I> {
             Some(other) => other.form.nnz(),
         }
     }
-    /// Where the entries are, as compressed rows.
+    /// The pattern, as compressed rows.
     /// # Panics
-    /// If the matrix has another form and there is no memory for its rows: [`compressed`](Self::compressed) gives an
-    /// error then.
+    /// If the matrix has another form and there is no memory for its compressed rows; [`compressed`](Self::compressed)
+    /// returns an error instead.
     #[inline]
     pub fn pattern(&self) -> &Arc<Pattern<I>> {
         &self.by_rows().pattern
@@ -313,7 +311,7 @@ impl<T, I: Index> Csr<T, I> {
     pub fn values(&self) -> &[T] {
         &self.by_stored_rows().0.values
     }
-    /// Values, row by row, for change in place, if no clone shares them and they do not belong to another owner.
+    /// Values, row by row, mutable, if no clone shares them and they do not belong to another owner.
     #[inline]
     pub fn unshared_mut(&mut self) -> Option<&mut [T]> {
         self.compressed().ok()?;
@@ -338,29 +336,28 @@ impl<T, I: Index> Csr<T, I> {
         let (Rows { pattern, values }, labels) = self.by_stored_rows();
         MatrixEntries::new(pattern, values, labels)
     }
-    /// The value at (i, j), or `None` where there is no entry (or no such place).
+    /// The value at (i, j), or `None` if there is no entry or (i, j) is out of bounds.
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
         match &self.other {
             None => self.values().get(self.pattern().find(i, j)?),
             Some(other) => other.form.get(i, j),
         }
     }
-    /// Values, row by row, for change in place. Values that a clone shares, or that belong to another owner, are copied
-    /// first, and there must be memory for them, as there must be for any clone in Rust;
-    /// [`unshared_mut`](Self::unshared_mut) never copies.
+    /// Values, row by row, mutable. Values shared with a clone, or of another owner, are copied first; as for any clone
+    /// in Rust, a failed allocation aborts. [`unshared_mut`](Self::unshared_mut) never copies.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T]
     where
         T: Clone,
     {
         let values = &mut self.rows_mut().values;
-        // A clone of a storage is a vector of its own.
+        // Cloning a storage copies it into a vector of its own.
         if values.is_foreign() {
             *values = Arc::new(Storage::clone(values));
         }
         Arc::make_mut(values).owned_mut().unwrap_or_default()
     }
-    /// The pattern and the values, which are copied if a clone shares them.
+    /// The pattern and the values; values shared with a clone are copied.
     pub fn into_parts(self) -> (Arc<Pattern<I>>, Vec<T>)
     where
         T: Clone,

@@ -1,11 +1,11 @@
-//! Dense matrices, row after row.
+//! Dense row-major matrices.
 
 use super::out_of_memory;
 use crate::algebra::Value;
 use crate::par::filled;
 use crate::{Error, Result};
 
-/// An nrows × ncols matrix with every entry present; row i is `values[i·ncols..(i + 1)·ncols]`.
+/// A dense nrows × ncols matrix; row i is `values[i·ncols..(i + 1)·ncols]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense<T> {
     nrows: usize,
@@ -14,9 +14,9 @@ pub struct Dense<T> {
 }
 
 impl<T> Dense<T> {
-    /// From its values, row after row.
+    /// From its values in row-major order.
     /// # Errors
-    /// [`Error::Length`] if there are not nrows·ncols values; [`Error::IndexOverflow`] if that is no size.
+    /// [`Error::Length`] if there are not nrows·ncols values; [`Error::IndexOverflow`] if nrows·ncols overflows.
     /// # Example
     /// ```
     /// use sparring::sparse::Dense;
@@ -50,17 +50,17 @@ impl<T> Dense<T> {
     pub fn shape(&self) -> (usize, usize) {
         (self.nrows, self.ncols)
     }
-    /// Values, row after row.
+    /// Values in row-major order.
     #[inline]
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// Values, row after row, for change in place.
+    /// Values in row-major order, mutable.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
-    /// The values, row after row.
+    /// The values in row-major order.
     pub fn into_values(self) -> Vec<T> {
         self.values
     }
@@ -69,19 +69,19 @@ impl<T> Dense<T> {
     pub fn row(&self, i: usize) -> &[T] {
         &self.values[i * self.ncols..][..self.ncols]
     }
-    /// Row `i`, for change in place.
+    /// Row `i`, mutable.
     #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.values[i * self.ncols..][..self.ncols]
     }
-    /// The value at (i, j), or `None` if there is no such place.
+    /// The value at (i, j), or `None` if out of bounds.
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
         if i < self.nrows && j < self.ncols { self.values.get(i * self.ncols + j) } else { None }
     }
 }
 
 impl<T: Value> Dense<T> {
-    /// The matrix with `x` everywhere.
+    /// The matrix with every value `x`.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn filled(nrows: usize, ncols: usize, x: T) -> Result<Self> {

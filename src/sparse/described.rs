@@ -1,4 +1,4 @@
-//! Shape, entries and form in words.
+//! Descriptions of shape, entries and storage form, for `explain`.
 
 use super::csr::{Csr, MatrixForm};
 use super::dense::Dense;
@@ -7,7 +7,7 @@ use super::vector_pattern::{Indices, VectorPattern};
 use crate::Index;
 use crate::algebra::Value;
 
-/// What has a shape, entries and a form to tell.
+/// A matrix or vector that describes its shape, entries and storage form.
 pub(crate) trait Described {
     /// `1000×1000 with 5000 entries as compressed rows`.
     fn described(&self) -> String;
@@ -31,7 +31,7 @@ impl<I: Index> Described for VectorPattern<I> {
             Indices::Bitmap(_) => "a bitmap",
             Indices::All => "a full vector",
         };
-        format!("{} places with {} entries as {form}", self.len(), self.nnz())
+        format!("length {} with {} entries as {form}", self.len(), self.nnz())
     }
 }
 impl<T: Value, I: Index> Described for Vector<T, I> {

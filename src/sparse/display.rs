@@ -6,13 +6,13 @@ use super::csr::Csr;
 use crate::Index;
 use crate::algebra::Value;
 
-/// Rows and columns that are shown at most; more of either are entries in a list.
+/// Largest number of rows and columns shown as a table; larger matrices are shown as a list of entries.
 const SHOWN: usize = 16;
-/// Entries of a list that are shown.
+/// Largest number of entries shown in a list.
 const LISTED: usize = 20;
 
-/// A matrix of at most 16 rows and columns as a table, `·` where it has no entry; of a larger one its shape and its
-/// first entries, one a line. The precision of the format is that of the values.
+/// A matrix of at most 16 rows and columns is shown as a table, with `·` where there is no entry; a larger one as its
+/// shape and first entries, one per line. The precision of the format applies to the values.
 ///
 /// ```
 /// use sparring::Csr;

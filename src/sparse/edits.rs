@@ -1,4 +1,4 @@
-//! Entries that are set or removed one by one: they wait beside the rows, and are merged once, when these are read.
+//! Pending edits: entries that are set or removed one by one, merged into the rows once, at the next read.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use crate::par::collected;
 use crate::pattern::Pattern;
 use crate::{Error, Index, Result};
 
-/// What is edited: all rows, or those that have entries.
+/// The edited rows: compressed or hypersparse.
 #[derive(Debug)]
 pub(super) enum Base<T, I: Index> {
     Rows(Rows<T, I>),
@@ -48,75 +48,75 @@ impl<T, I: Index> Base<T, I> {
     }
 }
 
-/// The places that were edited, each once: what is compiled for all types of values at once.
+/// The edited indices (i, j), each once; independent of the value type, so compiled once.
 #[derive(Debug)]
-struct Places<I> {
-    numbers: HashMap<(usize, I), usize>,
-    places: Vec<(usize, I)>,
-    /// Whether the place has an entry now.
+struct EditIndex<I> {
+    positions: HashMap<(usize, I), usize>,
+    indices: Vec<(usize, I)>,
+    /// Whether the last edit set an entry, rather than removed it.
     is_entry: Vec<bool>,
 }
 
-impl<I: Index> Places<I> {
+impl<I: Index> EditIndex<I> {
     fn new() -> Self {
-        Self { numbers: HashMap::new(), places: Vec::new(), is_entry: Vec::new() }
+        Self { positions: HashMap::new(), indices: Vec::new(), is_entry: Vec::new() }
     }
     #[inline(never)]
     fn try_clone(&self) -> Result<Self> {
-        let mut numbers = HashMap::new();
-        numbers.try_reserve(self.places.len()).map_err(|_| full(self.places.len()))?;
-        numbers.extend(self.places.iter().copied().zip(0..));
-        Ok(Self { numbers, places: copied(&self.places, "edits")?, is_entry: copied(&self.is_entry, "edits")? })
+        let mut positions = HashMap::new();
+        positions.try_reserve(self.indices.len()).map_err(|_| full(self.indices.len()))?;
+        positions.extend(self.indices.iter().copied().zip(0..));
+        Ok(Self { positions, indices: copied(&self.indices, "edits")?, is_entry: copied(&self.is_entry, "edits")? })
     }
-    /// The number of a place that was edited.
+    /// Position of the edit of (i, j), if there is one.
     #[inline(never)]
-    fn number(&self, i: usize, j: usize) -> Option<usize> {
-        self.numbers.get(&(i, I::new(j)?)).copied()
+    fn position(&self, i: usize, j: usize) -> Option<usize> {
+        self.positions.get(&(i, I::new(j)?)).copied()
     }
-    /// The number of a place, the next one if it was not edited before.
+    /// Position of the edit of this index; a new index is appended.
     #[inline(never)]
-    fn put(&mut self, place: (usize, I), is_entry: bool) -> Result<usize> {
-        if let Some(&n) = self.numbers.get(&place) {
+    fn put(&mut self, index: (usize, I), is_entry: bool) -> Result<usize> {
+        if let Some(&n) = self.positions.get(&index) {
             self.is_entry[n] = is_entry;
             return Ok(n);
         }
-        let n = self.places.len();
-        self.numbers.try_reserve(1).map_err(|_| full(n + 1))?;
-        self.places.try_reserve(1).map_err(|_| full(n + 1))?;
+        let n = self.indices.len();
+        self.positions.try_reserve(1).map_err(|_| full(n + 1))?;
+        self.indices.try_reserve(1).map_err(|_| full(n + 1))?;
         self.is_entry.try_reserve(1).map_err(|_| full(n + 1))?;
-        self.numbers.insert(place, n);
-        self.places.push(place);
+        self.positions.insert(index, n);
+        self.indices.push(index);
         self.is_entry.push(is_entry);
         Ok(n)
     }
-    /// The edits in the order of rows and columns.
+    /// The edits, sorted by row and column.
     #[inline(never)]
     fn in_order(&self) -> Result<Vec<Edit<I>>> {
         let edit = |(e, &(row, col)): (usize, &(usize, I))| Edit { row, col, value: self.is_entry[e].then_some(e) };
-        let mut edits = collected(self.places.len(), self.places.iter().enumerate().map(edit), "edits")?;
+        let mut edits = collected(self.indices.len(), self.indices.iter().enumerate().map(edit), "edits")?;
         edits.sort_unstable_by_key(|edit| (edit.row, edit.col));
         Ok(edits)
     }
 }
 
-/// The places that were edited, with their last values.
+/// The edited indices with their last values.
 #[derive(Debug)]
 struct Edits<T, I> {
-    at: Places<I>,
+    at: EditIndex<I>,
     values: Vec<T>,
 }
 
 impl<T: Value, I: Index> Edits<T, I> {
     fn new() -> Self {
-        Self { at: Places::new(), values: Vec::new() }
+        Self { at: EditIndex::new(), values: Vec::new() }
     }
     fn try_clone(&self) -> Result<Self> {
         Ok(Self { at: self.at.try_clone()?, values: copied(&self.values, "edits")? })
     }
-    fn put(&mut self, place: (usize, I), x: T, is_entry: bool) -> Result<()> {
+    fn put(&mut self, index: (usize, I), x: T, is_entry: bool) -> Result<()> {
         let len = self.values.len();
         self.values.try_reserve(1).map_err(|_| full(len + 1))?;
-        let n = self.at.put(place, is_entry)?;
+        let n = self.at.put(index, is_entry)?;
         match self.values.get_mut(n) {
             Some(value) => *value = x,
             None => self.values.push(x),
@@ -129,17 +129,17 @@ fn full(n: usize) -> crate::Error {
     out_of_memory::<(usize, usize, usize)>("edits of a matrix", n)
 }
 
-/// Makes one of rows and edits.
+/// Merges edits into rows.
 type MergeFn<T, I> = fn(&Base<T, I>, &Edits<T, I>) -> Result<Base<T, I>>;
 
-/// Rows, and entries that were set or removed since they were made.
+/// Rows with pending edits.
 #[derive(Debug)]
 pub(super) struct Edited<T, I: Index> {
     base: Base<T, I>,
     edits: Arc<Edits<T, I>>,
     nnz: usize,
     merged: OnceLock<Base<T, I>>,
-    /// Here, because it needs to know more of T than reading a matrix does.
+    /// A function pointer, because merging needs `T: Value` and reading a matrix does not.
     merge: MergeFn<T, I>,
 }
 impl<T, I: Index> Clone for Edited<T, I> {
@@ -157,16 +157,16 @@ impl<T, I: Index> Edited<T, I> {
         self.nnz
     }
     pub(super) fn get(&self, i: usize, j: usize) -> Option<&T> {
-        match self.edits.at.number(i, j) {
+        match self.edits.at.position(i, j) {
             Some(n) => self.edits.at.is_entry[n].then(|| &self.edits.values[n]),
             None => self.base.get(i, j),
         }
     }
-    /// Whether the rows that have entries are kept alone.
+    /// Whether the rows are hypersparse.
     pub(super) fn is_hyper(&self) -> bool {
         matches!(self.base, Base::Hyper(_))
     }
-    /// The matrix without edits, made when it is first asked for.
+    /// The rows with the edits merged; computed at the first call and cached.
     pub(super) fn merged(&self) -> Result<&Base<T, I>> {
         if let Some(merged) = self.merged.get() {
             return Ok(merged);
@@ -174,7 +174,7 @@ impl<T, I: Index> Edited<T, I> {
         let made = (self.merge)(&self.base, &self.edits)?;
         Ok(self.merged.get_or_init(|| made))
     }
-    /// The same as compressed rows.
+    /// The merged rows as compressed rows.
     pub(super) fn compress(&self) -> Result<Rows<T, I>> {
         match self.merged()? {
             Base::Rows(rows) => Ok(rows.clone()),
@@ -184,16 +184,16 @@ impl<T, I: Index> Edited<T, I> {
 }
 
 impl<T: Value, I: Index> Edited<T, I> {
-    /// Of sorted rows.
+    /// From sorted rows.
     pub(super) fn new(base: Base<T, I>) -> Self {
         let (nnz, edits) = (base.nnz(), Arc::new(Edits::new()));
         Self { base, edits, nnz, merged: OnceLock::new(), merge }
     }
-    /// Puts an entry at a place within the shape, or takes away the one that is there; the entry that was there.
+    /// Sets the entry (i, j), which is within the shape, or removes it for `None`; returns the previous value.
     ///
-    /// What was merged before is edited from here on.
+    /// Rows that are already merged become the new base.
     /// # Errors
-    /// [`Error::IndexOverflow`] for a row that a hypersparse matrix has no label for; [`Error::OutOfMemory`].
+    /// [`Error::IndexOverflow`] for a row of a hypersparse matrix that does not fit `I`; [`Error::OutOfMemory`].
     pub(super) fn edit(&mut self, i: usize, j: usize, x: Option<T>) -> Result<Option<T>> {
         let old = self.get(i, j).copied();
         let Some(value) = x.or(old) else { return Ok(None) };
@@ -215,7 +215,7 @@ impl<T: Value, I: Index> Edited<T, I> {
     }
 }
 
-/// The rows with their edits: O(nrows + nnz + n log n) for n edits, of hypersparse rows their number for nrows.
+/// Merges n edits into the rows: O(nrows + nnz + n log n), nrows being the number of stored rows if hypersparse.
 fn merge<T: Value, I: Index>(base: &Base<T, I>, edits: &Edits<T, I>) -> Result<Base<T, I>> {
     let mut list = edits.at.in_order()?;
     match base {
@@ -228,7 +228,7 @@ fn merge<T: Value, I: Index>(base: &Base<T, I>, edits: &Edits<T, I>) -> Result<B
     }
 }
 
-/// The labels of rows together with those that are edited; the edits get the positions of their rows among them.
+/// The union of the row labels and the edited rows; each edit's row becomes its position in the union.
 fn labelled<I: Index>(labels: &[I], edits: &mut [Edit<I>]) -> Result<Vec<I>> {
     let mut of_edits = collected(edits.len(), edits.iter().map(|edit| I::cast(edit.row)), "labels of rows")?;
     of_edits.dedup();
@@ -239,7 +239,7 @@ fn labelled<I: Index>(labels: &[I], edits: &mut [Edit<I>]) -> Result<Vec<I>> {
     Ok(labels)
 }
 
-/// An edit of (row, col): its value's number, or none where there is no entry any more.
+/// An edit of (row, col): the position of its value, or `None` for a removal.
 struct Edit<I> {
     row: usize,
     col: I,
@@ -251,13 +251,13 @@ fn merged_rows<T: Value, I: Index>(rows: &Rows<T, I>, edits: &[Edit<I>], values:
     Ok(Rows { pattern: Arc::new(pattern), values: Arc::new(values.into()) })
 }
 
-/// Edits in the order of rows and columns come to sorted rows.
+/// Merges edits, sorted by row and column, into sorted rows.
 struct Merge<'a, I: Index> {
     base: &'a Pattern<I>,
     edits: &'a [Edit<I>],
 }
 impl<I: Index> MovesTwo for Merge<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn run<W: Word>(self, of_base: &[W], of_edits: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
         let Self { base, edits } = self;
         let (nrows, ptr, js) = (base.nrows(), base.row_ptr(), base.col_idx());
@@ -265,7 +265,7 @@ impl<I: Index> MovesTwo for Merge<'_, I> {
         let mut row_ptr: Vec<usize> = reserved(nrows + 1, "row pointers")?;
         let (mut cols, mut values) = (reserved(most, "column indices")?, reserved(most, "values")?);
         row_ptr.push(0);
-        // Rows without edits are copied many at once.
+        // Runs of rows without edits are copied at once.
         let copy = |rows: std::ops::Range<usize>, row_ptr: &mut Vec<usize>, cols: &mut Vec<I>, values: &mut Vec<W>| {
             let (from, to) = (ptr[rows.start], cols.len());
             let range = from..ptr[rows.end];

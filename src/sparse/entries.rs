@@ -1,4 +1,4 @@
-//! Entries one after the other: what `for` loops over matrices and vectors take.
+//! Iterators over the entries of matrices and vectors.
 
 use std::slice::Iter;
 
@@ -21,7 +21,7 @@ use crate::{Index, Pattern};
 pub struct MatrixEntries<'a, T, I: Index = u32> {
     pattern: &'a Pattern<I>,
     values: &'a [T],
-    /// Which rows these are, if not all.
+    /// Indices of the stored rows, if not all rows are stored.
     labels: Option<&'a [I]>,
     row: usize,
     next: usize,
@@ -80,7 +80,7 @@ impl<T, I: Index> ExactSizeIterator for CooEntries<'_, T, I> {}
 pub struct VectorEntries<'a, T, I: Index = u32> {
     indices: IndexIter<'a, I>,
     values: &'a [T],
-    /// Values stand one after the other; else each at its index.
+    /// Whether values are stored contiguously in entry order, rather than each at its index.
     is_list: bool,
     next: usize,
     nnz: usize,

@@ -1,14 +1,14 @@
-//! A matrix changes its form: what is written in place, and when.
+//! Changes of the storage form: when a matrix is written in place.
 //!
-//! A matrix is compressed rows until it is written while an eighth of its places have an entry, or, where it has few
-//! rows or columns, when its writes have moved as many entries as a sixteenth of its places: from then on it keeps a
-//! bit and a value for each place, and a write costs O(entries written). It is compressed rows again once a mask leaves
-//! an entry at a thirty-second of its places or fewer; a result that has one at a sixteenth or fewer is made so.
+//! A matrix of compressed rows becomes a bitmap, with a bit and a value slot for each (i, j), at a write while its
+//! density is at least 1/8. A matrix with few rows or columns also does so once writes have copied nrows·ncols / 16
+//! entries. A write into a bitmap costs O(entries written). A bitmap becomes compressed rows once a mask leaves a
+//! density of at most 1/32; a new result becomes compressed rows at a density of at most 1/16.
 
 use super::csr::Csr;
 use super::matrix_pattern::MatrixPattern;
 use super::other_form::{self, OtherForm};
-use super::row_major::{RowMajor, places_of, places_of_rows};
+use super::row_major::{RowMajor, row_major_indices, row_major_len};
 use super::select::sorted_rows;
 use super::vector::Vector;
 use super::vector_pattern::Form;
@@ -18,21 +18,22 @@ use crate::algebra::{Slice, Value};
 use crate::par::Threads;
 use crate::{Error, Index, Result};
 
-/// A matrix that is written becomes a bitmap when one place in so many has an entry.
+/// Reciprocal of the density from which on a written matrix becomes a bitmap.
 const DENSE: usize = 8;
-/// Or when writes have moved entries as many as one in so many places, if it has [`FEW`] rows or columns.
+/// A matrix with at most [`FEW`] rows or columns becomes a bitmap once its writes have copied more than
+/// nrows·ncols / `MOVED` entries.
 const MOVED: usize = 16;
-/// So many rows or columns are few: the bitmap takes little more memory than a vector's.
+/// Up to this many rows or columns, a bitmap takes little more memory than that of a vector.
 const FEW: usize = 64;
-/// Writes of so many entries at once, or more, are no writes to a few places.
+/// A write is small if it has at most nnz / `MANY` entries; only small writes turn a matrix into a bitmap.
 const MANY: usize = 8;
 
 impl<T, I: Index> Csr<T, I> {
-    /// Where the entries are, shared.
+    /// The pattern, shared.
     pub(crate) fn matrix_pattern(&self) -> MatrixPattern<I> {
         match self.other.as_ref().map(|other| &other.form) {
-            Some(other_form::Form::RowMajor(places)) => {
-                MatrixPattern::of_places(self.shape(), places.entries.places().clone())
+            Some(other_form::Form::RowMajor(form)) => {
+                MatrixPattern::of_row_major(self.shape(), form.entries.shared_pattern().clone())
             }
             Some(other_form::Form::Hyper(rows)) => MatrixPattern::of_hyper(rows.pattern()),
             Some(other_form::Form::Edited(_)) | None => match self.as_hyper() {
@@ -44,68 +45,67 @@ impl<T, I: Index> Csr<T, I> {
 }
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// Of a vector with an entry for each of the matrix's, i·n + j for (i, j), in the form that suits it.
+    /// From a vector in row-major order, with entry i·n + j for (i, j): a bitmap, or compressed rows for a list.
     ///
-    /// Cost: O(1), of a list O(nrows + nnz).
+    /// Cost: O(1), for a list O(nrows + nnz).
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn from_places(shape: (usize, usize), entries: Vector<T, I>) -> Result<Self> {
+    pub(crate) fn from_row_major(shape: (usize, usize), entries: Vector<T, I>) -> Result<Self> {
         let is_list = matches!(entries.pattern().form(), Form::List(_));
         let form = RowMajor::new(shape, entries);
         if is_list {
             return form.compress().map(Self::of_rows);
         }
         let compress = |form: &other_form::Form<T, I>| match form {
-            other_form::Form::RowMajor(places) => places.compress(),
+            other_form::Form::RowMajor(form) => form.compress(),
             other_form::Form::Hyper(rows) => rows.compress(),
             other_form::Form::Edited(edited) => edited.compress(),
         };
         Ok(Self::of_other(OtherForm { form: other_form::Form::RowMajor(form), compress }))
     }
-    /// The entries by their places, if that is the form it has.
-    pub(crate) fn as_places(&self) -> Option<&Vector<T, I>> {
+    /// The entries in row-major order, if stored in that form.
+    pub(crate) fn as_row_major(&self) -> Option<&Vector<T, I>> {
         match &self.other.as_ref()?.form {
-            other_form::Form::RowMajor(places) => Some(&places.entries),
+            other_form::Form::RowMajor(form) => Some(&form.entries),
             other_form::Form::Hyper(_) | other_form::Form::Edited(_) => None,
         }
     }
-    /// The entries by their places.
+    /// The entries as a vector in row-major order.
     ///
-    /// Cost: O(nrows + nnz) of compressed rows; of rows that are not sorted, sorting them.
+    /// Cost: O(1) for a bitmap, O(nrows + nnz) for compressed rows, plus sorting for unsorted rows.
     /// # Errors
-    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if an index cannot name all places.
-    pub(crate) fn to_places(&self, threads: &Threads) -> Result<Vector<T, I>> {
-        if let Some(places) = self.as_places() {
-            return Ok(places.clone());
+    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if nrows·ncols does not fit `I`.
+    pub(crate) fn to_row_major(&self, threads: &Threads) -> Result<Vector<T, I>> {
+        if let Some(entries) = self.as_row_major() {
+            return Ok(entries.clone());
         }
         if self.compressed()?.pattern().is_sorted() {
-            let places = places_of_rows(self.pattern())?;
-            return Ok(Vector::with_pattern(places.into(), copied(self.values(), "values")?));
+            let indices = row_major_indices(self.pattern())?;
+            return Ok(Vector::with_pattern(indices.into(), copied(self.values(), "values")?));
         }
         let (pattern, values) = sorted_rows(threads, self.pattern(), self.values())?;
-        Ok(Vector::with_pattern(places_of_rows(&pattern)?.into(), values))
+        Ok(Vector::with_pattern(row_major_indices(&pattern)?.into(), values))
     }
-    /// Whether both are names of one matrix.
+    /// Whether both share one storage.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (self.as_places(), other.as_places()) {
+        match (self.as_row_major(), other.as_row_major()) {
             (Some(a), Some(b)) => self.shape() == other.shape() && a.is_same(b),
             (None, None) => self.has_same_rows(other) || self.has_same_hyper(other),
             _ => false,
         }
     }
-    /// Whether a write of `entries` is to be made in place, in a bitmap.
-    fn suits_places(&self, entries: usize) -> bool {
+    /// Whether a matrix of compressed rows is to become a bitmap for a write of `entries`.
+    fn suits_bitmap(&self, entries: usize) -> bool {
         let ((nrows, ncols), nnz) = (self.shape(), self.nnz());
         let few = nrows.min(ncols) <= FEW;
-        places_of::<I>(self.shape()).is_some_and(|places| {
+        row_major_len::<I>(self.shape()).is_some_and(|len| {
             let moved = self.moved.saturating_add(nnz);
-            nnz / MANY >= entries && (nnz >= places / DENSE || few && moved > places / MOVED)
+            nnz / MANY >= entries && (nnz >= len / DENSE || few && moved > len / MOVED)
         })
     }
-    /// c = c ⊙ t in place, ⊙ as `combine` has it; false if c has a form that is not written in place, and t is to be
-    /// joined otherwise.
+    /// c = c ⊙ t in place, ⊙ being `combine`. Returns false, without a write, if the form of c is not written in place.
     ///
-    /// Cost: O(nrows + entries of t), amortized; a matrix that a clone shares is copied first.
+    /// Cost: O(nrows + nnz(t)), amortized; storage shared with a clone is copied first.
     /// # Errors
     /// [`Error::Shape`], [`Error::OutOfMemory`].
     pub(crate) fn put(&mut self, threads: &Threads, t: &Self, combine: &Combine<'_>) -> Result<bool> {
@@ -114,44 +114,44 @@ impl<T: Value, I: Index> Csr<T, I> {
         }
         self.settled()?;
         t.settled()?;
-        let is_rows = self.as_places().is_none() && self.as_hyper().is_none();
-        if is_rows && self.suits_places(t.nnz()) {
-            // What has no memory for a bitmap stays as it is.
-            if let Ok(mut entries) = self.to_places(threads)
+        let is_rows = self.as_row_major().is_none() && self.as_hyper().is_none();
+        if is_rows && self.suits_bitmap(t.nnz()) {
+            // Without memory for a bitmap, c keeps its form.
+            if let Ok(mut entries) = self.to_row_major(threads)
                 && entries.spread().is_ok()
             {
-                *self = Self::from_places(self.shape(), entries)?;
+                *self = Self::from_row_major(self.shape(), entries)?;
             }
         }
         let Some(RowMajor { entries, .. }) = self.row_major_mut() else { return Ok(false) };
-        if let Some(t) = t.as_places() {
+        if let Some(t) = t.as_row_major() {
             entries.put_values(threads, t.pattern(), Slice::of(t.values()), Some(combine))?;
         } else if t.pattern().is_sorted() {
-            entries.put_values(threads, &places_of_rows(t.pattern())?, Slice::of(t.values()), Some(combine))?;
+            entries.put_values(threads, &row_major_indices(t.pattern())?, Slice::of(t.values()), Some(combine))?;
         } else {
-            let t = t.to_places(threads)?;
+            let t = t.to_row_major(threads)?;
             entries.put_values(threads, t.pattern(), Slice::of(t.values()), Some(combine))?;
         }
         Ok(true)
     }
-    /// The result of a write that was not in place, which moved what c had.
+    /// Takes the result of a write that was not in place, and counts the entries that it copied.
     pub(crate) fn replace(&mut self, written: Self) {
         let moved = self.moved.saturating_add(self.nnz());
         *self = written;
         self.moved = moved;
     }
-    /// Keeps the entries that the mask, which has c's shape, allows, in place; false if c has a form that is not
-    /// written in place.
+    /// Keeps the entries that the mask allows, in place; the mask has c's shape. Returns false, without a write, if the
+    /// form of c is not written in place.
     ///
-    /// Cost: that of [`Vector`]s.
+    /// Cost: as for a [`Vector`].
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern<I>>) -> Result<bool> {
-        let Some(places) = self.row_major_mut() else { return Ok(false) };
-        let allowed = mask.pattern.places(threads)?;
-        places.entries.retain(MaskSpec::new(&allowed, mask.complement))?;
-        if let Form::List(_) = places.entries.pattern().form() {
-            *self = Self::of_rows(places.compress()?);
+        let Some(form) = self.row_major_mut() else { return Ok(false) };
+        let allowed = mask.pattern.row_major(threads)?;
+        form.entries.retain(MaskSpec::new(&allowed, mask.complement))?;
+        if let Form::List(_) = form.entries.pattern().form() {
+            *self = Self::of_rows(form.compress()?);
         }
         Ok(true)
     }

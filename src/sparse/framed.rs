@@ -1,8 +1,8 @@
-//! The frame of our own binary files: a magic word, a version, numbers, and a check of all bytes.
+//! The frame of the library's binary files: magic bytes, a version, numbers, and a checksum.
 //!
-//! All numbers are little-endian. A file begins with eight bytes that say what it is, four of a version and four that
-//! its kind gives a meaning; it ends with eight of a check, FNV-1a of all bytes before, 64 bits. A reader takes memory
-//! as bytes come, so a size that lies costs none.
+//! All numbers are little-endian. A file starts with eight magic bytes, four bytes of version and four bytes defined by
+//! its kind; it ends with an eight-byte checksum, the 64-bit FNV-1a of all preceding bytes. A reader allocates memory
+//! as bytes arrive, so a corrupt size does not cause a large allocation.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -10,10 +10,10 @@ use crate::algebra::{Array, Number, Slice, Type, for_each_type};
 use crate::par::{filled, out_of_memory};
 use crate::{Error, Result};
 
-/// Bytes that are read or written at a time.
+/// Bytes read or written at a time.
 const PIECE: usize = 1 << 16;
 
-/// FNV-1a.
+/// The FNV-1a checksum.
 struct Check(u64);
 
 impl Check {
@@ -27,7 +27,7 @@ impl Check {
     }
 }
 
-/// What a file is, in its first bytes and in messages: `an index`.
+/// A kind of file: its magic bytes, and its name in messages (`an index`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) magic: &'static [u8; 8],
@@ -39,13 +39,13 @@ impl Kind {
     pub(crate) fn io(self, e: std::io::Error) -> Error {
         Error::Io { path: self.name.into(), source: e }
     }
-    /// What is wrong with byte number `at`, as if the file were one line.
+    /// The error at byte `at`; its position is given as a column of line 1.
     pub(crate) fn wrong(self, at: u64, message: String) -> Error {
         Error::Parse { file: self.name.into(), line: 1, column: at + 1, message }
     }
 }
 
-/// Writes, and checks what is written.
+/// Writer that updates the checksum.
 pub(crate) struct Out<'a> {
     kind: Kind,
     to: &'a mut dyn Write,
@@ -53,7 +53,7 @@ pub(crate) struct Out<'a> {
 }
 
 impl<'a> Out<'a> {
-    /// Begins a file; `head` is what its kind gives a meaning.
+    /// Writes the header; `head` is the four bytes defined by the kind.
     pub(crate) fn new(to: &'a mut dyn Write, kind: Kind, head: [u8; 4]) -> Result<Self> {
         let mut out = Self { kind, to, check: Check::new() };
         out.bytes(kind.magic)?;
@@ -81,7 +81,7 @@ impl<'a> Out<'a> {
         }
         self.bytes(&piece[..filled])
     }
-    /// Values that are numbers.
+    /// Values of a number type.
     pub(crate) fn values(&mut self, values: Slice<'_>) -> Result<()> {
         let size = values.ty().size();
         let (mut piece, mut done) = ([0; PIECE], 0);
@@ -93,14 +93,14 @@ impl<'a> Out<'a> {
         }
         Ok(())
     }
-    /// Writes the check.
+    /// Writes the checksum.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.number(self.check.0)?;
         self.to.flush().map_err(|e| self.kind.io(e))
     }
 }
 
-/// Reads, and checks what is read.
+/// Reader that updates the checksum.
 pub(crate) struct In<'a> {
     kind: Kind,
     from: &'a mut dyn Read,
@@ -110,7 +110,7 @@ pub(crate) struct In<'a> {
 }
 
 impl<'a> In<'a> {
-    /// Begins a file: what its kind gives a meaning.
+    /// Reads the header; returns the four bytes defined by the kind.
     pub(crate) fn new(from: &'a mut dyn Read, kind: Kind) -> Result<(Self, [u8; 4])> {
         let mut file = Self { kind, from, check: Check::new(), at: 0 };
         let mut head = [0; 16];
@@ -148,7 +148,7 @@ impl<'a> In<'a> {
         self.bytes(&mut bytes, what)?;
         Ok(u64::from_le_bytes(bytes))
     }
-    /// A number that is a size of this machine.
+    /// A number that must fit `usize`.
     pub(crate) fn size(&mut self, what: &'static str) -> Result<usize> {
         let needed = self.number(what)?;
         usize::try_from(needed).map_err(|_| Error::IndexOverflow {
@@ -157,7 +157,7 @@ impl<'a> In<'a> {
             max: usize::MAX as u128,
         })
     }
-    /// `count` numbers of `width` bytes, each made an element by `of(its place, it)`.
+    /// `count` numbers of `width` bytes; element x at byte offset p becomes `of(p, x)`.
     pub(crate) fn numbers<T>(
         &mut self,
         width: usize,
@@ -180,7 +180,7 @@ impl<'a> In<'a> {
         }
         Ok(all)
     }
-    /// `count` values, of a type of numbers; memory for `present` of them is taken at once.
+    /// `count` values of a number type; memory for `present` of them is allocated at once.
     pub(crate) fn values(&mut self, ty: Type, count: usize, present: usize) -> Result<Array> {
         let size = ty.size();
         let mut all = zeros_any(ty, count.min(present.max(PIECE / size)))?;
@@ -201,22 +201,22 @@ impl<'a> In<'a> {
         }
         Ok(all)
     }
-    /// What is wrong with the byte that was read last, or with one `before` it.
+    /// The error at the byte `before` bytes back from the current position.
     pub(crate) fn wrong(&self, before: u64, message: String) -> Error {
         self.kind.wrong(self.at - before, message)
     }
-    /// Reads the check, and compares.
+    /// Reads the checksum and compares it.
     pub(crate) fn finish(mut self) -> Result<()> {
         let (found, said) = (self.check.0, self.number("check")?);
         if found == said {
             return Ok(());
         }
-        let message = format!("the file is damaged: its check is {said:#018x}, that of its bytes {found:#018x}");
+        let message = format!("the file is corrupt: its checksum is {said:#018x}, that of its bytes {found:#018x}");
         Err(self.wrong(8, message))
     }
 }
 
-/// `len` zeros of a type of numbers, as a vector of it.
+/// `len` zeros of a number type.
 /// # Errors
 /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
 pub(crate) fn zeros_any(ty: Type, len: usize) -> Result<Array> {

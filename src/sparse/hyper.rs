@@ -1,13 +1,13 @@
-//! Hypersparse rows: only rows with entries are stored, and a map finds them.
+//! Hypersparse rows with a hash map: only non-empty rows are stored.
 
 use hashbrown::HashMap;
 
 use super::out_of_memory;
 use crate::{Csr, Error, Index, Result};
 
-/// A matrix with far more rows than entries, say: its memory does not depend on nrows.
+/// A hypersparse matrix: memory does not depend on nrows.
 ///
-/// Row `rows()[r]` of the matrix is row r of `compact()`; rows without entries are not there.
+/// Row `rows()[r]` of the matrix is row r of `compact()`; empty rows are not stored.
 #[derive(Clone, Debug)]
 pub struct HyperCsr<T, I: Index = u32> {
     nrows: usize,
@@ -18,12 +18,12 @@ pub struct HyperCsr<T, I: Index = u32> {
 
 impl<T: PartialEq, I: Index> PartialEq for HyperCsr<T, I> {
     fn eq(&self, other: &Self) -> bool {
-        // The map follows from the rows.
+        // The map is determined by the rows.
         self.nrows == other.nrows && self.rows == other.rows && self.compact == other.compact
     }
 }
 
-/// Checks the indices of stored rows, of which there are as many as `stored`.
+/// Checks the indices of the `stored` stored rows.
 /// # Errors
 /// [`Error::Length`], [`Error::IndexRange`]; [`Error::Argument`] unless they increase.
 pub(super) fn check_stored<I: Index>(nrows: usize, rows: &[I], stored: usize) -> Result<()> {
@@ -41,7 +41,7 @@ pub(super) fn check_stored<I: Index>(nrows: usize, rows: &[I], stored: usize) ->
     }
 }
 
-/// Where each stored row is.
+/// The position of each stored row.
 fn places<I: Index>(rows: &[I]) -> Result<HashMap<I, usize>> {
     let mut places = HashMap::new();
     places.try_reserve(rows.len()).map_err(|_| out_of_memory::<(I, usize)>("a map of rows", rows.len()))?;
@@ -50,7 +50,7 @@ fn places<I: Index>(rows: &[I]) -> Result<HashMap<I, usize>> {
 }
 
 impl<T, I: Index> HyperCsr<T, I> {
-    /// From the increasing indices of the rows that have entries, and a matrix of these rows.
+    /// From the increasing indices of the stored rows, and the matrix of these rows.
     /// # Errors
     /// [`Error::Length`] if there is not one index per row of `compact`; [`Error::IndexRange`];
     /// [`Error::Argument`] if the indices do not increase; [`Error::OutOfMemory`].
@@ -83,7 +83,7 @@ impl<T, I: Index> HyperCsr<T, I> {
     pub fn compact(&self) -> &Csr<T, I> {
         &self.compact
     }
-    /// Which of the stored rows row `i` is, if it is one.
+    /// Position of row `i` among the stored rows.
     pub(crate) fn place(&self, i: I) -> Option<usize> {
         self.place.get(&i).copied()
     }
@@ -100,7 +100,7 @@ impl<T, I: Index> HyperCsr<T, I> {
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &T)> + '_ {
         self.compact.iter().map(|(r, j, x)| (self.rows[r].get(), j, x))
     }
-    /// Ordinary compressed rows; O(nrows) memory.
+    /// The matrix as compressed rows; O(nrows) memory.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn into_csr(self) -> Result<Csr<T, I>>

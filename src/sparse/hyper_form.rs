@@ -1,4 +1,4 @@
-//! Matrices of hypersparse rows: when they are kept so, and between the two.
+//! The hypersparse form of a matrix: when it applies, and conversions.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use super::{copied, reserved};
 use crate::pattern::{Pattern, check_nrows};
 use crate::{Index, Result};
 
-/// Matrices of fewer rows are kept as compressed rows: their row pointers take 8 MiB at most.
+/// Matrices with fewer rows are stored as compressed rows: their row pointers take at most 8 MiB.
 pub(super) const LEAST: usize = 1 << 20;
-/// A matrix keeps the rows that have entries alone if at most one row in so many has any.
+/// A matrix is stored as hypersparse rows if at most 1/`FEW` of its rows are non-empty.
 const FEW: usize = 16;
 
-/// Whether a matrix of which `live` rows have entries, or at most as many, is kept as these rows alone.
+/// Whether a matrix with at most `live` non-empty rows is stored as hypersparse rows.
 pub(crate) fn suits_hyper(nrows: usize, live: usize) -> bool {
     nrows >= LEAST && live <= nrows / FEW
 }
 
 impl<T, I: Index> Csr<T, I> {
-    /// Of rows that have entries, in the form that suits them.
+    /// From hypersparse rows, converted to compressed rows if too many rows are non-empty ([`suits_hyper`]).
     ///
-    /// Cost: O(1), or O(nrows + nnz) where more than one row in 16 has entries.
+    /// Cost: O(1), or O(nrows + nnz) for the conversion.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn from_hyper(rows: HyperRows<T, I>) -> Result<Self> {
@@ -51,9 +51,9 @@ impl<T, I: Index> Csr<T, I> {
         let rows = Rows { pattern: Arc::new(Pattern::empty(0, ncols)?), values: Arc::default() };
         Self::from_hyper(HyperRows::new(nrows, Arc::default(), rows))
     }
-    /// The rows that have entries.
+    /// The matrix as hypersparse rows.
     ///
-    /// Cost: O(1), of other forms O(nrows + nnz).
+    /// Cost: O(1), for other forms O(nrows + nnz).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn to_hyper(&self) -> Result<HyperRows<T, I>> {
@@ -62,13 +62,13 @@ impl<T, I: Index> Csr<T, I> {
             None => HyperRows::of(self.as_rows()?),
         }
     }
-    /// A matrix of the rows that are stored.
+    /// The matrix of the stored rows.
     pub(crate) fn of_stored(rows: &HyperRows<T, I>) -> Self {
         Self::of_rows(rows.rows().clone())
     }
-    /// Its rows as those of a matrix of `nrows`, at increasing labels.
+    /// The matrix of `nrows` rows whose row `labels[r]` is row r of this one; labels increase.
     ///
-    /// Cost: O(rows), and O(nnz) if some have no entries.
+    /// Cost: O(rows), plus O(nnz) if some rows are empty.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn labelled(&self, nrows: usize, labels: Arc<Vec<I>>) -> Result<Self> {
@@ -84,7 +84,7 @@ impl<T, I: Index> Csr<T, I> {
             _ => false,
         }
     }
-    /// As a matrix that finds its rows by a map.
+    /// The matrix as hypersparse rows with a hash map.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn to_hyper_csr(&self) -> Result<HyperCsr<T, I>> {
@@ -94,7 +94,7 @@ impl<T, I: Index> Csr<T, I> {
 }
 
 impl<I: Index> HyperRows<(), I> {
-    /// Where the entries of a matrix are, by the rows that have any.
+    /// A pattern as hypersparse rows.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn of_pattern(pattern: &MatrixPattern<I>) -> Result<Self> {
@@ -109,7 +109,7 @@ impl<I: Index> HyperRows<(), I> {
 
 impl<T, I: Index> TryFrom<HyperCsr<T, I>> for Csr<T, I> {
     type Error = crate::Error;
-    /// In the form that suits it; nothing is copied where that is hypersparse rows.
+    /// In the form chosen by the number of non-empty rows; without a copy if hypersparse.
     fn try_from(a: HyperCsr<T, I>) -> Result<Self> {
         let nrows = a.shape().0;
         check_nrows::<I>(nrows)?;

@@ -1,5 +1,4 @@
-//! The rows of a matrix that have entries, and which they are: a matrix of far more rows than entries takes no memory
-//! for the others.
+//! Hypersparse rows: the non-empty rows of a matrix and their indices. Empty rows take no memory.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::{Index, Result};
 #[derive(Debug)]
 pub(crate) struct HyperRows<T, I: Index> {
     nrows: usize,
-    /// Increasing, and below nrows.
+    /// Row indices, increasing and below nrows.
     labels: Arc<Vec<I>>,
     rows: Rows<T, I>,
 }
@@ -31,16 +30,16 @@ impl<T, I: Index> HyperRows<T, I> {
         debug_assert!(labels.windows(2).all(|w| w[0] < w[1]) && labels.last().is_none_or(|i| i.get() < nrows));
         Self { nrows, labels, rows }
     }
-    /// The rows with entries of a matrix.
+    /// The non-empty rows of a matrix.
     ///
-    /// Cost: O(nrows); O(nnz) too if there are rows without entries.
+    /// Cost: O(nrows), plus O(nnz) if some rows are empty.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn of(rows: &Rows<T, I>) -> Result<Self> {
         let (labels, pattern) = with_entries(&rows.pattern)?;
         Ok(Self::new(rows.pattern.nrows(), Arc::new(labels), rows.at(pattern)))
     }
-    /// The same matrix without those of its rows that have no entries.
+    /// The same matrix without stored empty rows.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn without_empty_rows(mut self) -> Result<Self> {
@@ -56,7 +55,7 @@ impl<T, I: Index> HyperRows<T, I> {
     pub(crate) fn labels(&self) -> &Arc<Vec<I>> {
         &self.labels
     }
-    /// The rows that are stored, as a matrix of their own.
+    /// The stored rows.
     pub(crate) fn rows(&self) -> &Rows<T, I> {
         &self.rows
     }
@@ -64,15 +63,15 @@ impl<T, I: Index> HyperRows<T, I> {
         let r = self.labels.binary_search(&I::new(i)?).ok()?;
         self.rows.values.get(self.rows.pattern.find(r, j)?)
     }
-    /// Where the entries are.
+    /// The pattern.
     pub(crate) fn pattern(&self) -> HyperRows<(), I> {
         let values = Arc::new(vec![(); self.nnz()].into());
         let rows = Rows { pattern: Arc::clone(&self.rows.pattern), values };
         HyperRows { nrows: self.nrows, labels: Arc::clone(&self.labels), rows }
     }
-    /// The rows at `labels`, which have all of its own among them.
+    /// The rows at `labels`, a superset of the stored row indices.
     ///
-    /// Cost: O(labels), and O(nnz) if there are more of them than it has.
+    /// Cost: O(labels), plus O(nnz) if it is a proper superset.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn expanded(&self, labels: &[I]) -> Result<Rows<T, I>> {
@@ -86,9 +85,9 @@ impl<T, I: Index> HyperRows<T, I> {
     }
 }
 
-// What follows knows no values, and is compiled once.
+// The functions below do not depend on the value type, so they are compiled once.
 
-/// Which rows have entries, and these rows.
+/// The indices of the non-empty rows, and the pattern of these rows.
 fn with_entries<I: Index>(pattern: &Arc<Pattern<I>>) -> Result<(Vec<I>, Arc<Pattern<I>>)> {
     let (nrows, ptr) = (pattern.nrows(), pattern.row_ptr());
     let live = || (0..nrows).filter(|&i| ptr[i] < ptr[i + 1]);
@@ -98,7 +97,7 @@ fn with_entries<I: Index>(pattern: &Arc<Pattern<I>>) -> Result<(Vec<I>, Arc<Patt
     Ok((labels, renumbered(pattern, n, live().map(|i| ptr[i + 1]))?))
 }
 
-/// The rows that have entries, of those at `labels`.
+/// The non-empty rows, with their labels.
 #[allow(clippy::type_complexity, reason = "both are what was given")]
 fn relabelled<I: Index>(labels: Arc<Vec<I>>, pattern: Arc<Pattern<I>>) -> Result<(Arc<Vec<I>>, Arc<Pattern<I>>)> {
     let (among, live) = with_entries(&pattern)?;
@@ -110,7 +109,7 @@ fn relabelled<I: Index>(labels: Arc<Vec<I>>, pattern: Arc<Pattern<I>>) -> Result
     Ok((Arc::new(kept), live))
 }
 
-/// The rows at `labels` among `nrows`, of which number r is labelled `label(r)`.
+/// The rows at `labels` as rows of a pattern of `nrows` rows, of which row r has the label `label(r)`.
 fn expanded<I: Index>(
     pattern: &Arc<Pattern<I>>,
     labels: &[I],
@@ -125,14 +124,14 @@ fn expanded<I: Index>(
     renumbered(pattern, nrows, ends)
 }
 
-/// The same entries in other rows: `ends` of as many as `nrows`.
+/// The same entries with other row ends: `ends` yields `nrows` of them.
 fn renumbered<I: Index>(
     pattern: &Arc<Pattern<I>>,
     nrows: usize,
     ends: impl Iterator<Item = usize>,
 ) -> Result<Arc<Pattern<I>>> {
     if nrows == pattern.nrows() {
-        // As many rows, which have all entries: the same ones.
+        // The number of rows is unchanged, so all rows are.
         return Ok(Arc::clone(pattern));
     }
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
@@ -143,7 +142,7 @@ fn renumbered<I: Index>(
     Ok(Arc::new(Pattern::from_parts(nrows, pattern.ncols(), row_ptr, cols, pattern.is_sorted())))
 }
 
-/// The labels of either.
+/// The union of two increasing lists of labels.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(crate) fn union_of<I: Index>(a: &[I], b: &[I]) -> Result<Vec<I>> {

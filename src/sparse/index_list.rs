@@ -1,4 +1,4 @@
-//! Lists of rows or columns: all, a range with a stride, or any list, in any order and with repeats.
+//! Index lists of rows or columns: all, a strided range, or an arbitrary list with any order and repeats.
 
 #[cfg(feature = "cuda")]
 use std::any::Any;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Error, Result};
 
-/// The index list I of `C = A(I, J)` and `C(I, J) = A`: which rows or columns, in which order, and how often.
+/// An index list I or J of `C = A(I, J)` and `C(I, J) = A`: the selected rows or columns, in order, with repeats.
 ///
 /// Source: GraphBLAS C API 2.1, §4.3.6 (`GrB_ALL`, index arrays); ranges with strides as `GxB_STRIDE`.
 ///
@@ -34,23 +34,23 @@ enum Kind {
     List(Arc<Listed>),
 }
 
-/// The indices of a list, which its clones share.
+/// The indices of a list, shared by its clones.
 struct Listed {
     len: usize,
-    /// Set at first, or brought by `fetch` when they are first read.
+    /// Set on construction, or fetched by `fetch` at the first read.
     indices: OnceLock<Box<[usize]>>,
     #[cfg(feature = "cuda")]
     fetch: Option<Box<Fetch>>,
-    /// Copies in other memory, one of a type and place; they live as long as the list.
+    /// Copies in device memory, one for each type and device; they live as long as the list.
     #[cfg(feature = "cuda")]
     copies: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
-/// Brings the indices of a list from other memory.
+/// Copies the indices of a list from device memory.
 #[cfg(feature = "cuda")]
 type Fetch = dyn Fn() -> Result<Vec<usize>> + Send + Sync;
 
 impl Listed {
-    /// The indices, in this memory.
+    /// The indices in host memory.
     fn indices(&self) -> Result<&[usize]> {
         #[cfg(feature = "cuda")]
         if let (None, Some(fetch)) = (self.indices.get(), &self.fetch) {
@@ -72,7 +72,7 @@ impl From<Box<[usize]>> for Listed {
         }
     }
 }
-/// Lists are equal if their indices are, which may have to be brought here; what cannot be brought equals nothing.
+/// Lists are equal if their indices are. The comparison may copy them from a device; if that fails, lists are unequal.
 impl PartialEq for Listed {
     fn eq(&self, other: &Self) -> bool {
         self.len == other.len && matches!((self.indices(), other.indices()), (Ok(x), Ok(y)) if x == y)
@@ -88,7 +88,7 @@ impl fmt::Debug for Listed {
     }
 }
 
-/// A list whose indices are below a dimension.
+/// A list whose indices were checked against a dimension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Checked<'a> {
     /// `start`, `start + step`, …
@@ -101,22 +101,22 @@ pub(crate) enum Checked<'a> {
 }
 
 impl IndexList {
-    /// Every index of the dimension, in order.
+    /// All indices of the dimension, in order.
     #[must_use]
     pub fn all() -> Self {
         Self(Kind::All)
     }
-    /// `len` indices: `start`, `start + step`, and so on; the step may be negative, or 0 for repeats.
+    /// `len` indices `start`, `start + step`, …; the step may be negative, or 0 to repeat one index.
     #[must_use]
     pub fn strided(start: usize, step: isize, len: usize) -> Self {
         Self(Kind::Strided { start, step, len })
     }
-    /// Whether it is every index, whatever the dimension.
+    /// Whether the list is [`all`](Self::all).
     #[must_use]
     pub fn is_all(&self) -> bool {
         matches!(self.0, Kind::All)
     }
-    /// How many indices it has, of a dimension.
+    /// Number of indices, given the dimension.
     #[must_use]
     pub fn len(&self, dimension: usize) -> usize {
         match &self.0 {
@@ -125,7 +125,7 @@ impl IndexList {
             Kind::List(list) => list.len,
         }
     }
-    /// The list, its indices checked against the dimension; `name` is that of the argument.
+    /// The list with its indices checked against the dimension; `name` is the name of the argument.
     /// # Errors
     /// [`Error::ListIndex`] for the first index that is not below the dimension.
     pub(crate) fn check(&self, name: &'static str, dimension: usize) -> Result<Checked<'_>> {
@@ -139,7 +139,7 @@ impl IndexList {
                     return Err(beyond(at(0), 0));
                 }
                 if len > 0 && outside(len - 1) {
-                    // The first outside: the distance to the border over the step.
+                    // Position of the first index out of range: the distance to the bound over the step.
                     let room = if step > 0 { dimension - 1 - start } else { start };
                     let p = room / step.unsigned_abs() + 1;
                     return Err(beyond(at(p), p));
@@ -155,7 +155,7 @@ impl IndexList {
             }
         }
     }
-    /// A list of `len` indices in other memory, where `copy` has them; `fetch` brings them here if they are read here.
+    /// A list of `len` indices in device memory, held by `copy`; `fetch` copies them to the host if read there.
     #[cfg(feature = "cuda")]
     pub(crate) fn elsewhere(
         len: usize,
@@ -165,8 +165,8 @@ impl IndexList {
         let copies = Mutex::new(vec![copy]);
         Self(Kind::List(Arc::new(Listed { len, indices: OnceLock::new(), fetch: Some(Box::new(fetch)), copies })))
     }
-    /// The copy of a list that `fits`, made of its indices if there is none yet; `None` for a range. It lives as long as
-    /// the list and its clones.
+    /// The device copy for which `fits` holds, created by `make` at the first call; `None` for a range. It lives as
+    /// long as the list and its clones.
     /// # Errors
     /// Those of `make`.
     #[cfg(feature = "cuda")]
@@ -185,7 +185,7 @@ impl IndexList {
         copies().push(Arc::clone(&made) as _);
         Ok(Some(made))
     }
-    /// The same list, each index once and in order, where some index is in it twice.
+    /// The list itself if it has no repeats; otherwise its indices sorted, each once.
     /// # Errors
     /// [`Error::ListIndex`] for an index that is not below the dimension; [`Error::OutOfMemory`].
     pub(crate) fn distinct(&self, name: &'static str, dimension: usize) -> Result<Self> {
@@ -197,7 +197,7 @@ impl IndexList {
         list.dedup();
         Ok(list.into())
     }
-    /// The indices, of a dimension; `name` stands in the error.
+    /// The indices, given the dimension; `name` appears in errors.
     /// # Errors
     /// [`Error::ListIndex`] for an index that is not below the dimension; [`Error::OutOfMemory`].
     pub fn to_vec(&self, name: &'static str, dimension: usize) -> Result<Vec<usize>> {
@@ -221,21 +221,21 @@ impl Checked<'_> {
             Self::List(list) => list[p],
         }
     }
-    /// The range that it is, if each index is the one before it and 1.
+    /// The list as a range, if its indices are consecutive.
     pub(crate) fn as_range(&self) -> Option<Range<usize>> {
         match *self {
             Self::Strided { start, step, len } if step == 1 || len <= 1 => Some(start..start + len),
             _ => None,
         }
     }
-    /// Whether no index is below the one before it.
+    /// Whether the indices do not decrease.
     pub(crate) fn is_sorted(&self) -> bool {
         match self {
             Self::Strided { step, len, .. } => *step >= 0 || *len <= 1,
             Self::List(list) => list.is_sorted(),
         }
     }
-    /// Refuses an index that is there twice, as nothing says which of two values it gets.
+    /// Rejects repeated indices: an assignment to them would be ambiguous.
     /// # Errors
     /// [`Error::RepeatedIndex`]; [`Error::OutOfMemory`].
     pub(crate) fn no_repeats(&self, name: &'static str) -> Result<()> {

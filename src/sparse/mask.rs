@@ -1,4 +1,4 @@
-//! Masks: the indices of a result that are computed and written.
+//! Masks: the indices of a result that may be written.
 
 use super::bitmap::Bitmap;
 use super::vector_pattern::{Indices, VectorPattern};
@@ -6,7 +6,7 @@ use crate::{Error, Index, Result};
 
 /// The mask of a result: the indices of a pattern, or with `complement` all others.
 ///
-/// The pattern is borrowed and never copied; the complement is a flag, and not computed.
+/// The pattern is borrowed and never copied; the complement is a flag and never materialized.
 #[derive(Debug)]
 pub struct MaskSpec<'a, P> {
     /// A pattern of the result's shape.
@@ -30,14 +30,14 @@ impl<'a, P> MaskSpec<'a, P> {
 }
 
 impl<'a, I: Index> MaskSpec<'a, VectorPattern<I>> {
-    /// Refuses a mask of another length.
+    /// Rejects a mask of another length.
     /// # Errors
     /// [`Error::Length`].
     pub(crate) fn check(&self, expected: usize) -> Result<()> {
         let found = self.pattern.len();
         if found == expected { Ok(()) } else { Err(Error::Length { what: "mask", found, expected }) }
     }
-    /// How many indices it allows.
+    /// Number of allowed indices.
     pub(crate) fn count(&self) -> usize {
         let nnz = self.pattern.nnz();
         if self.complement { self.pattern.len() - nnz } else { nnz }
@@ -51,11 +51,11 @@ impl<'a, I: Index> MaskSpec<'a, VectorPattern<I>> {
             None => self.pattern.to_list(),
         }
     }
-    /// For loops over indices.
+    /// The mask in the form used by inner loops.
     pub(crate) fn effective(&self) -> EffectiveMask<'a, I> {
         EffectiveMask { indices: self.pattern.indices(), complement: self.complement }
     }
-    /// A pattern of the allowed indices, if it has to be made.
+    /// The pattern of the allowed indices if the mask is complemented; `None` if it is the pattern itself.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn complemented(&self) -> Result<Option<VectorPattern<I>>> {
@@ -75,7 +75,7 @@ impl<'a, I: Index> MaskSpec<'a, VectorPattern<I>> {
     }
 }
 
-/// A mask as loops ask it.
+/// A mask in the form used by inner loops: its indices, and whether they are complemented.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EffectiveMask<'a, I> {
     pub(crate) indices: Indices<'a, I>,
@@ -83,7 +83,7 @@ pub(crate) struct EffectiveMask<'a, I> {
 }
 
 impl<I: Index> EffectiveMask<'_, I> {
-    /// Whether index `i`, which is below the length, is allowed.
+    /// Whether index `i` is allowed; `i` must be below the length.
     #[inline(always)]
     pub(crate) fn allows(&self, i: usize) -> bool {
         self.indices.contains(i) != self.complement

@@ -1,27 +1,26 @@
-//! Where a matrix has entries, in the form that the matrix has.
+//! The pattern of a matrix, in the storage form of the matrix.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::hyper_rows::HyperRows;
-use super::row_major::{places_of_rows, rows_of_places};
+use super::row_major::{pattern_of_row_major, row_major_indices};
 use super::vector_pattern::VectorPattern;
 use crate::par::Threads;
 use crate::pattern::Pattern;
 use crate::{Index, Result};
 
-/// Where a matrix has entries, shared with the matrix: as compressed rows, all of them or those that have entries, or
-/// by its places.
+/// The pattern of a matrix, shared with it: compressed rows, hypersparse rows, or a bitmap over row-major indices.
 ///
-/// Clones share it. It is what a structural mask holds.
+/// Clones share the storage. A structural mask holds one.
 #[derive(Clone, Debug)]
 pub struct MatrixPattern<I: Index = u32>(Form<I>);
 
 #[derive(Clone, Debug)]
 enum Form<I: Index> {
     Rows(Arc<Pattern<I>>),
-    /// Place i·n + j is (i, j).
-    Places((usize, usize), Arc<VectorPattern<I>>),
+    /// Row-major index i·n + j is (i, j).
+    RowMajor((usize, usize), Arc<VectorPattern<I>>),
     Hyper(HyperRows<(), I>),
 }
 
@@ -32,12 +31,12 @@ impl<I: Index> From<Arc<Pattern<I>>> for MatrixPattern<I> {
 }
 
 impl<I: Index> MatrixPattern<I> {
-    /// Of as many places as the shape has.
-    pub(crate) fn of_places(shape: (usize, usize), places: Arc<VectorPattern<I>>) -> Self {
-        debug_assert_eq!(shape.0 * shape.1, places.len());
-        Self(Form::Places(shape, places))
+    /// From row-major indices; the length of the pattern is nrows·ncols.
+    pub(crate) fn of_row_major(shape: (usize, usize), indices: Arc<VectorPattern<I>>) -> Self {
+        debug_assert_eq!(shape.0 * shape.1, indices.len());
+        Self(Form::RowMajor(shape, indices))
     }
-    /// Of the rows that have entries.
+    /// From hypersparse rows.
     pub(crate) fn of_hyper(rows: HyperRows<(), I>) -> Self {
         Self(Form::Hyper(rows))
     }
@@ -46,7 +45,7 @@ impl<I: Index> MatrixPattern<I> {
     pub fn shape(&self) -> (usize, usize) {
         match &self.0 {
             Form::Rows(rows) => rows.shape(),
-            Form::Places(shape, _) => *shape,
+            Form::RowMajor(shape, _) => *shape,
             Form::Hyper(rows) => rows.shape(),
         }
     }
@@ -55,48 +54,49 @@ impl<I: Index> MatrixPattern<I> {
     pub fn nnz(&self) -> usize {
         match &self.0 {
             Form::Rows(rows) => rows.nnz(),
-            Form::Places(_, places) => places.nnz(),
+            Form::RowMajor(_, indices) => indices.nnz(),
             Form::Hyper(rows) => rows.nnz(),
         }
     }
     /// As compressed rows.
     ///
-    /// Cost: O(1), of a bitmap O(nrows + places / 64 + nnz), of hypersparse rows O(nrows + nnz).
+    /// Cost: O(1), for a bitmap O(nrows + nrows·ncols / 64 + nnz), for hypersparse rows O(nrows + nnz).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn rows(&self) -> Result<Cow<'_, Arc<Pattern<I>>>> {
         Ok(match &self.0 {
             Form::Rows(rows) => Cow::Borrowed(rows),
-            Form::Places(shape, places) => Cow::Owned(Arc::new(rows_of_places(*shape, places.indices())?)),
+            Form::RowMajor(shape, indices) => Cow::Owned(Arc::new(pattern_of_row_major(*shape, indices.indices())?)),
             Form::Hyper(rows) => Cow::Owned(rows.compress()?.pattern),
         })
     }
-    /// The places, if it has that form.
-    pub(crate) fn as_places(&self) -> Option<&Arc<VectorPattern<I>>> {
+    /// The row-major pattern, if stored in that form.
+    pub(crate) fn as_row_major(&self) -> Option<&Arc<VectorPattern<I>>> {
         match &self.0 {
             Form::Rows(_) | Form::Hyper(_) => None,
-            Form::Places(_, places) => Some(places),
+            Form::RowMajor(_, indices) => Some(indices),
         }
     }
-    /// The rows that have entries, if it has that form.
+    /// The hypersparse rows, if stored in that form.
     pub(crate) fn as_hyper(&self) -> Option<&HyperRows<(), I>> {
         match &self.0 {
             Form::Hyper(rows) => Some(rows),
             _ => None,
         }
     }
-    /// The places of the entries.
+    /// The pattern over row-major indices.
     ///
-    /// Cost: O(nrows + nnz); of rows that are not sorted, sorting them.
+    /// Cost: O(nrows + nnz), plus sorting for unsorted rows.
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::IndexOverflow`](crate::Error::IndexOverflow) if an
-    /// index cannot name all places.
-    pub(crate) fn places(&self, threads: &Threads) -> Result<Cow<'_, Arc<VectorPattern<I>>>> {
-        if let Form::Places(_, places) = &self.0 {
-            return Ok(Cow::Borrowed(places));
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::IndexOverflow`](crate::Error::IndexOverflow) if
+    /// nrows·ncols does not fit `I`.
+    pub(crate) fn row_major(&self, threads: &Threads) -> Result<Cow<'_, Arc<VectorPattern<I>>>> {
+        if let Form::RowMajor(_, indices) = &self.0 {
+            return Ok(Cow::Borrowed(indices));
         }
         let rows = self.rows()?;
-        let places = if rows.is_sorted() { places_of_rows(&rows)? } else { places_of_rows(&rows.sorted(threads)?)? };
-        Ok(Cow::Owned(Arc::new(places)))
+        let indices =
+            if rows.is_sorted() { row_major_indices(&rows)? } else { row_major_indices(&rows.sorted(threads)?)? };
+        Ok(Cow::Owned(Arc::new(indices)))
     }
 }

@@ -75,7 +75,7 @@ pub(crate) use vector_pattern::Indices;
 pub use vector_pattern::VectorPattern;
 pub(crate) use vector_target::Combine;
 
-/// `n` values that take no memory: a pattern is a matrix of these.
+/// `n` zero-sized values: a pattern is a matrix of these.
 pub(crate) fn units(n: usize) -> &'static [()] {
     // `[(); usize::MAX]` has size zero.
     &[(); usize::MAX][..n]

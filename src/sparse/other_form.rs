@@ -1,4 +1,4 @@
-//! The forms that a matrix may have instead of compressed rows.
+//! Storage forms of a matrix other than compressed rows.
 
 use super::edits::Edited;
 use super::hyper_rows::HyperRows;
@@ -11,19 +11,19 @@ use crate::{Index, Result};
 pub(super) enum Form<T, I: Index> {
     RowMajor(RowMajor<T, I>),
     Hyper(HyperRows<T, I>),
-    /// Compressed or hypersparse rows, with entries that were set or removed since.
+    /// Compressed or hypersparse rows with pending edits.
     Edited(Edited<T, I>),
 }
 
-/// A matrix of another form.
+/// The storage of a matrix in another form.
 #[derive(Debug)]
 pub(super) struct OtherForm<T, I: Index> {
     pub(super) form: Form<T, I>,
-    /// Makes compressed rows of it; here, because it needs to know more of T than reading a matrix does.
+    /// Converts to compressed rows; a function pointer, because this needs `T: Value` and reading a matrix does not.
     pub(super) compress: Compress<T, I>,
 }
 
-/// Makes compressed rows of a form.
+/// Conversion of a form to compressed rows.
 pub(super) type Compress<T, I> = fn(&Form<T, I>) -> Result<Rows<T, I>>;
 
 impl<T, I: Index> Clone for OtherForm<T, I> {

@@ -1,7 +1,7 @@
-//! Work whose tasks own what they write: arrays are cut into parts, and each task takes its part.
+//! Parallel construction without `unsafe`: arrays are split into disjoint `&mut` slices, one per task.
 //!
-//! Everything that builds a format in parallel goes through here, so that no format needs `unsafe`:
-//! a part is a `&mut` slice, handed out once. What a part holds never depends on the number of threads.
+//! All parallel construction of formats uses these functions. The content of a part never depends on the number of
+//! threads.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{Pattern, out_of_memory};
 use crate::par::{Threads, collected, filled, for_each_part, try_split, zero_indices, zeros};
 use crate::{Index, Result};
 
-/// Below this much work (entries, say), one thread is faster than waking the others.
+/// Below this amount of work (in entries), one thread is faster than waking the others.
 pub(crate) const SERIAL_WORK: usize = 1 << 15;
 const PARTS: &str = "parts of an array";
 
@@ -18,8 +18,7 @@ pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item
     collected(parts, lens.map(|len| slice.split_off_mut(..len).expect("parts lie within the slice")), PARTS)
 }
 
-/// Makes row pointers of lengths: `row_ptr[i + 1]`, the length of row i, becomes the sum of those up to it. Says how
-/// long the longest is.
+/// Prefix sum of row lengths: on entry `row_ptr[i + 1]` is the length of row i. Returns the length of the longest row.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), also for sums beyond `usize`.
 pub(crate) fn accumulate(threads: &Threads, row_ptr: &mut [usize]) -> Result<usize> {
@@ -68,7 +67,7 @@ pub(crate) fn accumulate(threads: &Threads, row_ptr: &mut [usize]) -> Result<usi
     Ok(longest)
 }
 
-/// Ranges of rows of about equal work: one if there is little work, else a few for each thread.
+/// Ranges of rows of about equal work: a single one for little work, otherwise a few per thread.
 pub(crate) fn row_blocks(
     threads: &Threads,
     nrows: usize,
@@ -81,8 +80,8 @@ pub(crate) fn row_blocks(
     try_split(nrows, if small { 1 } else { 8 * threads.count() }, work_before)
 }
 
-/// Builds an nrows × ncols matrix row by row in two phases: `count(state, i)` says how many entries row i
-/// will have, then `fill(state, i, cols, values)` writes exactly those.
+/// Builds an nrows × ncols matrix row by row in two phases: `count(state, i)` returns the number of entries of row i,
+/// then `fill(state, i, cols, values)` writes exactly those.
 ///
 /// `work_before(i)` is the work of rows 0..i; `filler` is any value, `None` only if there will be no entries.
 pub(crate) fn build_rows<T: Copy + Send + Sync, I: Index, S>(
@@ -98,7 +97,7 @@ pub(crate) fn build_rows<T: Copy + Send + Sync, I: Index, S>(
     fill_rows(threads, ncols, row_ptr, work_before, filler, state, fill)
 }
 
-/// The second phase of [`build_rows`], for row pointers that are known.
+/// The second phase of [`build_rows`], with known row pointers.
 pub(crate) fn fill_rows<T: Copy + Send + Sync, I: Index, S>(
     threads: &Threads,
     ncols: usize,

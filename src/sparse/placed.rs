@@ -1,4 +1,4 @@
-//! Entries with their rows and columns side by side, put in order.
+//! Entries given as three parallel arrays (rows, columns, values), sorted into compressed rows.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::par::Threads;
 use crate::pattern::Pattern;
 use crate::{Index, Result};
 
-/// Compressed rows of entries at these rows and columns, which are in range and as many as values; repeated entries are
-/// folded in the order given, or are an error.
+/// Compressed rows of parallel arrays of rows, columns and values, whose indices are in range; repeated entries are
+/// folded in the order given, or an error without a fold.
 pub(super) fn placed<T: Value, I: Index>(
     threads: &Threads,
     shape: (usize, usize),
@@ -21,20 +21,20 @@ pub(super) fn placed<T: Value, I: Index>(
     moved(ToRows { threads, shape, places }, values, fold)
 }
 
-/// Entries at these rows and columns become compressed rows.
+/// Conversion of rows and columns to compressed rows.
 struct ToRows<'a, I> {
     threads: &'a Threads,
     shape: (usize, usize),
     places: (&'a [I], &'a [I]),
 }
 impl<I: Index> Moves for ToRows<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         to_rows(self.threads, self.shape, &Placed { places: self.places, values }, fold)
     }
 }
 
-/// Rows, columns and values side by side.
+/// Parallel arrays of rows, columns and values.
 struct Placed<'a, W, I> {
     places: (&'a [I], &'a [I]),
     values: &'a [W],

@@ -1,4 +1,4 @@
-//! A matrix as one vector of its places, row after row: what GraphBLAS calls bitmap and full.
+//! A matrix as one vector in row-major order: the bitmap and full forms of SuiteSparse:GraphBLAS.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::par::zero_values;
 use crate::pattern::Pattern;
 use crate::{Error, Index, Result};
 
-/// A matrix whose entry (i, j) is entry i·n + j of a vector, which has a value for each place.
+/// A matrix whose entry (i, j) is entry i·n + j of a vector, which stores a value slot for each index.
 #[derive(Debug)]
 pub(crate) struct RowMajor<T, I: Index> {
     shape: (usize, usize),
@@ -24,43 +24,46 @@ impl<T, I: Index> Clone for RowMajor<T, I> {
     }
 }
 
-/// How many places a matrix has, if an index can name all of them.
-pub(super) fn places_of<I: Index>((nrows, ncols): (usize, usize)) -> Option<usize> {
-    nrows.checked_mul(ncols).filter(|&places| places <= I::MAX_LEN)
+/// nrows·ncols, if `I` can represent every row-major index.
+pub(super) fn row_major_len<I: Index>((nrows, ncols): (usize, usize)) -> Option<usize> {
+    nrows.checked_mul(ncols).filter(|&len| len <= I::MAX_LEN)
 }
 
-/// The places of the entries of a pattern with sorted rows, increasing.
+/// Row-major indices of the entries of a pattern with sorted rows, increasing.
 ///
 /// Cost: O(nrows + nnz).
 /// # Errors
-/// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if an index cannot name all places.
-pub(super) fn places_of_rows<I: Index>(pattern: &Pattern<I>) -> Result<VectorPattern<I>> {
+/// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if nrows·ncols does not fit `I`.
+pub(super) fn row_major_indices<I: Index>(pattern: &Pattern<I>) -> Result<VectorPattern<I>> {
     debug_assert!(pattern.is_sorted());
     let (shape, ncols) = (pattern.shape(), pattern.ncols());
-    let Some(len) = places_of::<I>(shape) else {
+    let Some(len) = row_major_len::<I>(shape) else {
         let needed = shape.0 as u128 * shape.1 as u128;
-        return Err(Error::IndexOverflow { what: "places of a matrix", needed, max: I::MAX_LEN as u128 });
+        return Err(Error::IndexOverflow { what: "row-major indices of a matrix", needed, max: I::MAX_LEN as u128 });
     };
     if pattern.nnz() == len {
         return Ok(VectorPattern::full(len));
     }
-    let mut places = reserved(pattern.nnz(), "places")?;
+    let mut indices = reserved(pattern.nnz(), "indices")?;
     for i in 0..shape.0 {
-        places.extend(pattern.row(i).iter().map(|j| I::cast(i * ncols + j.get())));
+        indices.extend(pattern.row(i).iter().map(|j| I::cast(i * ncols + j.get())));
     }
-    Ok(VectorPattern::list(len, places))
+    Ok(VectorPattern::list(len, indices))
 }
 
-/// The pattern of a matrix whose entries are at these places.
+/// The pattern of a matrix with entries at these row-major indices.
 ///
-/// Cost: O(nrows + nnz), of a bitmap O(nrows + places / 64 + nnz).
+/// Cost: O(nrows + nnz), of a bitmap O(nrows + nrows·ncols / 64 + nnz).
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub(super) fn rows_of_places<I: Index>((nrows, ncols): (usize, usize), places: Indices<'_, I>) -> Result<Pattern<I>> {
+pub(super) fn pattern_of_row_major<I: Index>(
+    (nrows, ncols): (usize, usize),
+    indices: Indices<'_, I>,
+) -> Result<Pattern<I>> {
     let (len, mut row_ptr) = (nrows * ncols, reserved(nrows + 1, "row pointers")?);
-    let mut cols = reserved(places.count(len), "columns")?;
+    let mut cols = reserved(indices.count(len), "columns")?;
     row_ptr.push(0);
-    if let Indices::All = places {
+    if let Indices::All = indices {
         for i in 1..=nrows {
             cols.extend((0..ncols).map(I::cast));
             row_ptr.push(i * ncols);
@@ -68,7 +71,7 @@ pub(super) fn rows_of_places<I: Index>((nrows, ncols): (usize, usize), places: I
         return Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, true));
     }
     let mut start = 0;
-    for p in places.iter(len) {
+    for p in indices.iter(len) {
         while p >= start + ncols {
             start += ncols;
             row_ptr.push(cols.len());
@@ -83,7 +86,7 @@ impl<T, I: Index> RowMajor<T, I> {
     pub(super) fn shape(&self) -> (usize, usize) {
         self.shape
     }
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.shape.0 * self.shape.1
     }
     pub(super) fn nnz(&self) -> usize {
@@ -96,19 +99,19 @@ impl<T, I: Index> RowMajor<T, I> {
 }
 
 impl<T: Value, I: Index> RowMajor<T, I> {
-    /// The vector has as many places as the shape.
+    /// The length of the vector must be nrows·ncols.
     pub(super) fn new(shape: (usize, usize), entries: Vector<T, I>) -> Self {
-        debug_assert_eq!(places_of::<I>(shape), Some(entries.len()));
+        debug_assert_eq!(row_major_len::<I>(shape), Some(entries.len()));
         Self { shape, entries }
     }
-    /// The same entries as compressed rows.
+    /// The entries as compressed rows.
     ///
-    /// Cost: O(nrows + nnz), of a bitmap O(nrows + places / 64 + nnz).
+    /// Cost: O(nrows + nnz), of a bitmap O(nrows + nrows·ncols / 64 + nnz).
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn compress(&self) -> Result<Rows<T, I>> {
         let entries = &self.entries;
-        let pattern = Arc::new(rows_of_places(self.shape, entries.pattern().indices())?);
+        let pattern = Arc::new(pattern_of_row_major(self.shape, entries.pattern().indices())?);
         let values = match entries.view() {
             View::List(_, values) | View::Full(values) => copied(values, "values")?,
             View::Bitmap(_, values) => {

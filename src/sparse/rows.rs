@@ -1,4 +1,4 @@
-//! Compressed rows as a matrix keeps them.
+//! Compressed rows, the default storage of a matrix.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::Index;
 use crate::par::Storage;
 use crate::pattern::Pattern;
 
-/// A pattern, which others may share, and one value per entry.
+/// A pattern, possibly shared, and one value per entry.
 #[derive(Debug)]
 pub(crate) struct Rows<T, I: Index> {
     pub(crate) pattern: Arc<Pattern<I>>,
@@ -20,7 +20,7 @@ impl<T, I: Index> Clone for Rows<T, I> {
 }
 
 impl<T, I: Index> Rows<T, I> {
-    /// The same values with another pattern of as many entries.
+    /// The same values with another pattern of the same number of entries.
     pub(super) fn at(&self, pattern: Arc<Pattern<I>>) -> Self {
         debug_assert_eq!(pattern.nnz(), self.values.len());
         Self { pattern, values: Arc::clone(&self.values) }

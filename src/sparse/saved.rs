@@ -1,4 +1,4 @@
-//! Matrices and vectors by serde (feature `serde`): checked when they are read.
+//! Serialization of matrices and vectors with serde (feature `serde`); input is validated.
 //!
 //! | type | fields |
 //! | --- | --- |
@@ -16,14 +16,14 @@ use crate::algebra::Value;
 use crate::par::collected;
 use crate::{Coo, Csr, Dense, Error, Index, Result, Vector};
 
-/// Indices as numbers; no memory is taken for them.
+/// Serializes indices as numbers without a copy.
 struct Indices<'a, I>(&'a [I]);
 impl<I: Index> Serialize for Indices<'_, I> {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         to.collect_seq(self.0.iter().map(|i| i.get() as u64))
     }
 }
-/// Numbers as indices.
+/// Converts numbers to indices.
 fn indices<I: Index>(numbers: &[u64], what: &'static str) -> Result<Vec<I>> {
     let index = |&n: &u64| usize::try_from(n).ok().and_then(I::new);
     if let Some(n) = numbers.iter().find(|n| index(n).is_none()) {

@@ -1,7 +1,7 @@
-//! Parts of a matrix and rearrangements of it, row by row: triangles, chosen rows, permutations, A ∪ Aᵀ.
+//! Selection and rearrangement by rows: triangles, selected rows, permutations, A ∪ Aᵀ.
 //!
-//! Each counts its rows, then fills them, on all threads; results are sorted and do not depend on the
-//! number of threads. A pattern is treated as a matrix whose values take no memory.
+//! Each operation counts the entries of its rows, then fills them, in parallel; results are sorted and do not depend on
+//! the number of threads. A pattern is treated as a matrix of zero-sized values.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,16 +14,16 @@ use crate::algebra::{Value, Word};
 use crate::par::{Threads, append_blocks, collected, filled, out_of_memory, try_split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// A pattern and one value for each of its entries.
+/// A pattern and one value per entry.
 #[derive(Clone, Copy)]
 struct Rows<'a, T, I: Index> {
     pattern: &'a Pattern<I>,
     values: &'a [T],
 }
 
-/// Entries of A and Aᵀ in a block of A ∪ Aᵀ at least.
+/// Minimum number of entries of A and Aᵀ per block of A ∪ Aᵀ.
 const BLOCK: usize = 1 << 13;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 1024;
 
 type Built<T, I> = Result<(Pattern<I>, Vec<T>)>;
@@ -36,7 +36,7 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
     fn row_nnz(self, i: usize) -> usize {
         self.pattern.row(i).len()
     }
-    /// Entries of rows 0..i, and the rows themselves: what passing over them costs.
+    /// Cost of a pass over rows 0..i: their entries and the rows themselves.
     fn work_before(self, i: usize) -> u64 {
         (self.pattern.row_ptr()[i] + i) as u64
     }
@@ -63,7 +63,7 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
         )
     }
 
-    /// Row r of the result is row `source(r)`, its columns renamed by `rename`.
+    /// Row r of the result is row `source(r)`, with column indices mapped by `rename`.
     fn gather(
         self,
         threads: &Threads,
@@ -71,7 +71,7 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
         source: impl Fn(usize) -> usize + Sync,
         rename: impl Fn(I) -> I + Sync,
     ) -> Built<T, I> {
-        // Rows of the result are no run of rows of A, so their work is summed first.
+        // Rows of the result are not consecutive rows of A, so their work is summed first.
         let mut before = filled(nrows.saturating_add(1), 0u64, "row pointers")?;
         for r in 0..nrows {
             before[r + 1] = before[r].saturating_add(self.row_nnz(source(r)) as u64 + 1);
@@ -90,7 +90,7 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
         )
     }
 
-    /// A(p, p), with p(r) the row of A that becomes row r.
+    /// A(p, p); p(r) is the row of A that becomes row r.
     fn permute(self, threads: &Threads, order: &[I]) -> Built<T, I> {
         let inverse = inverse_permutation("permute", self.pattern, order)?;
         self.gather(threads, order.len(), |r| order[r].get(), |j| inverse[j.get()])
@@ -105,7 +105,7 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
     }
 }
 
-/// [`Csr::sorted`], for values or for words.
+/// [`Csr::sorted`], for values or words.
 pub(crate) fn sorted_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
@@ -114,7 +114,7 @@ pub(crate) fn sorted_values<T: Copy + Send + Sync, I: Index>(
     Rows { pattern, values }.select(threads, |_, _, _| true)
 }
 
-/// [`sorted_values`] of values of a type: by words, so that it is compiled once for a size.
+/// [`sorted_values`] on the words of the values, so that it is compiled once per value size.
 pub(super) fn sorted_rows<T: Value, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
@@ -127,16 +127,16 @@ struct Sorted<'a, I: Index> {
     pattern: &'a Pattern<I>,
 }
 impl<I: Index> Moves for Sorted<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn run<W: Word>(self, words: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         sorted_values(self.threads, self.pattern, words)
     }
 }
 
-/// Writes `entries` to their places.
+/// Writes `entries` to `cols` and `values`.
 fn write<T, I>(entries: impl Iterator<Item = (I, T)>, cols: &mut [I], values: &mut [T]) {
-    for (place, (j, x)) in cols.iter_mut().zip(values).zip(entries) {
-        (*place.0, *place.1) = (j, x);
+    for (slot, (j, x)) in cols.iter_mut().zip(values).zip(entries) {
+        (*slot.0, *slot.1) = (j, x);
     }
 }
 
@@ -149,7 +149,7 @@ fn inverse_permutation<I: Index>(op: &'static str, a: &Pattern<I>, order: &[I]) 
     if order.len() != n {
         return Err(Error::Length { what: "order", found: order.len(), expected: n });
     }
-    // n is no index, so it marks what no row has claimed yet.
+    // n is not a valid index, so it marks unset elements.
     let unset = I::cast(n);
     let mut inverse = filled(n, unset, "the inverse of a permutation")?;
     for (r, i) in order.iter().enumerate() {
@@ -167,7 +167,7 @@ fn inverse_permutation<I: Index>(op: &'static str, a: &Pattern<I>, order: &[I]) 
     Ok(inverse)
 }
 
-/// Appends the columns of two sorted rows, each once, without column `skip`; there is room for all.
+/// Appends the union of two sorted rows without column `skip`; capacity must be reserved.
 #[inline(always)]
 fn merge<I: Index>(x: &[I], y: &[I], skip: usize, to: &mut Vec<I>) {
     let (mut p, mut q) = (0, 0);
@@ -234,13 +234,13 @@ impl<I: Index> Pattern<I> {
     pub fn permute(&self, threads: &Threads, order: &[I]) -> Result<Self> {
         Ok(self.rows().permute(threads, order)?.0)
     }
-    /// The rows `rows`, in that order; a row may be chosen more than once.
+    /// The rows `rows`, in that order; rows may repeat.
     /// # Errors
     /// [`Error::IndexRange`], [`Error::OutOfMemory`].
     pub fn select_rows(&self, threads: &Threads, rows: &[usize]) -> Result<Self> {
         Ok(self.rows().select_rows(threads, rows)?.0)
     }
-    /// A ∪ Aᵀ without the diagonal: the simple undirected graph under A.
+    /// A ∪ Aᵀ without the diagonal: the underlying simple undirected graph of A.
     /// # Errors
     /// [`Error::NotSquare`], [`Error::OutOfMemory`].
     /// # Example
@@ -265,7 +265,7 @@ impl<I: Index> Pattern<I> {
         };
         a.symmetrized_by(&transpose(threads, a, units(a.nnz()))?.0, threads)
     }
-    /// [`symmetrized`](Self::symmetrized), rows sorted, with the transpose at hand.
+    /// [`symmetrized`](Self::symmetrized) with a given transpose `t`; the rows of both are sorted.
     pub(crate) fn symmetrized_by(&self, t: &Self, threads: &Threads) -> Result<Self> {
         let (a, (nrows, ncols)) = (self, self.shape());
         debug_assert!(a.is_sorted() && t.is_sorted() && t.shape() == (ncols, nrows) && nrows == ncols);
@@ -290,9 +290,9 @@ impl<I: Index> Pattern<I> {
         })?;
         drop(lens);
         let mut end = 0;
-        for place in &mut row_ptr {
-            end += *place;
-            *place = end;
+        for ptr in &mut row_ptr {
+            end += *ptr;
+            *ptr = end;
         }
         Ok(Self::from_parts(nrows, ncols, row_ptr, cols, true))
     }
@@ -351,7 +351,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     pub fn permute(&self, threads: &Threads, order: &[I]) -> Result<Self> {
         Self::built(self.rows().permute(threads, order))
     }
-    /// The rows `rows`, in that order; a row may be chosen more than once.
+    /// The rows `rows`, in that order; rows may repeat.
     /// # Errors
     /// [`Error::IndexRange`], [`Error::OutOfMemory`].
     pub fn select_rows(&self, threads: &Threads, rows: &[usize]) -> Result<Self> {

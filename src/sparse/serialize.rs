@@ -1,7 +1,7 @@
-//! Matrices and vectors as bytes (`GrB_Matrix_serialize`), checked when they are read.
+//! Binary serialization of matrices and vectors (`GrB_Matrix_serialize`); input is validated.
 //!
-//! [`Csr::serialize`] and [`Vector::serialize`] state the format. Columns of a row may come in any order. Bitmaps and
-//! full matrices are written as rows: what form a matrix has follows from its entries when it is read.
+//! [`Csr::serialize`] and [`Vector::serialize`] document the format. The columns of a row may be in any order. Bitmap
+//! and full matrices are written as rows: the reader chooses the storage form by the entries.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::{Csr, Error, Index, Pattern, Result, Vector};
 
 const MATRIX: Kind = Kind { magic: b"SPARRMAT", version: 1, name: "a matrix" };
 const VECTOR: Kind = Kind { magic: b"SPARRVEC", version: 1, name: "a vector" };
-/// Bytes of a type's name.
+/// Size in bytes of the type name field.
 const NAME: usize = 16;
 
-/// The error of values that are structs.
+/// The error for values that are structs.
 fn structs(ty: Type) -> Error {
     Error::Unsupported { what: format!("serialized values of {ty}"), why: "they are numbers".into() }
 }
 
-/// Begins a file of values of this type.
+/// Writes the header of a file with values of this type.
 fn begin<'a>(to: &'a mut dyn Write, kind: Kind, ty: Type, width: usize, form: bool) -> Result<Out<'a>> {
     if matches!(ty, Type::Struct(_)) {
         return Err(structs(ty));
@@ -34,7 +34,7 @@ fn begin<'a>(to: &'a mut dyn Write, kind: Kind, ty: Type, width: usize, form: bo
     Ok(out)
 }
 
-/// What a file begins with: the type of its values, bytes of an index, and the form.
+/// Reads the header: the value type, bytes per index, and the form.
 fn head<'a>(from: &'a mut dyn Read, kind: Kind) -> Result<(In<'a>, Type, usize, bool)> {
     let (mut file, [width, form, zero, null]) = In::new(from, kind)?;
     if !matches!(width, 4 | 8) {
@@ -61,12 +61,12 @@ fn indices<I: Index>(file: &mut In<'_>, kind: Kind, width: usize, (count, bound)
     })
 }
 
-/// Indices as they are written.
+/// Indices as numbers.
 fn numbers<I: Index>(of: &[I]) -> impl Iterator<Item = u64> + '_ {
     of.iter().map(|i| i.get() as u64)
 }
 
-/// What a serialized matrix has: all of its rows, or those that are stored, by their indices.
+/// The content of a serialized matrix: all rows, or the stored rows and their indices.
 #[derive(Debug)]
 pub(crate) struct SerializedMatrix<I: Index> {
     nrows: usize,
@@ -96,7 +96,7 @@ impl<I: Index> SerializedMatrix<I> {
         out.values(values)?;
         out.finish()
     }
-    /// Reads them; nothing behind the check is read.
+    /// Reads a matrix, up to and including the checksum.
     pub(crate) fn read(from: &mut dyn Read) -> Result<Self> {
         let (mut file, ty, width, is_stored) = head(from, MATRIX)?;
         let (nrows, ncols) = (file.size("number of rows")?, file.size("number of columns")?);
@@ -120,7 +120,7 @@ impl<I: Index> SerializedMatrix<I> {
         }
         Ok(Self { nrows, stored, pattern, values })
     }
-    /// A matrix without entries, of the type of these values, of which there are none.
+    /// A matrix without entries; `values` is empty and gives the type.
     /// # Errors
     /// Those of [`Csr::empty`].
     pub(crate) fn empty(values: Array, nrows: usize, ncols: usize) -> Result<Self> {
@@ -130,7 +130,7 @@ impl<I: Index> SerializedMatrix<I> {
     }
     /// The matrix, if its values are of type `T`.
     /// # Errors
-    /// [`Error::Argument`] if they are not, with both types; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] with both types otherwise; [`Error::OutOfMemory`].
     pub(crate) fn typed<T: Value>(self) -> Result<Csr<T, I>> {
         let values = self.values.into_vec::<T>().map_err(|values| other_type(values.ty(), T::TYPE))?;
         let rows = Csr::with_pattern(self.pattern.into(), values)?;
@@ -145,7 +145,7 @@ fn other_type(found: Type, asked: Type) -> Error {
     Error::Argument { name: "from", message: format!("its values are {found}, asked for as {asked}") }
 }
 
-/// What a serialized vector has: all indices, or a list.
+/// The content of a serialized vector: a list of indices, or none for a full vector.
 #[derive(Debug)]
 pub(crate) struct SerializedVector<I: Index> {
     len: usize,
@@ -165,12 +165,12 @@ impl<I: Index> SerializedVector<I> {
         out.values(values)?;
         out.finish()
     }
-    /// Reads them; nothing behind the check is read.
+    /// Reads a vector, up to and including the checksum.
     pub(crate) fn read(from: &mut dyn Read) -> Result<Self> {
         let (mut file, ty, width, is_full) = head(from, VECTOR)?;
         let (len, nvals) = (file.size("length")?, file.size("number of entries")?);
         if nvals > len || is_full && nvals < len {
-            return Err(file.wrong(8, format!("{nvals} entries, of {len} places")));
+            return Err(file.wrong(8, format!("{nvals} entries, of length {len}")));
         }
         let indices = if is_full { None } else { Some(indices(&mut file, VECTOR, width, (nvals, len))?) };
         let values = file.values(ty, nvals, if is_full { 0 } else { nvals })?;
@@ -179,7 +179,7 @@ impl<I: Index> SerializedVector<I> {
     }
     /// The vector, if its values are of type `T`.
     /// # Errors
-    /// [`Error::Argument`] if they are not, with both types; those of [`Vector::new`].
+    /// [`Error::Argument`] with both types otherwise; those of [`Vector::new`].
     pub(crate) fn typed<T: Value>(self) -> Result<Vector<T, I>> {
         let values = self.values.into_vec::<T>().map_err(|values| other_type(values.ty(), T::TYPE))?;
         match self.indices {
@@ -190,25 +190,24 @@ impl<I: Index> SerializedVector<I> {
 }
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// Writes the matrix as bytes (`GrB_Matrix_serialize`), which any later version reads.
+    /// Writes the matrix in a binary format that later versions can read (`GrB_Matrix_serialize`).
     ///
-    /// All numbers are little-endian, floats as their IEEE bits, a complex number as its two parts, a bool as a byte of 0
-    /// or 1.
+    /// All numbers are little-endian; floats are IEEE bits, a complex number is its two parts, a bool is a byte 0 or 1.
     ///
     /// | bytes | content |
     /// | --- | --- |
     /// | 8 | `SPARRMAT` |
     /// | 4 | version: 1 |
-    /// | 4 | one byte each: bytes of a column (4, 8); form: 0 all rows, 1 stored rows; 0; 0 |
-    /// | 16 | name of the type of the values, as `f64`, and zeros behind it |
+    /// | 4 | one byte each: bytes per column index (4, 8); form: 0 all rows, 1 stored rows; 0; 0 |
+    /// | 16 | name of the value type, such as `f64`, padded with zeros |
     /// | 8, 8, 8 | rows m, columns, entries |
-    /// | 8, 8 × r | form 1: number r of stored rows, and their indices, increasing; in form 0 r is m |
+    /// | 8, 8 × r | form 1: number r of stored rows, and their indices, increasing; in form 0, r = m |
     /// | 8 × (r + 1) | row pointers |
-    /// | bytes of a column × entries | columns, those of a row in any order |
-    /// | size of a value × entries | values |
-    /// | 8 | check: FNV-1a of all bytes before, 64 bits |
+    /// | bytes per column index × entries | column indices, in any order within a row |
+    /// | bytes per value × entries | values |
+    /// | 8 | checksum: 64-bit FNV-1a of all preceding bytes |
     ///
-    /// Cost: O(rows + entries), of a hypersparse matrix O(entries); no memory beside.
+    /// Cost: O(rows + entries), for a hypersparse matrix O(entries); no additional memory.
     /// ```
     /// use sparring::Csr;
     /// let a = Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![2, 0], vec![5.0, 6.0])?;
@@ -220,8 +219,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Unsupported`] for values that are structs; [`Error::Io`]; [`Error::OutOfMemory`] for other forms than
-    /// rows.
+    /// [`Error::Unsupported`] for struct values; [`Error::Io`]; [`Error::OutOfMemory`] for forms other than rows.
     pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
         let here = self.settled()?;
         if let Some(hyper) = here.as_hyper() {
@@ -236,12 +234,12 @@ impl<T: Value, I: Index> Csr<T, I> {
         let here = here.compressed()?;
         SerializedMatrix::write(to, (here.nrows(), None), here.pattern(), Slice::of(here.values()))
     }
-    /// Reads what [`serialize`](Self::serialize) wrote, up to its end and no further. Columns of 4 and of 8 bytes are
-    /// read as `I`.
+    /// Reads a matrix written by [`serialize`](Self::serialize), and no byte beyond it. Column indices of 4 and of 8
+    /// bytes are both read as `I`.
     ///
-    /// Cost: O(rows + entries), of a hypersparse matrix O(entries). Memory is taken as bytes come.
+    /// Cost: O(rows + entries), for a hypersparse matrix O(entries). Memory is allocated as bytes arrive.
     /// # Errors
-    /// [`Error::Parse`] with the place for bytes that are cut, damaged, of another version or no matrix;
+    /// [`Error::Parse`] with the byte position for truncated or corrupt input, another version or another file kind;
     /// [`Error::Argument`] for values of another type; those of [`Csr::from_unsorted`]; [`Error::Io`],
     /// [`Error::OutOfMemory`].
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
@@ -250,21 +248,21 @@ impl<T: Value, I: Index> Csr<T, I> {
 }
 
 impl<T: Value, I: Index> Vector<T, I> {
-    /// Writes the vector as bytes (`GrB_Vector_serialize`), which any later version reads. Numbers are written as by
-    /// [`Csr::serialize`].
+    /// Writes the vector in a binary format that later versions can read (`GrB_Vector_serialize`). Numbers are encoded
+    /// as by [`Csr::serialize`].
     ///
     /// | bytes | content |
     /// | --- | --- |
     /// | 8 | `SPARRVEC` |
     /// | 4 | version: 1 |
-    /// | 4 | one byte each: bytes of an index (4, 8); form: 0 a list, 1 a value at every index; 0; 0 |
-    /// | 16 | name of the type of the values, and zeros behind it |
+    /// | 4 | one byte each: bytes per index (4, 8); form: 0 a list, 1 a full vector; 0; 0 |
+    /// | 16 | name of the value type, padded with zeros |
     /// | 8, 8 | length, entries |
-    /// | bytes of an index × entries | form 0: indices, increasing |
-    /// | size of a value × entries | values |
-    /// | 8 | check: FNV-1a of all bytes before, 64 bits |
+    /// | bytes per index × entries | form 0: indices, increasing |
+    /// | bytes per value × entries | values |
+    /// | 8 | checksum: 64-bit FNV-1a of all preceding bytes |
     ///
-    /// Cost: O(entries), of a bitmap O(length).
+    /// Cost: O(entries), for a bitmap O(length).
     /// # Errors
     /// Those of [`Csr::serialize`].
     pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
@@ -274,7 +272,7 @@ impl<T: Value, I: Index> Vector<T, I> {
         let list = self.to_sparse()?;
         SerializedVector::write(to, self.len(), Some(list.indices()), Slice::of(list.values()))
     }
-    /// Reads what [`serialize`](Self::serialize) wrote, up to its end and no further.
+    /// Reads a vector written by [`serialize`](Self::serialize), and no byte beyond it.
     /// # Errors
     /// Those of [`Csr::deserialize`] and [`Vector::new`].
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! A matrix is written entry by entry.
+//! Writes of single entries of a matrix.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::par::Threads;
 use crate::{Error, Index, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// Puts an entry at (i, j); the one that was there.
+    /// Sets the entry at (i, j); returns the previous value.
     ///
-    /// Entries that are set or removed wait beside the rows until the matrix is read: n of them cost O(n log n), and
-    /// the next read O(nrows + nnz) once. [`get`](Self::get), [`nnz`](Self::nnz) and [`shape`](Self::shape) read without
-    /// merging them. A matrix that is a [bitmap](super::MatrixForm::Bitmap) or full takes an entry in O(1).
+    /// Edits of compressed rows are pending until the next read: n of them cost O(n log n), and that read merges them
+    /// once, in O(nrows + nnz). [`get`](Self::get), [`nnz`](Self::nnz) and [`shape`](Self::shape) do not merge them. A
+    /// [bitmap](super::MatrixForm::Bitmap) or full matrix takes an entry in O(1).
     /// ```
     /// use sparring::Csr;
     /// let mut a = Csr::<f64>::empty(3, 4)?;
@@ -31,7 +31,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::IndexRange`] outside of the matrix; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for a row of a
+    /// [`Error::IndexRange`] out of bounds; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for a row of a
     /// [hypersparse](super::MatrixForm::Hypersparse) matrix that does not fit `I`.
     pub fn set(&mut self, i: usize, j: usize, x: T) -> Result<Option<T>> {
         let (nrows, ncols) = self.shape();
@@ -44,7 +44,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         }
         self.edit(i, j, Some(x))
     }
-    /// Takes the entry at (i, j) away, if there is one.
+    /// Removes the entry at (i, j), if it exists; returns its value.
     ///
     /// Cost: as [`set`](Self::set).
     /// # Errors
@@ -57,15 +57,15 @@ impl<T: Value, I: Index> Csr<T, I> {
     }
     fn edit(&mut self, i: usize, j: usize, x: Option<T>) -> Result<Option<T>> {
         let ncols = self.ncols();
-        if let Some(places) = self.row_major_mut() {
+        if let Some(form) = self.row_major_mut() {
             return match x {
-                Some(x) => places.entries.set(i * ncols + j, x),
-                None => places.entries.remove(i * ncols + j),
+                Some(x) => form.entries.set(i * ncols + j, x),
+                None => form.entries.remove(i * ncols + j),
             };
         }
         self.edited()?.edit(i, j, x)
     }
-    /// The matrix as one that is edited; the rows made of it are out of date then.
+    /// Switches to the form with pending edits; invalidates cached rows.
     fn edited(&mut self) -> Result<&mut Edited<T, I>> {
         let base = match self.other.as_ref().map(|other| &other.form) {
             Some(Form::Edited(_)) => None,

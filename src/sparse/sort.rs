@@ -1,13 +1,13 @@
-//! Entries in any order become compressed rows: a counting sort in two steps, stable and deterministic.
+//! Conversion of unordered entries to compressed rows: a stable, deterministic counting sort in two steps.
 //!
-//! 1. Rows are grouped into buckets of 2^s consecutive rows, some hundred of them. Each thread counts, then
-//!    scatters, its contiguous share of the entries; a bucket receives the shares in their order, so the
-//!    order given survives whatever the number of threads.
-//! 2. Each bucket, now small enough for the cache, is counted by row and scattered to its place in the
-//!    result. Then each row is sorted by column if it is not already, and repeats are folded in the order given.
+//! 1. Rows are grouped into up to a few hundred buckets of 2^s consecutive rows. Each thread counts, then scatters, its
+//!    contiguous share of the entries. A bucket receives the shares in order, so the given order is preserved for any
+//!    number of threads.
+//! 2. Each bucket, now small enough for the cache, is counted by row and scattered into the result. Then each row is
+//!    sorted by column if necessary, and repeats are folded in the given order.
 //!
-//! Cost: O(entries + nrows) and O(d log d) for a row of d entries that comes unsorted.
-//! A plain counting sort by column, then by row, would touch a random cache line for every entry, twice.
+//! Cost: O(entries + nrows), plus O(d log d) for each unsorted row of d entries.
+//! A plain counting sort by column, then by row, would touch a random cache line per entry, twice.
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ use crate::algebra::words::Fold;
 use crate::par::{Threads, collected, filled, filled_by, for_each_part, try_split, zeros};
 use crate::{Index, Result};
 
-/// Entries for a bucket to have on average: of 16 bytes each, half a megabyte, a second-level cache.
+/// Target number of entries per bucket: at 16 bytes each half a megabyte, the size of a second-level cache.
 const BUCKET: usize = 1 << 15;
-/// More streams than this lose in the first step what they save in the second.
+/// With more output streams, the first step loses what the second one saves.
 const MAX_BUCKETS: usize = 512;
 const BUCKETS: &str = "buckets of rows";
 
-/// A list of entries (row, column, value) that can be read from several threads.
+/// A list of entries (row, column, value), readable from several threads.
 pub(crate) trait Entries<T, I>: Sync {
     /// Number of entries.
     fn len(&self) -> usize;
@@ -33,7 +33,7 @@ pub(crate) trait Entries<T, I>: Sync {
     fn any(&self) -> Option<T>;
 }
 
-/// Compressed rows of `entries`, columns increasing; repeats become `fold(x, y)` in the order given.
+/// Compressed rows of `entries`, columns increasing; repeats are folded by `fold(x, y)` in the order given.
 /// With `fold` = `None`, the first repeat by row and column is an error.
 ///
 /// Every row index must be below nrows and every column below ncols.
@@ -95,7 +95,7 @@ pub(crate) fn to_rows<T: Copy + Send + Sync, I: Index>(
         return Err(crate::Error::Duplicate { row, column });
     }
 
-    // Close the gaps that folding left behind each bucket.
+    // Closes the gap that folding left at the end of each bucket.
     let mut end = 0;
     for b in 0..buckets {
         for e in &mut row_ptr[1..][rows_of(b)] {
@@ -112,7 +112,7 @@ pub(crate) fn to_rows<T: Copy + Send + Sync, I: Index>(
     Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), values))
 }
 
-/// Step 1: entries grouped by bucket, order kept within each; and where each bucket starts.
+/// Result of step 1: the entries grouped by bucket, in the given order within each, and the start of each bucket.
 type Groups<T, I> = (Vec<(I, I, T)>, Vec<usize>);
 fn group<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
@@ -183,17 +183,17 @@ impl<T: Copy + Sync, I: Index> Entries<T, I> for Grouped<'_, T, I> {
     }
 }
 
-/// Step 2: the rows from `first_row` on, and where their entries go.
+/// Step 2: the rows of a bucket, from `first_row` on, and the output for their entries.
 struct Bucket<'a, T, I> {
     first_row: usize,
-    /// Zero at first; in the end, for each row, the end of its entries counted from the bucket's start.
+    /// Initially zero; finally the end of each row, relative to the start of the bucket.
     ends: &'a mut [usize],
     cols: &'a mut [I],
     values: &'a mut [T],
 }
 
 impl<T: Copy + Send + Sync, I: Index> Bucket<'_, T, I> {
-    /// Entries to their rows, in the order given.
+    /// Scatters the entries to their rows, in the order given.
     fn scatter(&mut self, entries: &impl Entries<T, I>) {
         let first = self.first_row;
         entries.visit(0..entries.len(), |i, _, _| self.ends[i.get() - first] += 1);
@@ -209,7 +209,7 @@ impl<T: Copy + Send + Sync, I: Index> Bucket<'_, T, I> {
         });
     }
 
-    /// Sorts each row and folds repeats, closing up towards the front; the number of entries kept.
+    /// Sorts each row and folds repeats, compacting towards the front; returns the number of remaining entries.
     fn sort_rows(
         &mut self,
         threads: &Threads,
@@ -247,7 +247,7 @@ impl<T: Copy + Send + Sync, I: Index> Bucket<'_, T, I> {
     }
 }
 
-/// Folds runs of equal columns in place, from left to right; the number of entries left.
+/// Folds runs of equal columns in place, from left to right; returns the number of remaining entries.
 fn fold_repeats<T: Copy, I: Copy + PartialEq>(cols: &mut [I], values: &mut [T], fold: impl Fn(T, T) -> T) -> usize {
     let mut last = 0;
     for p in 1..cols.len() {
@@ -261,7 +261,7 @@ fn fold_repeats<T: Copy, I: Copy + PartialEq>(cols: &mut [I], values: &mut [T], 
     last + 1
 }
 
-/// Room to sort a row.
+/// Scratch memory to sort a row.
 pub(crate) struct Scratch<T> {
     keys: Vec<u64>,
     wide: Vec<(u64, u64)>,
@@ -274,10 +274,10 @@ impl<T> Default for Scratch<T> {
 }
 
 impl<T: Copy> Scratch<T> {
-    /// Sorts a row by column, keeping the order of equal columns.
+    /// Stable sort of a row by column.
     ///
-    /// Column and position share one 64-bit key where their bits fit, so equal keys do not exist and an
-    /// unstable sort is stable.
+    /// Column and position share one 64-bit key if their bits fit. Keys are then distinct, so an unstable sort yields
+    /// the stable order.
     pub(crate) fn sort_row<I: Index>(
         &mut self,
         threads: &Threads,
@@ -307,7 +307,7 @@ impl<T: Copy> Scratch<T> {
         }
         Ok(())
     }
-    /// [`sort_row`](Self::sort_row), unless columns increase already.
+    /// [`sort_row`](Self::sort_row), unless columns already increase.
     pub(crate) fn sort_row_if_needed<I: Index>(
         &mut self,
         threads: &Threads,
@@ -319,7 +319,7 @@ impl<T: Copy> Scratch<T> {
     }
 }
 
-/// Empties `v` and makes room for `len` elements.
+/// Clears `v` and reserves memory for `len` elements.
 pub(crate) fn room<K>(v: &mut Vec<K>, len: usize) -> Result<()> {
     v.clear();
     v.try_reserve(len).map_err(|_| out_of_memory::<K>("sorting a row", len))

@@ -1,4 +1,4 @@
-//! Repeated entries, added up as far as their type holds the sums.
+//! Summation of repeated entries with overflow detection.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,12 +6,12 @@ use crate::algebra::Value;
 use crate::par::{Threads, collected};
 use crate::{Coo, Csr, Error, Index, Result};
 
-/// Adds up, and remembers whether the type held every sum.
+/// Overflow flag of a summation, shared by threads.
 #[derive(Default)]
 pub(crate) struct Sums(AtomicBool);
 
 impl Sums {
-    /// The sum of `sum` and more; where the type does not hold it, `sum`.
+    /// `checked`, the next sum, or `sum` on overflow, which sets the flag.
     #[inline]
     pub(crate) fn keep<T>(&self, sum: T, checked: Option<T>) -> T {
         checked.unwrap_or_else(|| {
@@ -19,15 +19,15 @@ impl Sums {
             sum
         })
     }
-    /// Whether there was a sum that the type does not hold.
-    pub(crate) fn are_beyond(&self) -> bool {
+    /// Whether a sum overflowed.
+    pub(crate) fn overflowed(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Compressed rows of the entries that errors call `name`, repeated ones added up by `add` in the order given.
+/// Compressed rows of entries, called `name` in errors; repeated ones are summed by `add` in the order given.
 /// # Errors
-/// [`Error::Unsupported`] if `T` does not hold a sum, with the place, counted from 1; [`Error::OutOfMemory`].
+/// [`Error::Unsupported`] if a sum overflows `T`, with its row and column, counted from 1; [`Error::OutOfMemory`].
 pub(crate) fn summed<T: Value, I: Index>(
     threads: &Threads,
     coo: &Coo<T, I>,
@@ -35,16 +35,16 @@ pub(crate) fn summed<T: Value, I: Index>(
     add: fn(T, T) -> Option<T>,
 ) -> Result<Csr<T, I>> {
     let sums = Sums::default();
-    // A declared size beyond memory is refused here, not where row pointers are first asked for.
+    // `into_compressed` rejects a declared size beyond memory here, rather than at the first use of row pointers.
     let made = coo.compress(threads, Some(|sum, again| sums.keep(sum, add(sum, again))))?.into_compressed()?;
-    if sums.are_beyond() { Err(not_held(coo, name, add)) } else { Ok(made) }
+    if sums.overflowed() { Err(first_overflow(coo, name, add)) } else { Ok(made) }
 }
 
-/// The error that a type does not hold the sum of the entries at one place, the first by rows.
+/// The error for the first overflowing sum, in row-major order.
 #[cold]
-fn not_held<T: Value, I: Index>(coo: &Coo<T, I>, name: &str, add: fn(T, T) -> Option<T>) -> Error {
+fn first_overflow<T: Value, I: Index>(coo: &Coo<T, I>, name: &str, add: fn(T, T) -> Option<T>) -> Error {
     let (rows, cols, values) = coo.parts();
-    let order = by_place(rows, cols).unwrap_or_default();
+    let order = row_major_order(rows, cols).unwrap_or_default();
     let mut sum = order.first().map(|&e| values[e]);
     let mut place = String::new();
     for pair in order.windows(2) {
@@ -56,19 +56,19 @@ fn not_held<T: Value, I: Index>(coo: &Coo<T, I>, name: &str, add: fn(T, T) -> Op
             break;
         }
     }
-    beyond::<T>(&format!("{name}: the sum of the repeated entries{place}"))
+    overflow::<T>(&format!("{name}: the sum of the repeated entries{place}"))
 }
 
-/// The numbers of the entries by rows and columns, those at one place as they come.
+/// The permutation that sorts the entries by row and column; stable for repeated entries.
 #[inline(never)]
-fn by_place<I: Index>(rows: &[I], cols: &[I]) -> Result<Vec<usize>> {
+fn row_major_order<I: Index>(rows: &[I], cols: &[I]) -> Result<Vec<usize>> {
     let mut order = collected(rows.len(), 0..rows.len(), "an order of entries")?;
     order.sort_unstable_by_key(|&e| (rows[e], cols[e], e));
     Ok(order)
 }
 
-/// The error that `T` does not hold what is called so.
-pub(crate) fn beyond<T: Value>(what: &str) -> Error {
+/// The error that `what` overflows `T`.
+pub(crate) fn overflow<T: Value>(what: &str) -> Error {
     Error::Unsupported {
         what: format!("{what} as {}", T::TYPE),
         why: "the type does not hold it; take values of a wider one".to_owned(),

@@ -1,6 +1,5 @@
-//! Aᵀ: columns become rows, by a stable counting sort: straight to their places where neighbouring entries have
-//! neighbouring columns, else in two steps ([`sort`](super::sort)), since every entry would touch a line of memory that
-//! no cache has.
+//! Aᵀ by a stable counting sort. If neighbouring entries have neighbouring columns, entries are scattered directly.
+//! Otherwise a direct scatter would miss the cache for every entry, so the sort has two steps ([`sort`](super::sort)).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use crate::par::{Grouped, Threads, binned, reserved};
 use crate::pattern::check_nrows;
 use crate::{Csr, Index, Pattern, Result};
 
-/// The entries of a matrix as entries of its transpose, in the order of the matrix's rows.
+/// The entries of a matrix as entries (j, i, x) of its transpose, in the order of the matrix.
 pub(super) struct Flipped<'a, T, I: Index> {
     pub(super) pattern: &'a Pattern<I>,
     pub(super) values: &'a [T],
@@ -26,7 +25,7 @@ impl<T: Copy + Sync, I: Index> Entries<T, I> for Flipped<'_, T, I> {
     fn visit(&self, range: Range<usize>, mut f: impl FnMut(I, I, T)) {
         let row_ptr = self.pattern.row_ptr();
         let mut at = range.start;
-        // The row that holds entry `at`: the last one that starts at or before it.
+        // The row of entry `at`: the last one that starts at or before it.
         let mut i = row_ptr.partition_point(|&p| p <= at) - 1;
         while at < range.end {
             let end = row_ptr[i + 1].min(range.end);
@@ -43,33 +42,33 @@ impl<T: Copy + Sync, I: Index> Entries<T, I> for Flipped<'_, T, I> {
     }
 }
 
-/// Entries become those of the transpose.
+/// The transpose as a data movement.
 struct Transpose<'a, I: Index>(&'a Threads, &'a Pattern<I>);
 impl<I: Index> Moves for Transpose<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         let Self(threads, pattern) = self;
         transpose(threads, pattern, values)
     }
 }
 
-/// Aᵀ, of values or of words.
+/// Aᵀ, for values or words.
 pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
     values: &[T],
 ) -> Result<(Pattern<I>, Vec<T>)> {
     check_nrows::<I>(pattern.nrows())?;
-    if columns_come_again(pattern)? {
+    if columns_repeat(pattern)? {
         let (keys, rows) = (pattern.col_idx(), pattern.row_ptr());
         let Grouped { ptr, lists, values } = binned(threads, keys, pattern.ncols(), rows, values)?;
         return Ok((Pattern::from_parts(pattern.ncols(), pattern.nrows(), ptr, lists, true), values));
     }
-    // A pattern has no repeats, so no rule for them is needed.
+    // A pattern has no repeats, so no fold is needed.
     to_rows(threads, (pattern.ncols(), pattern.nrows()), &Flipped { pattern, values }, None)
 }
 
-/// Aᵀ, compiled for the words of its values.
+/// Aᵀ on the words of the values, so that it is compiled once per value size.
 pub(crate) fn transposed<T: Value, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
@@ -78,15 +77,15 @@ pub(crate) fn transposed<T: Value, I: Index>(
     moved(Transpose(threads, pattern), values, None::<fn(T, T) -> T>)
 }
 
-/// Whether what a stretch of entries touches in the transpose fits a cache: a sample of stretches has fewer columns
-/// than [`FRESH`] of their entries. Not where there are far more columns than entries: counts of all of them would be
-/// most of the work.
-fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
+/// Whether the rows of Aᵀ touched by a run of entries fit the cache: sampled runs have fewer distinct columns than the
+/// fraction [`FRESH`] of their entries. False if there are far more columns than entries: counting all columns would
+/// dominate the work.
+fn columns_repeat<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     let cols = pattern.col_idx();
     if pattern.ncols() / 4 > cols.len() || cols.len() > u32::MAX as usize {
         return Ok(false);
     }
-    // What the last cache has anyway.
+    // Everything fits the last-level cache.
     if cols.len() <= CACHED {
         return Ok(true);
     }
@@ -102,12 +101,12 @@ fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     Ok(fresh * FRESH.1 < SAMPLES * STRETCH * FRESH.0)
 }
 
-/// Entries that a cache holds: of 12 bytes, 24 MiB.
+/// Entries that fit the last-level cache: 24 MiB at 12 bytes each.
 const CACHED: usize = 1 << 21;
-/// Stretches of entries that are looked at, and their length.
+/// Number of sampled runs of entries, and their length.
 const SAMPLES: usize = 8;
 const STRETCH: usize = 1 << 12;
-/// Columns for so many entries.
+/// Largest fraction of distinct columns per entry for a direct scatter.
 const FRESH: (usize, usize) = (3, 4);
 
 impl<I: Index> Pattern<I> {
@@ -154,9 +153,9 @@ impl<T: Value, I: Index> Csr<T, I> {
 mod tests {
     use super::*;
 
-    /// Each way is taken where it should be, and either gives back what was transposed twice.
+    /// Both algorithms are chosen as intended, and transposing twice restores the matrix.
     #[test]
-    fn the_way_follows_the_columns() {
+    fn the_algorithm_follows_the_columns() {
         let threads = Threads::new(2).unwrap();
         let of = |ncols: usize, column: &dyn Fn(usize, usize) -> usize| {
             let (nrows, each) = (CACHED / 4 + 1, 4);
@@ -170,11 +169,11 @@ mod tests {
         let banded = of(n, &|i, t| i + t);
         let scattered = of(4 * n, &|i, t| t * n + (i * 7919 + t) % n);
         for (a, near) in [(banded, true), (scattered, false)] {
-            assert_eq!(columns_come_again(&a).unwrap(), near);
+            assert_eq!(columns_repeat(&a).unwrap(), near);
             assert!(a.transpose(&threads).unwrap().transpose(&threads).unwrap() == a);
         }
         let wide = Pattern::<u32>::new(1, 1 << 20, vec![0, 2], vec![3, 70_000]).unwrap();
-        assert!(!columns_come_again(&wide).unwrap());
+        assert!(!columns_repeat(&wide).unwrap());
         assert_eq!(wide.transpose(&threads).unwrap().row(70_000), [0]);
     }
 }

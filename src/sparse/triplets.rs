@@ -1,4 +1,4 @@
-//! Matrices made of few numbers or of triplets, and what loops over them.
+//! Identity matrices, traces, and construction from triplets.
 
 use super::builder::Builder;
 use super::csr::Csr;
@@ -23,7 +23,7 @@ impl<T: Number, I: Index> Csr<T, I> {
         let columns = collected(n, (0..n).map(I::cast), "column indices")?;
         Self::new(n, n, row_ptr, columns, filled(n, T::ONE, "values")?)
     }
-    /// The sum of the diagonal, from its beginning on; 0 if it has no entries. Of a matrix of any shape.
+    /// The sum of the diagonal, in order; 0 if it has no entries. The matrix need not be square.
     ///
     /// Cost: O(rows · log d) for rows of d entries.
     /// ```
@@ -51,7 +51,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Duplicate`] for a place that is there twice ([`Builder::finish`] joins such by a monoid);
+    /// [`Error::Duplicate`] for a repeated (i, j) ([`Builder::finish`] folds repeats);
     /// [`Error::IndexRange`], [`Error::IndexOverflow`], [`Error::OutOfMemory`].
     pub fn from_triplets(
         nrows: usize,

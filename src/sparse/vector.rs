@@ -1,4 +1,4 @@
-//! One vector type: a list of entries, a bitmap, or a value everywhere, whichever suits its entries.
+//! The vector type: a list of entries, a bitmap, or full, chosen by density.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::par::{Threads, filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
 
-/// A vector with entries at some or all of its places.
+/// A vector with entries at some or all of its indices.
 ///
-/// A new vector is a list where one place in [16](Self::SPARSE) or fewer has an entry, full where every place has one,
-/// and a bitmap between the two. Which of them it is shows in no result. Stored zeros are entries like any other. A
-/// clone is another name for the same vector and costs nothing; what is written of the two is copied, once.
+/// A new vector is a list up to density [1/16](Self::SPARSE), full at density 1, and a bitmap between the two. Results
+/// do not depend on the form. Stored zeros are entries like any other. Clones share their storage and cost O(1); the
+/// first write copies it.
 ///
-/// Writes are in place and cost O(entries written), amortized: a list becomes a bitmap when one place in 8 has an
-/// entry, or when entries that were inserted have moved as many others as one in 16 places; a bitmap becomes a list
-/// when an operation makes a new vector of it.
+/// Writes are in place and cost O(entries written), amortized. A list becomes a bitmap when its density exceeds 1/8, or
+/// when insertions have shifted more than len/16 entries. A bitmap becomes a list when an operation makes a new vector
+/// of it.
 /// ```
 /// use sparring::Vector;
 /// let mut v = Vector::<f64>::new(5, vec![1, 4], vec![2.0, 3.0])?;
@@ -35,9 +35,9 @@ use crate::{Error, Index, Result};
 #[derive(Debug)]
 pub struct Vector<T, I: Index = u32> {
     pattern: Arc<VectorPattern<I>>,
-    /// As many as entries of a list, else one for each place.
+    /// One per entry of a list, otherwise one per index.
     values: Arc<Vec<T>>,
-    /// Entries of the list that inserts have moved.
+    /// Number of list entries shifted by insertions.
     moved: usize,
 }
 
@@ -52,28 +52,28 @@ impl<T, I: Index> Clone for Vector<T, I> {
 pub(crate) enum View<'a, T, I> {
     /// Increasing indices and their values.
     List(&'a [I], &'a [T]),
-    /// A bit and a value for each place.
+    /// A bit and a value slot for each index.
     Bitmap(&'a [u64], &'a [T]),
     Full(&'a [T]),
 }
 
 impl<T, I: Index> Vector<T, I> {
-    /// [`nnz`](Vector::nnz), of values of any type.
+    /// [`nnz`](Vector::nnz), without a bound on T.
     pub(super) fn entries(&self) -> usize {
         self.pattern.nnz()
     }
-    /// [`pattern`](Vector::pattern), likewise.
-    pub(super) fn places(&self) -> &Arc<VectorPattern<I>> {
+    /// [`pattern`](Vector::pattern), without a bound on T.
+    pub(super) fn shared_pattern(&self) -> &Arc<VectorPattern<I>> {
         &self.pattern
     }
-    /// [`get`](Vector::get), likewise.
+    /// [`get`](Vector::get), without a bound on T.
     pub(super) fn at(&self, i: usize) -> Option<&T> {
         self.values.get(self.pattern.find(i)?)
     }
 }
 
 impl<T: Value, I: Index> Vector<T, I> {
-    /// A new vector is a list where at most one place in so many has an entry.
+    /// A new vector is a list if its density is at most 1/`SPARSE`.
     pub const SPARSE: usize = NEW;
 
     /// From increasing indices and their values.
@@ -82,8 +82,8 @@ impl<T: Value, I: Index> Vector<T, I> {
     pub fn new(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
         SparseVec::new(len, indices, values)?.try_into()
     }
-    /// From indices in any order; repeats are folded with `duplicates` in the order given, from the left: any operator,
-    /// a monoid or not.
+    /// From indices in any order; repeats are folded with `duplicates` in the order given, from the left.
+    /// `duplicates` need not be a monoid.
     /// ```
     /// use sparring::{Vector, algebra::Second};
     /// let x = Vector::<i32>::from_entries(4, vec![3, 1, 3], vec![7, 8, 9], Second::new())?;
@@ -106,45 +106,45 @@ impl<T: Value, I: Index> Vector<T, I> {
     pub fn from_unique(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
         SparseVec::from_unique(len, indices, values)?.try_into()
     }
-    /// `len` places without entries.
+    /// The vector of length `len` without entries.
     /// # Errors
     /// [`Error::IndexOverflow`] if `len` does not fit `I`.
     pub fn empty(len: usize) -> Result<Self> {
         check_len::<I>(len)?;
         Ok(Self::with_pattern(Arc::new(VectorPattern::list(len, Vec::new())), Vec::new()))
     }
-    /// A value at every place.
+    /// A full vector of these values.
     /// # Errors
-    /// [`Error::IndexOverflow`] if there are more places than `I` can name.
+    /// [`Error::IndexOverflow`] if the length does not fit `I`.
     pub fn full(values: Vec<T>) -> Result<Self> {
         check_len::<I>(values.len())?;
         Ok(Self::with_pattern(Arc::new(VectorPattern::full(values.len())), values))
     }
-    /// `x` at each of `len` places.
+    /// The full vector of length `len` with every value `x`.
     /// # Errors
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`].
     pub fn constant(len: usize, x: T) -> Result<Self> {
         check_len::<I>(len)?;
         Self::full(filled(len, x, "a vector")?)
     }
-    /// Of a pattern, which others may share, and the values that it keeps.
+    /// From a pattern, possibly shared, and its stored values.
     pub(crate) fn with_pattern(pattern: Arc<VectorPattern<I>>, values: Vec<T>) -> Self {
         debug_assert_eq!(pattern.values(), values.len());
         Self { pattern, values: Arc::new(values), moved: 0 }
     }
-    /// From increasing indices, in the form that suits them.
+    /// From increasing indices, in the form chosen by density.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn from_list(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
         Self::of_values(VectorPattern::list(len, indices).into(), values.into())
     }
-    /// From bits and a value for each place, in the form that suits them.
+    /// From a bitmap and a value slot for each index, in the form chosen by density.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn from_bitmap(bits: Bitmap, values: Vec<T>) -> Result<Self> {
         Self::of_values(VectorPattern::bitmap(bits).into(), values.into())
     }
-    /// Of a pattern and the values that it keeps, others' perhaps, in the form that suits them.
+    /// From a pattern and its stored values, both possibly shared, in the form chosen by density.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn of_values(pattern: Arc<VectorPattern<I>>, values: Arc<Vec<T>>) -> Result<Self> {
@@ -153,22 +153,22 @@ impl<T: Value, I: Index> Vector<T, I> {
         conform(made.target())?;
         Ok(made)
     }
-    /// The same entries in the form that a new vector of them has.
+    /// The same entries in the form of a new vector.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn settled(&self) -> Result<Self> {
         Self::of_values(Arc::clone(&self.pattern), Arc::clone(&self.values))
     }
-    /// Where the entries are.
+    /// The pattern.
     #[must_use]
     pub fn pattern(&self) -> &Arc<VectorPattern<I>> {
         &self.pattern
     }
-    /// The values that the pattern keeps.
+    /// The stored values, in the layout of the pattern.
     pub(crate) fn values(&self) -> &Arc<Vec<T>> {
         &self.values
     }
-    /// The entries; a list or a bitmap of all places is full.
+    /// The entries by form; a list or a bitmap of all indices is [`View::Full`].
     pub(crate) fn view(&self) -> View<'_, T, I> {
         match self.pattern.indices() {
             Indices::List(indices) => View::List(indices, &self.values),
@@ -176,12 +176,12 @@ impl<T: Value, I: Index> Vector<T, I> {
             Indices::All => View::Full(&self.values),
         }
     }
-    /// Places, with or without an entry.
+    /// The length.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pattern.len()
     }
-    /// Whether there are no places.
+    /// Whether the length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -191,7 +191,7 @@ impl<T: Value, I: Index> Vector<T, I> {
     pub fn nnz(&self) -> usize {
         self.pattern.nnz()
     }
-    /// The value at `i`, or `None` where there is no entry (or no such place).
+    /// The value at `i`, or `None` if there is no entry or `i` is out of bounds.
     #[must_use]
     pub fn get(&self, i: usize) -> Option<&T> {
         self.values.get(self.pattern.find(i)?)
@@ -206,7 +206,7 @@ impl<T: Value, I: Index> Vector<T, I> {
     pub fn extract_tuples(&self) -> Result<(Vec<I>, Vec<T>)> {
         Ok(self.to_sparse()?.into_parts())
     }
-    /// The values of all places in order, if each has one.
+    /// The values in order, if every index has an entry.
     #[must_use]
     pub fn as_full(&self) -> Option<&[T]> {
         match self.view() {
@@ -214,7 +214,7 @@ impl<T: Value, I: Index> Vector<T, I> {
             _ => None,
         }
     }
-    /// Every place's value, `absent` where there is no entry.
+    /// The dense vector, with `absent` where there is no entry.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_dense(&self, absent: T) -> Result<Vec<T>> {
@@ -239,9 +239,9 @@ impl<T: Value, I: Index> Vector<T, I> {
         };
         Ok(SparseVec::from_parts(self.len(), self.pattern.to_list()?, values))
     }
-    /// Puts an entry at `i`; the one that was there.
+    /// Sets the entry at `i`; returns the previous value.
     ///
-    /// Cost: O(1), of a list O(log nnz) and what it moves, amortized.
+    /// Cost: O(1), amortized; for a list O(log nnz), plus the entries shifted by an insertion.
     /// # Errors
     /// [`Error::IndexRange`]; [`Error::OutOfMemory`].
     pub fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
@@ -254,9 +254,9 @@ impl<T: Value, I: Index> Vector<T, I> {
         self.put_values(&Threads::caller(), &at, Slice::of(&[x]), None)?;
         Ok(old)
     }
-    /// Takes the entry at `i` away, if there is one.
+    /// Removes the entry at `i`, if it exists; returns its value.
     ///
-    /// Cost: as [`set`](Self::set); O(n) the first time that a full vector loses an entry.
+    /// Cost: as [`set`](Self::set); O(n) for the first removal from a full vector.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn remove(&mut self, i: usize) -> Result<Option<T>> {
@@ -268,7 +268,7 @@ impl<T: Value, I: Index> Vector<T, I> {
         Ok(old)
     }
 
-    /// Makes a bitmap of a list.
+    /// Converts a list to a bitmap.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn spread(&mut self) -> Result<()> {
@@ -277,10 +277,10 @@ impl<T: Value, I: Index> Vector<T, I> {
     fn target(&mut self) -> Target<'_, I> {
         Target { pattern: &mut self.pattern, values: &mut self.values, moved: &mut self.moved }
     }
-    /// c = c ⊙ t in place: where both have an entry, `combine` of both, or t's without it; elsewhere the one that is.
+    /// c = c ⊙ t in place. Where both have an entry, `combine` joins them, or t's replaces c's without it; elsewhere
+    /// the existing entry is kept.
     ///
-    /// Cost: O(entries of t), amortized; a vector that a clone shares is copied first. c is as it was if there is an
-    /// error.
+    /// Cost: O(nnz(t)), amortized; storage shared with a clone is copied first. c is unchanged on error.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn put(&mut self, threads: &Threads, t: Self, combine: Option<&Combine<'_>>) -> Result<()> {
@@ -291,7 +291,7 @@ impl<T: Value, I: Index> Vector<T, I> {
         let t = (&t.pattern, &t.values);
         self.put_values(threads, t.0, Slice::of(t.1), combine)
     }
-    /// The same, of values at the indices of a pattern, or of one for all of them.
+    /// [`put`](Self::put) of a pattern with its values, or with one value for all of its indices.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn put_values(
@@ -303,9 +303,9 @@ impl<T: Value, I: Index> Vector<T, I> {
     ) -> Result<()> {
         put(threads, self.target(), Source { pattern, values }, combine)
     }
-    /// c(i) = x where the mask, which has c's length, allows.
+    /// c(i) = x where the mask allows; the mask has c's length.
     ///
-    /// Cost: O(entries of the mask), amortized; of a complement O(n).
+    /// Cost: O(nnz of the mask), amortized; for a complement O(n).
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn put_scalar(&mut self, threads: &Threads, x: T, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<()> {
@@ -314,14 +314,14 @@ impl<T: Value, I: Index> Vector<T, I> {
     }
     /// Keeps the entries that the mask allows, in place.
     ///
-    /// Cost: O(min(entries, entries of the mask)), amortized; O(n) where a full vector loses the indices of a list.
+    /// Cost: O(min(nnz, nnz of the mask)), amortized; O(n) to remove a list of indices from a full vector.
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Length`] for a mask of another length.
     pub(crate) fn retain(&mut self, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<()> {
         mask.check(self.len())?;
         retain(self.target(), mask)
     }
-    /// The entries that the mask allows; shares values with this vector where it may.
+    /// The entries that the mask allows; shares values with this vector if possible.
     /// # Errors
     /// As for [`retain`](Self::retain).
     pub(crate) fn retained(&self, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<Self> {
@@ -329,9 +329,9 @@ impl<T: Value, I: Index> Vector<T, I> {
         kept.retain(mask)?;
         Ok(kept)
     }
-    /// Where `keep(i, x)` holds for the entry x at i; the pattern itself, if it does for all.
+    /// The pattern of the entries x at i for which `keep(i, x)` holds; the pattern itself if all are kept.
     ///
-    /// Cost: O(nnz), of a bitmap O(n / 64 + nnz).
+    /// Cost: O(nnz), for a bitmap O(n / 64 + nnz).
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn pattern_where(&self, keep: impl Fn(usize, T) -> bool) -> Result<Arc<VectorPattern<I>>> {
@@ -353,7 +353,7 @@ impl<T: Value, I: Index> Vector<T, I> {
         };
         Ok(if kept.nnz() == self.nnz() { Arc::clone(&self.pattern) } else { Arc::new(kept) })
     }
-    /// The entries for which `keep(i, x)` holds; shares values with this vector where it may.
+    /// The entries for which `keep(i, x)` holds; shares values with this vector if possible.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn filtered(&self, keep: impl Fn(usize, T) -> bool) -> Result<Self> {
@@ -366,7 +366,7 @@ impl<T: Value, I: Index> Vector<T, I> {
         }
         Self::of_values(pattern, Arc::clone(&self.values))
     }
-    /// Whether both are names of one vector.
+    /// Whether both share one storage.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.pattern, &other.pattern) && Arc::ptr_eq(&self.values, &other.values)
     }

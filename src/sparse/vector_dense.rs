@@ -1,4 +1,4 @@
-//! Entries put into a vector that has a value for each place, by all threads.
+//! Parallel writes into a bitmap or full vector.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -12,10 +12,10 @@ use crate::algebra::{Slice, SliceMut};
 use crate::par::{Threads, for_each_part};
 use crate::{Index, Result};
 
-/// Entries written by one thread: more are shared out.
+/// Up to this many entries are written by one thread.
 const WORK: usize = 1 << 15;
 
-/// Puts entries into a vector that has a value for each place.
+/// Writes entries into a bitmap or full vector.
 pub(super) fn put_dense<I: Index>(
     threads: &Threads,
     c: Target<'_, I>,
@@ -23,7 +23,7 @@ pub(super) fn put_dense<I: Index>(
     combine: Option<&Combine<'_>>,
 ) -> Result<()> {
     let count = t.pattern.nnz();
-    // A pattern that someone shares is not copied if no bit of it changes.
+    // A shared pattern is copied only if a bit of it changes.
     let is_shared = Arc::get_mut(c.pattern).is_none();
     let changes = match c.pattern.form() {
         Form::Bitmap(bits) if !std::ptr::eq(&**c.pattern, t.pattern) => {
@@ -72,7 +72,7 @@ pub(super) fn put_dense<I: Index>(
     }
 }
 
-/// The ends of at most so many parts of the places, each of about as many of the indices, between words of a bitmap.
+/// Ends of at most `parts` ranges of indices, with about equally many entries of t each, at word boundaries.
 fn ranges<I: Index>(t: &VectorPattern<I>, parts: usize) -> Result<Vec<usize>> {
     let (len, mut ends) = (t.len(), reserved(parts, "parts of a vector")?);
     for p in 1..parts {
@@ -90,7 +90,7 @@ fn ranges<I: Index>(t: &VectorPattern<I>, parts: usize) -> Result<Vec<usize>> {
     Ok(ends)
 }
 
-/// Neighbouring places of a vector, the first of them a multiple of 64: a value for each, and bits unless none changes.
+/// A contiguous range of a vector, starting at a multiple of 64: its values, and its bits unless no bit changes.
 struct Part<'a> {
     first: usize,
     words: Option<&'a mut [u64]>,
@@ -98,12 +98,12 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Puts the entries that belong here; how many were not there.
+    /// Writes the entries of t in this range; returns the number of new entries.
     fn put<I: Index>(&mut self, writer: &mut Writer<'_>, t: &Source<'_, I>) -> usize {
         let (first, end) = (self.first, self.first + self.values.len());
         match t.pattern.indices() {
             Indices::List(indices) => {
-                let at = |place: usize| indices.partition_point(|i| i.get() < place);
+                let at = |index: usize| indices.partition_point(|i| i.get() < index);
                 let range = at(first)..at(end);
                 self.put_list(writer, t.values, range.start, &indices[range])
             }
@@ -117,7 +117,7 @@ impl Part<'_> {
             }
         }
     }
-    /// Entries at increasing indices, whose values stand from position `start` on.
+    /// Writes entries at increasing indices, whose values start at position `start`.
     fn put_list<I: Index>(&mut self, writer: &mut Writer<'_>, values: Slice<'_>, start: usize, indices: &[I]) -> usize {
         let mut added = 0;
         for (chunk, indices) in indices.chunks(BLOCK).enumerate() {
@@ -144,7 +144,7 @@ impl Part<'_> {
         }
         added
     }
-    /// Entries where bits of `word(w)` are set, whose values stand at their indices.
+    /// Writes entries at the set bits of `word(w)`, whose values are stored at their indices.
     fn put_words(&mut self, writer: &mut Writer<'_>, values: Slice<'_>, word: impl Fn(usize) -> u64) -> usize {
         let (first, len) = (self.first, self.values.len());
         let (mut added, mut w, end) = (0, 0, len.div_ceil(64));

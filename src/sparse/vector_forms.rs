@@ -1,4 +1,4 @@
-//! The forms of a [`Vector`](super::Vector): sparse ones as sorted lists, fuller ones as bitmaps.
+//! Vectors of a fixed form: sorted lists and bitmaps.
 
 use super::bitmap::{Bitmap, ones};
 use super::placed::placed;
@@ -8,7 +8,7 @@ use crate::par::{Threads, filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
 
-/// Refuses indices that do not increase or are not below the length.
+/// Rejects indices that do not increase or are not below the length.
 /// # Errors
 /// [`Error::IndexRange`], [`Error::NotSorted`], [`Error::Duplicate`].
 pub(super) fn check_indices<I: Index>(len: usize, indices: &[I]) -> Result<()> {
@@ -23,7 +23,7 @@ pub(super) fn check_indices<I: Index>(len: usize, indices: &[I]) -> Result<()> {
     }
 }
 
-/// A vector of a given length with entries at some places, stored as a list.
+/// A sparse vector, stored as a list of indices and values.
 ///
 /// Invariant: indices increase and are below the length. Stored zeros are entries like any other.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +36,8 @@ pub struct SparseVec<T, I: Index = u32> {
 impl<T, I: Index> SparseVec<T, I> {
     /// From increasing indices and their values.
     /// # Errors
-    /// [`Error::Length`], [`Error::IndexRange`], [`Error::NotSorted`], [`Error::Duplicate`] (as row 0), each naming
-    /// the first offender; [`Error::IndexOverflow`] if `len` does not fit `I`.
+    /// [`Error::Length`], [`Error::IndexRange`], [`Error::NotSorted`], [`Error::Duplicate`] (as row 0), each for
+    /// the first violation; [`Error::IndexOverflow`] if `len` does not fit `I`.
     /// # Example
     /// ```
     /// use sparring::sparse::SparseVec;
@@ -53,18 +53,18 @@ impl<T, I: Index> SparseVec<T, I> {
         check_indices(len, &indices)?;
         Ok(Self { len, indices, values })
     }
-    /// From parts known to fulfil the invariant; checked in debug builds.
+    /// From parts known to satisfy the invariant; checked in debug builds.
     pub(crate) fn from_parts(len: usize, indices: Vec<I>, values: Vec<T>) -> Self {
         debug_assert!(indices.windows(2).all(|w| w[0] < w[1]) && indices.last().is_none_or(|i| i.get() < len));
         debug_assert_eq!(indices.len(), values.len());
         Self { len, indices, values }
     }
-    /// Places, with or without an entry.
+    /// The length.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether there are no places.
+    /// Whether the length is 0.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -84,7 +84,7 @@ impl<T, I: Index> SparseVec<T, I> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// Values of the entries, for change in place.
+    /// Values of the entries, mutable.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
@@ -105,8 +105,8 @@ impl<T, I: Index> SparseVec<T, I> {
 }
 
 impl<T: Value, I: Index> SparseVec<T, I> {
-    /// From indices in any order; repeats are folded with `duplicates` in the order given, from the left: any operator,
-    /// a monoid or not.
+    /// From indices in any order; repeats are folded with `duplicates` in the order given, from the left.
+    /// `duplicates` need not be a monoid.
     /// # Errors
     /// [`Error::Length`], [`Error::IndexRange`], [`Error::IndexOverflow`], [`Error::OutOfMemory`].
     pub fn from_entries<O: BinaryOp<A = T, B = T, Out = T>>(
@@ -119,7 +119,7 @@ impl<T: Value, I: Index> SparseVec<T, I> {
     }
     /// From indices in any order; a repeated one is an error.
     /// # Errors
-    /// [`Error::RepeatedIndex`] naming the least; those of [`from_entries`](Self::from_entries).
+    /// [`Error::RepeatedIndex`] for the smallest one; those of [`from_entries`](Self::from_entries).
     pub fn from_unique(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
         Self::folded(len, indices, values, None::<fn(T, T) -> T>).map_err(|e| match e {
             Error::Duplicate { column, .. } => Error::RepeatedIndex { list: "indices", index: column },
@@ -135,7 +135,7 @@ impl<T: Value, I: Index> SparseVec<T, I> {
             let index = indices[position].get() as u128;
             return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
         }
-        // A vector is a matrix of one row.
+        // A vector is sorted as a matrix of one row.
         let rows = filled(indices.len(), I::default(), "entries")?;
         let (pattern, values) = placed(&Threads::current(), (1, len), (&rows, &indices), &values, fold)?;
         let indices = pattern.into_parts().1;
@@ -154,7 +154,7 @@ impl<T: Value, I: Index> SparseVec<T, I> {
         }
         Ok(Self::from_parts(values.len(), indices, kept))
     }
-    /// Every place's value, `absent` where there is no entry.
+    /// The dense vector, with `absent` where there is no entry.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_dense(&self, absent: T) -> Result<Vec<T>> {
@@ -174,16 +174,16 @@ impl<T: Value, I: Index> SparseVec<T, I> {
     }
 }
 
-/// A vector with one bit for each place, set where there is an entry: entries come and go in O(1).
+/// A vector with one bit per index, set where there is an entry. Insertion and removal cost O(1).
 #[derive(Clone, Debug)]
 pub struct BitmapVec<T> {
     present: Bitmap,
-    /// One for each place, or none as long as there never was an entry.
+    /// One per index, or empty before the first insertion.
     values: Vec<T>,
 }
 
 impl<T: Value> BitmapVec<T> {
-    /// The bits, and a value for each place.
+    /// The bitmap, and a value slot for each index.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn into_parts(self) -> Result<(Bitmap, Vec<T>)> {
@@ -191,7 +191,7 @@ impl<T: Value> BitmapVec<T> {
         let values = if values.is_empty() { zero_values(present.len(), "a bitmap vector")? } else { values };
         Ok((present, values))
     }
-    /// `len` places without entries.
+    /// The vector of length `len` without entries.
     /// # Errors
     /// [`Error::OutOfMemory`].
     /// # Example
@@ -206,11 +206,11 @@ impl<T: Value> BitmapVec<T> {
     pub fn empty(len: usize) -> Result<Self> {
         Ok(Self { present: Bitmap::empty(len)?, values: Vec::new() })
     }
-    /// Places, with or without an entry.
+    /// The length.
     pub fn len(&self) -> usize {
         self.present.len()
     }
-    /// Whether there are no places.
+    /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -222,7 +222,7 @@ impl<T: Value> BitmapVec<T> {
     pub fn get(&self, i: usize) -> Option<&T> {
         if self.present.get(i) { self.values.get(i) } else { None }
     }
-    /// Puts an entry at `i`; the one that was there.
+    /// Sets the entry at `i`; returns the previous value.
     /// # Errors
     /// [`Error::IndexRange`]; [`Error::OutOfMemory`] at the first entry.
     pub fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
@@ -236,7 +236,7 @@ impl<T: Value> BitmapVec<T> {
         let old = std::mem::replace(&mut self.values[i], x);
         Ok(if self.present.insert(i) { None } else { Some(old) })
     }
-    /// Takes the entry at `i` away.
+    /// Removes the entry at `i`, if it exists; returns its value.
     pub fn remove(&mut self, i: usize) -> Option<T> {
         let old = *self.get(i)?;
         self.present.remove(i);

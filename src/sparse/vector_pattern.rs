@@ -1,4 +1,4 @@
-//! Where a vector has entries, shared by vectors, their clones and masks.
+//! The pattern of a vector, shared by vectors, their clones and masks.
 
 use super::bitmap::{Bitmap, Ones, bit, ones};
 use super::index_list::IndexList;
@@ -8,11 +8,10 @@ use crate::par::collected;
 use crate::pattern::check_len;
 use crate::{Index, Result};
 
-/// Where a vector has entries: at the indices of a list, where a bit is set, or everywhere. Which of them it is shows
-/// in no result.
+/// The pattern of a vector: a list of indices, a bitmap, or all indices. Results do not depend on the form.
 ///
-/// Vectors share it as matrices share a [`Pattern`](crate::Pattern): [`Vector::pattern`](crate::Vector::pattern) and a
-/// structural mask copy nothing.
+/// Vectors share patterns as matrices share a [`Pattern`](crate::Pattern): [`Vector::pattern`](crate::Vector::pattern)
+/// and structural masks copy nothing.
 /// ```
 /// use sparring::sparse::VectorPattern;
 /// let p = VectorPattern::<u32>::new(5, vec![1, 4])?;
@@ -25,10 +24,10 @@ pub struct VectorPattern<I: Index = u32> {
     form: Form<I>,
 }
 
-/// A list of indices becomes a bitmap from one place in so many on.
+/// A list of more than len / `LISTED` indices becomes a bitmap.
 const LISTED: usize = 32;
 
-/// How the indices are kept.
+/// The storage form of the indices.
 #[derive(Debug)]
 pub(crate) enum Form<I> {
     /// Increasing, and below the length.
@@ -42,7 +41,7 @@ pub(crate) enum Form<I> {
 pub(crate) enum Indices<'a, I> {
     /// Increasing.
     List(&'a [I]),
-    /// A bit for each index, some of them not set.
+    /// One bit per index, not all set.
     Bitmap(&'a [u64]),
     All,
 }
@@ -61,7 +60,7 @@ impl<I: Index> VectorPattern<I> {
         debug_assert!(indices.windows(2).all(|w| w[0] < w[1]) && indices.last().is_none_or(|i| i.get() < len));
         Self { len, form: Form::List(indices) }
     }
-    /// The indices of a list, whatever its order.
+    /// The indices of a list in any order.
     /// # Errors
     /// [`Error::ListIndex`](crate::Error::ListIndex);
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -82,7 +81,7 @@ impl<I: Index> VectorPattern<I> {
         indices.dedup();
         Ok(Self::list(len, indices))
     }
-    /// From a bit for each index.
+    /// From a bitmap.
     pub(crate) fn bitmap(bits: Bitmap) -> Self {
         Self { len: bits.len(), form: Form::Bitmap(bits) }
     }
@@ -104,12 +103,12 @@ impl<I: Index> VectorPattern<I> {
         };
         Ok(Self { len: self.len, form })
     }
-    /// Places, with or without an entry.
+    /// The length.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether there are no places.
+    /// Whether the length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -123,7 +122,7 @@ impl<I: Index> VectorPattern<I> {
             Form::Full => self.len,
         }
     }
-    /// The indices; a list or a bitmap of all of them is [`Indices::All`].
+    /// The indices by form; a list or a bitmap of all of them is [`Indices::All`].
     #[inline]
     pub(crate) fn indices(&self) -> Indices<'_, I> {
         match &self.form {
@@ -134,12 +133,12 @@ impl<I: Index> VectorPattern<I> {
     }
     /// Whether there is an entry at `i`.
     ///
-    /// Cost: O(1), of a list O(log nnz).
+    /// Cost: O(1), for a list O(log nnz).
     #[must_use]
     pub fn contains(&self, i: usize) -> bool {
         self.find(i).is_some()
     }
-    /// Where the value of index `i` stands: in a list behind those of its smaller indices, else at `i`.
+    /// Position of the value of index `i`: its position in a list, otherwise `i`.
     #[inline]
     pub(crate) fn find(&self, i: usize) -> Option<usize> {
         match &self.form {
@@ -152,14 +151,14 @@ impl<I: Index> VectorPattern<I> {
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.indices().iter(self.len)
     }
-    /// How many values a vector of this pattern keeps.
+    /// Number of values that a vector of this pattern stores.
     pub(crate) fn values(&self) -> usize {
         match &self.form {
             Form::List(indices) => indices.len(),
             Form::Bitmap(_) | Form::Full => self.len,
         }
     }
-    /// The indices as bits.
+    /// The indices as a bitmap.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn to_bitmap(&self) -> Result<Bitmap> {
@@ -193,7 +192,7 @@ impl<I: Index> PartialEq for VectorPattern<I> {
 }
 
 impl<'a, I: Index> Indices<'a, I> {
-    /// Whether index `i`, which is below the length, is among them.
+    /// Whether the pattern contains index `i`, which must be below the length.
     #[inline(always)]
     pub(crate) fn contains(self, i: usize) -> bool {
         match self {
@@ -202,7 +201,7 @@ impl<'a, I: Index> Indices<'a, I> {
             Self::All => true,
         }
     }
-    /// How many there are, of a pattern of `len`.
+    /// Number of indices, given the length of the pattern.
     pub(crate) fn count(self, len: usize) -> usize {
         match self {
             Self::List(indices) => indices.len(),
@@ -210,7 +209,7 @@ impl<'a, I: Index> Indices<'a, I> {
             Self::All => len,
         }
     }
-    /// The indices, increasing, of a pattern of `len`.
+    /// The indices, increasing, given the length of the pattern.
     pub(crate) fn iter(self, len: usize) -> IndexIter<'a, I> {
         match self {
             Self::List(indices) => IndexIter::List(indices.iter()),

@@ -1,9 +1,9 @@
-//! A vector that is written in place: its forms, and what clones share.
+//! In-place writes of a vector: changes of its form, and copies of shared storage.
 //!
-//! A list that is written pays for what an insert moves. It becomes a bitmap, which takes an entry in O(1), when one
-//! place in [`DENSE`] has an entry, or when inserts have moved as many entries as one in [`MOVED`] places: that is what
-//! making the bitmap costs, so writes cost O(entries written), amortized. A bitmap becomes a list where a pass over all
-//! of its words leaves an entry at one place in [`SPARSE`] or fewer.
+//! An insertion into a list costs the entries that it shifts. A list becomes a bitmap, which takes an entry in O(1),
+//! when its density exceeds 1/[`DENSE`], or when insertions have shifted more than len/[`MOVED`] entries. The latter is
+//! the cost of the conversion, so writes cost O(entries written), amortized. A bitmap becomes a list when a pass over
+//! all of its words leaves a density of at most 1/[`SPARSE`].
 
 use std::sync::Arc;
 
@@ -14,42 +14,42 @@ use crate::algebra::{Slice, SliceMut, Value};
 use crate::par::zero_values;
 use crate::{Error, Index, Result};
 
-/// A new vector is a list where at most one place in so many has an entry: it takes a twentieth of a bitmap's memory
-/// there, and going through it is as fast.
+/// A new vector is a list up to density 1/`NEW`: at that density a list takes a twentieth of the memory of a bitmap,
+/// and iteration is as fast.
 pub(super) const NEW: usize = 16;
-/// A list of an entry at more than one place in so many becomes a bitmap.
+/// A list of a density above 1/`DENSE` becomes a bitmap.
 const DENSE: usize = 8;
-/// A list whose inserts have moved more entries than one in so many places becomes a bitmap.
+/// A list becomes a bitmap once insertions have shifted more than len/`MOVED` entries.
 const MOVED: usize = 16;
-/// A bitmap of an entry at one place in so many, or fewer, becomes a list.
+/// A bitmap of a density of at most 1/`SPARSE` becomes a list.
 const SPARSE: usize = 32;
-/// A bitmap's values take no more bytes than this where a list of few entries would do.
+/// Largest size in bytes of the values of a bitmap that replaces a list of few entries.
 const LARGE: usize = 256 << 20;
 
 /// x(p) = x(p) ⊙ y(p), for arrays of one type and length.
 pub(crate) type Combine<'a> = dyn Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync + 'a;
 
-/// The vector that is written.
+/// The vector that is written to.
 pub(super) struct Target<'a, I: Index> {
     pub(super) pattern: &'a mut Arc<VectorPattern<I>>,
     pub(super) values: &'a mut dyn SharedValues,
-    /// Entries of the list that inserts have moved.
+    /// Number of list entries shifted by insertions.
     pub(super) moved: &'a mut usize,
 }
 
-/// What is written: values at the indices of a pattern, or one value at all of them.
+/// The entries to be written: values at the indices of a pattern, or one value for all of them.
 pub(super) struct Source<'a, I: Index> {
     pub(super) pattern: &'a VectorPattern<I>,
     pub(super) values: Slice<'a>,
 }
 
-/// Values of a vector, which clones may share.
+/// Values of a vector, possibly shared with clones.
 pub(super) trait SharedValues {
-    /// The values, for change in place; copied first if a clone shares them.
+    /// The values, mutable; copied first if shared.
     fn unshared(&mut self) -> Result<&mut dyn ValueVec>;
     /// The values.
     fn slice(&self) -> Slice<'_>;
-    /// Takes `n` other values, zeros that `fill(old, new)` replaces.
+    /// Replaces the values by `n` zeros, which `fill(old, new)` overwrites.
     fn renew(&mut self, n: usize, fill: &mut dyn FnMut(Slice<'_>, &mut SliceMut<'_>)) -> Result<()>;
 }
 impl<T: Value> SharedValues for Arc<Vec<T>> {
@@ -73,12 +73,12 @@ impl<T: Value> SharedValues for Arc<Vec<T>> {
     }
 }
 
-/// Nobody else has a copy that was made just now.
+/// The error for an `Arc` that is still shared after a copy, which cannot occur.
 pub(super) fn shared() -> Error {
     Error::Argument { name: "vector", message: "its entries are shared".into() }
 }
 
-/// The pattern, for change in place; copied first if someone shares it.
+/// The pattern, mutable; copied first if shared.
 pub(super) fn unshared<I: Index>(pattern: &mut Arc<VectorPattern<I>>) -> Result<&mut VectorPattern<I>> {
     if Arc::get_mut(pattern).is_none() {
         *pattern = Arc::new(pattern.try_clone()?);
@@ -87,13 +87,13 @@ pub(super) fn unshared<I: Index>(pattern: &mut Arc<VectorPattern<I>>) -> Result<
 }
 
 impl<I: Index> Target<'_, I> {
-    /// Whether a list that gets `fresh` entries, or loses some, and moves `moves`, is to become a bitmap.
+    /// Whether a list is to become a bitmap at a write that inserts `fresh` entries and shifts `moves` of them.
     pub(super) fn suits_bitmap(&self, fresh: usize, moves: usize) -> bool {
         let (len, nnz) = (self.pattern.len(), self.pattern.nnz() + fresh);
         let affordable = len.saturating_mul(self.values.slice().ty().size()) <= LARGE || nnz > len / 256;
         moves > 0 && affordable && (nnz > len / DENSE || self.moved.saturating_add(moves) > len / MOVED)
     }
-    /// Makes a bitmap of a list.
+    /// Converts a list to a bitmap.
     pub(super) fn spread(&mut self) -> Result<()> {
         let Form::List(list) = self.pattern.form() else { return Ok(()) };
         let (len, bits) = (self.pattern.len(), self.pattern.to_bitmap()?);
@@ -102,24 +102,24 @@ impl<I: Index> Target<'_, I> {
         *self.moved = 0;
         Ok(())
     }
-    /// Keeps a list of the entries at `indices`, whose values stand at `at`.
+    /// Replaces the vector by the list of the entries at `indices`, whose values are at positions `at`.
     pub(super) fn gather(&mut self, indices: Vec<I>, at: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.values.renew(indices.len(), &mut |old, new| new.gather(&old, at.clone()))?;
         *self.pattern = Arc::new(VectorPattern::list(self.pattern.len(), indices));
         *self.moved = 0;
         Ok(())
     }
-    /// Makes a list of a bitmap of few entries.
+    /// Converts a bitmap of low density to a list.
     pub(super) fn settle(&mut self) -> Result<()> {
         let Form::Bitmap(bits) = self.pattern.form() else { return Ok(()) };
         if bits.count() > self.pattern.len() / SPARSE { Ok(()) } else { self.list() }
     }
-    /// Makes a list of a bitmap.
+    /// Converts a bitmap to a list.
     fn list(&mut self) -> Result<()> {
         let pattern = Arc::clone(self.pattern);
         self.gather(pattern.to_list()?, pattern.indices().iter(pattern.len()))
     }
-    /// Takes the form that a new vector of these entries has.
+    /// Converts to the form of a new vector with these entries.
     pub(super) fn conform(&mut self) -> Result<()> {
         let (len, nnz) = (self.pattern.len(), self.pattern.nnz());
         let is_list = nnz.saturating_mul(NEW) <= len;

@@ -1,6 +1,6 @@
-//! Writes into a vector in place: entries that are put, and entries that a mask lets stay.
+//! In-place writes of a vector: merging entries, and restriction to a mask.
 //!
-//! Compiled once for a type of indices, whatever the values are: their type is forgotten.
+//! The value type is erased, so the code is compiled once per index type.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,9 +15,10 @@ use super::{copied, out_of_memory, reserved};
 use crate::par::Threads;
 use crate::{Error, Index, Result};
 
-/// c = c ⊙ t: where both have an entry, `combine` of both, or t's without it; elsewhere the one that is.
+/// c = c ⊙ t. Where both have an entry, `combine` joins them, or t's replaces c's without it; elsewhere the existing
+/// entry is kept.
 ///
-/// Cost: O(entries of t), amortized, beside copies of what is shared. c is as it was if there is an error.
+/// Cost: O(nnz(t)), amortized, plus copies of shared storage. c is unchanged on error.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn put<I: Index>(
@@ -26,7 +27,7 @@ pub(super) fn put<I: Index>(
     t: Source<'_, I>,
     combine: Option<&Combine<'_>>,
 ) -> Result<()> {
-    // By index type, so that what is compiled in the library serves every program.
+    // Dispatched on concrete index types, so that programs use the code compiled into the library.
     let Target { pattern, values, moved } = c;
     if let (Some(to), Some(from)) = (same_mut(pattern), same(t.pattern)) {
         let (c, t) = (Target { pattern: to, values, moved }, Source { pattern: from, values: t.values });
@@ -47,10 +48,10 @@ fn put_u64(threads: &Threads, c: Target<'_, u64>, t: Source<'_, u64>, combine: O
     put_of(threads, c, t, combine)
 }
 
-/// Keeps the entries that the mask, which has c's length, allows.
+/// Keeps the entries that the mask allows; the mask has c's length.
 ///
-/// Cost: O(min(entries of c, entries of the mask)), amortized, beside copies of what is shared; O(n / 64) where a full
-/// vector becomes a bitmap.
+/// Cost: O(min(nnz(c), nnz of the mask)), amortized, plus copies of shared storage; O(n / 64) if a full vector becomes
+/// a bitmap.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn retain<I: Index>(c: Target<'_, I>, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<()> {
@@ -72,7 +73,7 @@ fn retain_u64(c: Target<'_, u64>, mask: MaskSpec<'_, VectorPattern<u64>>) -> Res
     retain_of(c, mask)
 }
 
-/// Takes the form that a new vector of these entries has.
+/// Converts to the form of a new vector with these entries.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn conform<I: Index>(c: Target<'_, I>) -> Result<()> {
@@ -85,7 +86,7 @@ pub(super) fn conform<I: Index>(c: Target<'_, I>) -> Result<()> {
         None => unreachable!("indices are u32 or u64"),
     }
 }
-/// Makes a bitmap of a list.
+/// Converts a list to a bitmap.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn spread<I: Index>(mut c: Target<'_, I>) -> Result<()> {
@@ -98,7 +99,7 @@ fn conform_u64(mut c: Target<'_, u64>) -> Result<()> {
     c.conform()
 }
 
-/// The same thing, if `A` is `B`.
+/// `x` as a `B`, if `A` is `B`.
 fn same<A: 'static, B: 'static>(x: &A) -> Option<&B> {
     (x as &dyn Any).downcast_ref()
 }
@@ -117,10 +118,10 @@ fn put_of<I: Index>(
     }
     match (c.pattern.form(), t.pattern.indices()) {
         (Form::List(list), Indices::List(new)) => {
-            let found = Found::new(list, new)?;
-            let moves = found.moves(list.len());
-            if !c.suits_bitmap(found.fresh.len(), moves) || c.spread().is_err() {
-                return insert(c, new, &t, found, combine);
+            let matches = Matches::new(list, new)?;
+            let moves = matches.moves(list.len());
+            if !c.suits_bitmap(matches.fresh.len(), moves) || c.spread().is_err() {
+                return insert(c, new, &t, matches, combine);
             }
         }
         (Form::List(_), _) => c.spread()?,
@@ -129,33 +130,33 @@ fn put_of<I: Index>(
     put_dense(threads, c, &t, combine)
 }
 
-/// Indices of one list in another: pairs of a position there and the position here.
-struct Found {
-    /// Those that it has.
+/// Matches of a second list of indices in a list: pairs of a position in the list and a position in the second list.
+struct Matches {
+    /// Indices present in both.
     old: Vec<(usize, usize)>,
-    /// Those that it has not: before which position each belongs.
+    /// New indices, with the position in the list before which each is inserted.
     fresh: Vec<(usize, usize)>,
 }
 
-impl Found {
+impl Matches {
     /// Cost: O(m log(k / m)) comparisons for m indices and a list of k.
     fn new<I: Index>(list: &[I], indices: &[I]) -> Result<Self> {
         let pairs = || reserved(indices.len(), "positions");
-        let (mut found, mut from) = (Self { old: pairs()?, fresh: pairs()? }, 0);
+        let (mut matches, mut from) = (Self { old: pairs()?, fresh: pairs()? }, 0);
         for (p, i) in indices.iter().enumerate() {
             from += first_from(&list[from..], i);
-            let pairs = if list.get(from) == Some(i) { &mut found.old } else { &mut found.fresh };
+            let pairs = if list.get(from) == Some(i) { &mut matches.old } else { &mut matches.fresh };
             pairs.push((from, p));
         }
-        Ok(found)
+        Ok(matches)
     }
-    /// Entries of a list of `nnz` that inserting moves, and those inserted.
+    /// Number of entries that an insertion writes into a list of `nnz`: the shifted and the inserted ones.
     fn moves(&self, nnz: usize) -> usize {
         self.fresh.first().map_or(0, |&(at, _)| nnz - at + self.fresh.len())
     }
 }
 
-/// Position of the first index that is not below `i`, in steps that double.
+/// Position of the first index that is not below `i`, by exponential search.
 fn first_from<I: Index>(list: &[I], i: &I) -> usize {
     let mut end = 1;
     while end < list.len() && list[end - 1] < *i {
@@ -165,19 +166,19 @@ fn first_from<I: Index>(list: &[I], i: &I) -> usize {
     start + list[start..end].partition_point(|j| j < i)
 }
 
-/// Puts entries into a list.
+/// Writes entries into a list.
 fn insert<I: Index>(
     c: Target<'_, I>,
     new: &[I],
     t: &Source<'_, I>,
-    mut found: Found,
+    mut matches: Matches,
     combine: Option<&Combine<'_>>,
 ) -> Result<()> {
     let Target { pattern, values, moved } = c;
-    let (nnz, fresh) = (pattern.nnz(), found.fresh.len());
-    // All that may fail comes before the first change.
+    let (nnz, fresh) = (pattern.nnz(), matches.fresh.len());
+    // Everything that can fail precedes the first change.
     let mut writer = Writer::new(t, combine)?;
-    found.old.iter_mut().for_each(|(_, p)| *p = writer.position(*p));
+    matches.old.iter_mut().for_each(|(_, p)| *p = writer.position(*p));
     let mut list = None;
     if fresh > 0 {
         let Form::List(indices) = unshared(pattern)?.form_mut() else { return Err(shared()) };
@@ -189,14 +190,14 @@ fn insert<I: Index>(
         let bytes = (nnz + fresh) as u128 * t.values.ty().size() as u128;
         return Err(Error::OutOfMemory { what: "values", bytes });
     }
-    writer.write(&mut values.slice_mut(), t.values, &found.old);
+    writer.write(&mut values.slice_mut(), t.values, &matches.old);
     let Some(list) = list else { return Ok(()) };
-    *moved = moved.saturating_add(found.moves(nnz));
+    *moved = moved.saturating_add(matches.moves(nnz));
     list.resize(nnz + fresh, I::default());
     values.resize_zeroed(nnz + fresh);
-    // From the last entry on, so that each moves once.
+    // Backwards, so that each entry is shifted once.
     let (mut end, mut values) = (nnz, values.slice_mut());
-    for (left, &(at, p)) in found.fresh.iter().enumerate().rev() {
+    for (left, &(at, p)) in matches.fresh.iter().enumerate().rev() {
         list.copy_within(at..end, at + left + 1);
         values.copy_within(at..end, at + left + 1);
         list[at + left] = new[p];
@@ -218,13 +219,13 @@ fn retain_of<I: Index>(mut c: Target<'_, I>, mask: MaskSpec<'_, VectorPattern<I>
         (Some(true), ..) => Ok(()),
         (Some(false), ..) => c.gather(Vec::new(), std::iter::empty()),
         (_, Form::List(list), Indices::List(allowed)) if keep && allowed.len() < list.len() => {
-            let Found { old, .. } = Found::new(list, allowed)?;
+            let Matches { old, .. } = Matches::new(list, allowed)?;
             let mut indices = reserved(old.len(), "indices")?;
             indices.extend(old.iter().map(|&(at, _)| list[at]));
             c.gather(indices, old.iter().map(|&(at, _)| at))
         }
         (_, Form::List(list), Indices::List(removed)) if !keep && removed.len() < list.len() => {
-            let Found { old, .. } = Found::new(list, removed)?;
+            let Matches { old, .. } = Matches::new(list, removed)?;
             remove(c, &old)
         }
         (_, Form::List(list), allowed) => {
@@ -244,7 +245,7 @@ fn retain_of<I: Index>(mut c: Target<'_, I>, mask: MaskSpec<'_, VectorPattern<I>
             }
             remove(c, &removed)
         }
-        // A bitmap or a full vector, of which a list of entries stays.
+        // A bitmap or a full vector, restricted to a list.
         (_, form, Indices::List(allowed)) if keep => {
             let mut indices = reserved(allowed.len(), "indices")?;
             match form {
@@ -280,7 +281,7 @@ fn retain_of<I: Index>(mut c: Target<'_, I>, mask: MaskSpec<'_, VectorPattern<I>
     }
 }
 
-/// Takes the entries at increasing positions out of a list.
+/// Removes the entries at increasing positions from a list.
 fn remove<I: Index>(mut c: Target<'_, I>, removed: &[(usize, usize)]) -> Result<()> {
     let Some(&(start, _)) = removed.first() else { return Ok(()) };
     let nnz = c.pattern.nnz();
@@ -318,7 +319,7 @@ mod tests {
         matches!(v.pattern().form(), Form::List(_))
     }
 
-    /// Entries before all others move these: a bitmap is made once the moves are as many as it costs.
+    /// Insertions at the front shift all entries: the list becomes a bitmap once the shifts have cost as much.
     #[test]
     fn inserts_pay_for_a_bitmap() {
         let n = 1 << 14;
@@ -329,7 +330,7 @@ mod tests {
             assert_eq!(is_list(&first), entries * (entries + 1) / 2 <= n / 16, "{entries} entries");
             assert_eq!(is_list(&last), entries <= n / 16, "{entries} entries");
         }
-        // So do entries that go.
+        // Removals count as well.
         let mut v = Vector::<f64>::new(n, (0..1000).collect(), vec![1.0; 1000]).unwrap();
         v.remove(0).unwrap();
         assert!(is_list(&v));
@@ -337,7 +338,7 @@ mod tests {
         assert!(!is_list(&v) && v.nnz() == 998);
     }
 
-    /// A bitmap becomes a list where all of its words are read anyway, not when it loses entries one by one.
+    /// A bitmap becomes a list when a pass reads all of its words anyway, not at single removals.
     #[test]
     fn masks_make_lists_of_bitmaps() {
         let n = 1 << 14;

@@ -1,26 +1,26 @@
-//! How one value is written over another, or joined to it, in blocks.
+//! Blocked writes of values: overwriting, or combining with the existing ones.
 
 use super::vector_target::{Combine, Source};
 use crate::algebra::{Array, Slice, SliceMut};
 use crate::{Index, Result};
 
-/// Pairs of values that are combined at a time.
+/// Pairs of values combined at a time.
 pub(super) const BLOCK: usize = 128;
-/// Words of a run that is combined at a time.
+/// Bitmap words of a run combined at a time.
 const RUN: usize = 32;
-/// Values that are combined one by one: no buffers are made for them.
+/// Up to this many values are combined one by one, without buffers.
 const FEW: usize = 4;
 
-/// How values are written over values that are there.
+/// Writes new values over existing ones.
 pub(super) struct Writer<'a> {
     pub(super) combine: Option<&'a Combine<'a>>,
-    /// Values that are combined, and those that they are combined with; none for a few.
+    /// Buffers of existing and new values; `None` for few values.
     buffers: Option<[Array; 2]>,
-    /// Copies of the one value that is written everywhere.
+    /// Copies of the single value that is written everywhere.
     copies: Option<Array>,
-    /// Whether one value is written everywhere.
+    /// Whether a single value is written everywhere.
     same: bool,
-    /// Words of neighbouring values that are combined at a time.
+    /// Bitmap words of consecutive values combined at a time.
     pub(super) run: usize,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
     pub(super) fn span(&self, p: usize, n: usize) -> std::ops::Range<usize> {
         if self.same { 0..1 } else { p..p + n }
     }
-    /// Writes `from[at]` over, or joins it to, value `to` for each pair (to, at).
+    /// Overwrites value `to` by `from[at]`, or combines them, for each pair (to, at).
     pub(super) fn write(&mut self, values: &mut SliceMut<'_>, from: Slice<'_>, pairs: &[(usize, usize)]) {
         let Some(combine) = self.combine else { return values.copy_pairs(&from, pairs) };
         let Some([x, y]) = &mut self.buffers else {
@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
             values.scatter(&x.slice().part(0..n), pairs.iter().map(|p| p.0));
         }
     }
-    /// Joins the `n` values from position `at` on to these.
+    /// Combines `values` with the `n` new values from position `at` on.
     pub(super) fn combine_run(&mut self, values: &mut SliceMut<'_>, from: Slice<'_>, at: usize, n: usize) {
         let Some(combine) = self.combine else { return };
         match &self.copies {

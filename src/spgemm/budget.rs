@@ -1,11 +1,12 @@
-//! What a product takes is told before it is taken.
+//! Memory accounting: a phase declares its allocations before it makes them.
 //!
-//! Every part of a phase that may be large has a function `bytes` beside the one that makes it. A phase adds them up
-//! here and is refused before it touches what does not fit; where there is a way that takes less, it asks first.
+//! Every large part of a phase has a function `bytes` beside its constructor. The phase adds these up here and fails
+//! before it allocates what does not fit. Where a cheaper algorithm exists, the phase checks [`Budget::fits`] first and
+//! falls back to it.
 
 use crate::{Error, Result};
 
-/// Bytes that a phase may take, results and scratch together, and those that it has taken.
+/// The limit of a phase in bytes, results and scratch together, and the bytes taken so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     limit: Option<u64>,
@@ -13,7 +14,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Nothing taken yet; without a limit the system's is the only one.
+    /// Nothing taken yet. `None` is no limit but the system's.
     pub(super) fn new(limit: Option<u64>) -> Self {
         Self { limit, taken: 0 }
     }
@@ -21,13 +22,13 @@ impl Budget {
     pub(super) fn is_limited(&self) -> bool {
         self.limit.is_some()
     }
-    /// Whether `bytes` more are allowed.
+    /// Whether `bytes` more fit.
     pub(super) fn fits(&self, bytes: u128) -> bool {
         self.limit.is_none_or(|limit| self.taken.saturating_add(bytes) <= u128::from(limit))
     }
-    /// Takes `bytes` for `what`.
+    /// Reserves `bytes` for `what`.
     /// # Errors
-    /// [`Error::Budget`], with the sum of all that the phase needs so far.
+    /// [`Error::Budget`], with the total that the phase needs so far.
     pub(super) fn take(&mut self, what: &'static str, bytes: u128) -> Result<()> {
         let needed = self.taken.saturating_add(bytes);
         match self.limit.map(u128::from) {
@@ -40,7 +41,7 @@ impl Budget {
     }
 }
 
-/// Bytes of `len` elements.
+/// Size of `len` elements in bytes.
 pub(super) fn bytes_of<T>(len: usize) -> u128 {
     len as u128 * size_of::<T>() as u128
 }
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_adds_up() {
+    fn reservations_add_up() {
         let mut budget = Budget::new(Some(10));
         assert!(budget.fits(10) && !budget.fits(11) && !budget.fits(u128::MAX));
         budget.take("one part", 7).unwrap();

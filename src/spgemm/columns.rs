@@ -1,13 +1,13 @@
-//! Which columns a row of C has, in order.
+//! The columns of a row of C, in order.
 //!
-//! A short row is sorted in registers. A longer one sets one bit a column (or ors the words of compressed
-//! B), and reads the bits off in order: no hashing, no sorting, no test whether a column is new.
-//! Where the row reaches far and holds little, a byte for every eight words says where to look.
+//! A short row is sorted in registers. A longer row sets one bit per column (or ors the words of compressed B) and then
+//! reads the bits off in order: no hashing, no sorting, no test whether a column is new. Where the row spans a wide
+//! range but has few entries, one byte per eight words flags the words in use.
 
 use std::ops::Range;
 
 use super::budget::bytes_of;
-use super::shifted_rows::{Operands, ShiftedRows, some};
+use super::shifted_rows::{Operands, ShiftedRows, sample};
 use crate::par::{filled, reserved};
 use crate::simd::{
     RowsOf, SHORT, ShortList, count_new, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words,
@@ -16,37 +16,37 @@ use crate::simd::{
 use crate::sparse::out_of_memory;
 use crate::{Index, Pattern, Result};
 
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance: entries of A ahead of the current one whose rows of B are prefetched.
 const AHEAD: usize = 8;
-/// Widest B whose rows get a bit a column (64 MiB of bits a thread); wider ones are sorted.
+/// Widest B whose rows use a bitmap (64 MiB of bits a thread); wider ones are sorted.
 const WIDEST: usize = 1 << 29;
 
-/// Words of bits for each product of a row from which on its columns are sorted. (Products by a B of 10⁸ columns, 316
-/// in a row, two threads: 95 ms by flags, 42 so.)
+/// Words of bitmap per product of a row above which its columns are sorted instead. (B of 10⁸ columns, 316 products in
+/// a row, two threads: 95 ms by flags, 42 by sorting.)
 pub(super) const SPARSE: usize = 1 << 12;
 
-/// Columns of a row after which the next one is tried in one register first.
-const FEW: usize = 16;
+/// Rows of at most this many columns make the next row try a single register first.
+const SHORT_ROW: usize = 16;
 
-/// Columns of B at most where it is tried whether the first rows of B have them all together.
+/// Widest B for which the first rows are tested for covering all columns.
 const NARROW: usize = 1 << 12;
-/// One row of B in so many is tried, and columns are counted after each so many.
-const MANY: usize = 16;
+/// One row of B in this many is sampled, and columns are counted after each such number of rows.
+const SAMPLE_STEP: usize = 16;
 
-/// Whether rows of C are likely to be full, which the first of their products show: B need not be compressed then.
+/// Whether rows of C are likely to be full. The first products of a row then show it, and B need not be compressed.
 pub(super) fn are_full(nrows: usize, ncols: usize, flops: u64) -> bool {
-    ncols <= NARROW && flops as u128 >= (4 * MANY) as u128 * nrows as u128 * ncols as u128
+    ncols <= NARROW && flops as u128 >= (4 * SAMPLE_STEP) as u128 * nrows as u128 * ncols as u128
 }
 
 /// How the columns of a row that is not short are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
-    /// By a bit a column, unless the columns are too many.
+    /// By a bitmap, unless there are too many columns.
     Bits,
-    /// By sorting the list of all: slower, but its memory is that of the longest row.
+    /// By sorting the list of all columns: slower, but its memory is that of the longest row.
     Lists,
-    /// Not at all: they are counted, by the number of the last row that had each.
-    Marks,
+    /// Counted only, not found: each column has a stamp, the number of the last row that had it.
+    Stamps,
 }
 
 /// Finds the columns of one row of C after another. One per thread.
@@ -58,10 +58,10 @@ pub(super) struct ColumnFinder<I: Index> {
     short: usize,
     /// Whether longer ones are sorted too.
     lists: bool,
-    /// For each column the last row that had it, as so many-th that was counted; none unless columns are counted so.
-    marks: Vec<u32>,
+    /// For each column the number of the last row that had it; empty unless columns are only counted.
+    stamps: Vec<u32>,
     row: u32,
-    /// The columns found last are the first so many of these.
+    /// Holds the columns found last, in its first elements.
     pub cols: Vec<I>,
 }
 
@@ -77,7 +77,7 @@ impl<I: Index> ColumnFinder<I> {
             list: ShortList::new(),
             short: Self::short(of),
             lists: Self::lists(of, by),
-            marks: filled(if by == Search::Marks { of.b.ncols() } else { 0 }, 0, "marks of columns")?,
+            stamps: filled(if by == Search::Stamps { of.b.ncols() } else { 0 }, 0, "stamps of columns")?,
             row: 0,
             cols: filled(room, I::cast(0), "columns of a row")?,
         })
@@ -85,20 +85,20 @@ impl<I: Index> ColumnFinder<I> {
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> u128 {
         let (nwords, room) = Self::room(of, max_row_flops, by);
-        let marks = if by == Search::Marks { bytes_of::<u32>(of.b.ncols()) } else { 0 };
-        bytes_of::<Self>(1) + bytes_of::<u64>(nwords) + bytes_of::<u8>(nwords / 8) + bytes_of::<I>(room) + marks
+        let stamps = if by == Search::Stamps { bytes_of::<u32>(of.b.ncols()) } else { 0 };
+        bytes_of::<Self>(1) + bytes_of::<u64>(nwords) + bytes_of::<u8>(nwords / 8) + bytes_of::<I>(room) + stamps
     }
-    /// Words of bits, and columns.
+    /// Words of bitmap, and room for columns.
     fn room(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> (usize, usize) {
         let (ncols, longest) = (of.b.ncols(), usize::try_from(max_row_flops).unwrap_or(usize::MAX));
         let lists = Self::lists(of, by);
-        let bits = if longest <= Self::short(of) || lists || by == Search::Marks {
+        let bits = if longest <= Self::short(of) || lists || by == Search::Stamps {
             0
         } else {
             ncols.div_ceil(64).next_power_of_two()
         };
         let room = match by {
-            Search::Marks => 0,
+            Search::Stamps => 0,
             _ if lists => longest,
             _ => longest.min(ncols),
         };
@@ -112,8 +112,7 @@ impl<I: Index> ColumnFinder<I> {
         by == Search::Lists || of.b.ncols() > WIDEST
     }
 
-    /// Appends the columns of `rows` of C to `out`, row after row, each increasing, and says in `lens` how many each
-    /// has.
+    /// Appends the columns of `rows` of C to `out`, each row sorted, and writes their lengths to `lens`.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -124,25 +123,25 @@ impl<I: Index> ColumnFinder<I> {
         lens: &mut [usize],
         out: &mut Vec<I>,
     ) -> Result<()> {
-        let (mut shifted, mut before, mut few) = (ShiftedRows::new::<I>(rows.start), 0, true);
+        let (mut shifted, mut before, mut try_short) = (ShiftedRows::new::<I>(rows.start), 0, true);
         for (i, len) in rows.zip(lens) {
             *len = if of.a.row(i).is_empty() {
                 0
             } else if let Some(by) = shifted.shift(of, i) {
                 shifted.by.repeat(out, before, by)?;
                 before
-            } else if few
+            } else if try_short
                 && let Some(n) =
-                    self.list.append_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i), out)?
+                    self.list.append_few(RowsOf::without_values(of.b), of.a.row(i), prefetch_ahead(of, i), out)?
             {
                 n
             } else if let Some(n) = self.collect::<true>(of, i, None) {
-                few = n <= FEW;
+                try_short = n <= SHORT_ROW;
                 extend(out, &self.cols[..n])?;
                 n
             } else {
                 let n = self.list.sort_append(out)?;
-                few = n <= FEW;
+                try_short = n <= SHORT_ROW;
                 n
             };
             before = *len;
@@ -150,53 +149,53 @@ impl<I: Index> ColumnFinder<I> {
         Ok(())
     }
 
-    /// Says in `lens` how many columns each of `rows` of C has.
+    /// Writes the number of columns of each of `rows` of C to `lens`.
     #[inline(always)]
     pub(super) fn count_rows(&mut self, of: Operands<'_, I>, rows: Range<usize>, lens: &mut [usize]) {
-        let (mut shifted, mut before, mut few) = (ShiftedRows::new::<I>(rows.start), 0, true);
+        let (mut shifted, mut before, mut try_short) = (ShiftedRows::new::<I>(rows.start), 0, true);
         for (i, len) in rows.zip(lens) {
             *len = if shifted.shift(of, i).is_some() {
                 before
-            } else if few
-                && let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i))
+            } else if try_short
+                && let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), prefetch_ahead(of, i))
             {
                 n
-            } else if !self.marks.is_empty() {
-                self.mark(of, i, None)
+            } else if !self.stamps.is_empty() {
+                self.count_stamped(of, i, None)
             } else {
                 self.collect::<false>(of, i, None).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
             };
-            (before, few) = (*len, *len <= FEW);
+            (before, try_short) = (*len, *len <= SHORT_ROW);
         }
     }
 
     /// Number of columns of row `i` of C within `part`.
     #[inline(always)]
     pub(super) fn count_part(&mut self, of: Operands<'_, I>, i: usize, part: &Range<usize>) -> usize {
-        if self.marks.is_empty() { self.find(of, i, Some(part)) } else { self.mark(of, i, Some(part)) }
+        if self.stamps.is_empty() { self.find(of, i, Some(part)) } else { self.count_stamped(of, i, Some(part)) }
     }
 
-    /// Number of columns of row `i` of C within `part`, by marks: what is new is counted, and nothing is cleared.
+    /// Number of columns of row `i` of C within `part`, by stamps: new columns are counted, and nothing is cleared.
     #[inline(always)]
-    fn mark(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
-        // A row that is one of B need not be read to be counted: a column times a row has nothing else.
+    fn count_stamped(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
+        // A row of C that equals one row of B has its length: always so in an outer product.
         if let ([k], None) = (of.a.row(i), part) {
             return of.b.row(k.get()).len();
         }
         if self.row == u32::MAX {
-            self.marks.fill(0);
+            self.stamps.fill(0);
             self.row = 0;
         }
         self.row += 1;
-        let (row, b, ask) = (self.row, RowsOf::without_values(of.b), ask_ahead(of, i));
+        let (row, b, prefetch) = (self.row, RowsOf::without_values(of.b), prefetch_ahead(of, i));
         let mut n = 0;
         for (p, k) in of.a.row(i).iter().enumerate() {
-            ask(p);
+            prefetch(p);
             let js = match part {
                 None => b.row(k.get()).0,
                 Some(part) => b.part_of_row(k.get(), part).0,
             };
-            n += count_new(&mut self.marks, row, js);
+            n += count_new(&mut self.stamps, row, js);
         }
         n
     }
@@ -207,8 +206,8 @@ impl<I: Index> ColumnFinder<I> {
         self.collect::<true>(of, i, part).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
     }
 
-    /// As [`find`](Self::find), without the columns unless `KEEP`; or else `None`, and the columns are in `self.list`,
-    /// in any order and maybe more than once.
+    /// As [`find`](Self::find), without the columns unless `KEEP`. `None`: the columns are in `self.list`, unsorted and
+    /// possibly repeated.
     #[inline(always)]
     fn collect<const KEEP: bool>(
         &mut self,
@@ -224,8 +223,8 @@ impl<I: Index> ColumnFinder<I> {
         let ks = of.a.row(i);
         if part.is_none()
             && of.b.ncols() <= NARROW
-            && ks.len() >= of.b.ncols().max(MANY)
-            && self.is_full(of.b, &ks[..ks.len() / MANY])
+            && ks.len() >= of.b.ncols().max(SAMPLE_STEP)
+            && self.is_full(of.b, &ks[..ks.len() / SAMPLE_STEP])
         {
             if KEEP {
                 self.cols.iter_mut().zip(0..of.b.ncols()).for_each(|(col, j)| *col = I::cast(j));
@@ -234,10 +233,10 @@ impl<I: Index> ColumnFinder<I> {
         }
         let (mut flops, mut live, mut only): (usize, usize, &[I]) = (0, 0, &[]);
         let (mut lo, mut hi) = (usize::MAX, 0);
-        let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
-        let ask = ask_ahead(of, i);
+        let upcoming = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
+        let prefetch = prefetch_ahead(of, i);
         for (p, &k) in ks.iter().enumerate() {
-            ask(p);
+            prefetch(p);
             let js = row(k);
             if let [first, .., last] | [first @ last] = js {
                 (lo, hi) = (lo.min(first.get()), hi.max(last.get()));
@@ -269,20 +268,20 @@ impl<I: Index> ColumnFinder<I> {
             (lo, hi) = (0, of.b.ncols() - 1);
         }
         let span = lo >> 6..(hi >> 6) + 1;
-        // Looking for flags among so many words takes longer than sorting.
+        // Scanning the flags of that many words takes longer than sorting.
         if span.len() / SPARSE > flops {
             return Some(self.sorted(ks.iter().map(|&k| row(k))));
         }
         let (words, flags) = (&mut self.words[..], &mut self.flags[..]);
         let mask = words.len() - 1;
-        // Looking through eight empty words costs about what flagging one multiplication does.
+        // Scanning eight empty words costs about as much as flagging one multiplication.
         let flagged = span.len() / 8 > flops;
         match of.packed {
-            // A part of a row may begin inside a word, so parts read the plain columns.
+            // A part of a row may begin inside a word, so parts read the uncompressed columns.
             Some(packed) if part.is_none() => {
                 let packed = RowsOf::new(packed.sets(), packed.words());
                 for (p, k) in ks.iter().enumerate() {
-                    if let Some(k) = soon.get(p) {
+                    if let Some(k) = upcoming.get(p) {
                         packed.prefetch(k.get());
                     }
                     let (sets, bits) = packed.row(k.get());
@@ -311,7 +310,7 @@ impl<I: Index> ColumnFinder<I> {
         })
     }
 
-    /// Whether some rows of B have all columns together: then no other row needs to be looked at.
+    /// Whether a sample of rows of B covers all columns together: then no other row needs to be read.
     fn is_full(&mut self, b: &Pattern<I>, ks: &[I]) -> bool {
         let used = b.ncols().div_ceil(64);
         if used == 0 || used > self.words.len() {
@@ -319,7 +318,7 @@ impl<I: Index> ColumnFinder<I> {
         }
         let (words, rows, mut full) = (&mut self.words[..], RowsOf::without_values(b), false);
         let mask = words.len() - 1;
-        for ks in ks.chunks(MANY) {
+        for ks in ks.chunks(SAMPLE_STEP) {
             ks.iter().for_each(|k| or_bits(words, mask, rows.row(k.get()).0));
             full = words[..used].iter().map(|word| word.count_ones() as usize).sum::<usize>() == b.ncols();
             if full {
@@ -360,36 +359,37 @@ pub(super) fn extend<T: Copy>(out: &mut Vec<T>, row: &[T]) -> Result<()> {
     Ok(())
 }
 
-/// Asks for what rows of C from `i` on read of B, across the ends of rows: called for each entry of the row of A.
+/// Prefetches the rows of B for entries of A to come, from row `i` on and across row boundaries: to be called for each
+/// entry.
 #[inline(always)]
-fn ask_ahead<I: Index>(of: Operands<'_, I>, i: usize) -> impl Fn(usize) {
-    let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
+fn prefetch_ahead<I: Index>(of: Operands<'_, I>, i: usize) -> impl Fn(usize) {
+    let upcoming = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
     let b = RowsOf::without_values(of.b);
     move |p| {
-        if let Some(k) = soon.get(p) {
+        if let Some(k) = upcoming.get(p) {
             b.prefetch(k.get());
         }
-        if let Some(k) = soon.get(p + AHEAD) {
+        if let Some(k) = upcoming.get(p + AHEAD) {
             b.prefetch_pointer(k.get());
         }
     }
 }
 
-/// The part of rows that have at most sixteen products, by a look at 64.
+/// The fraction of rows with at most sixteen products, from a sample of 64.
 pub(super) fn short_rows<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> f64 {
     let products = |i: usize| a.row(i).iter().map(|k| b.row(k.get()).len()).sum::<usize>();
-    let short = some(a.nrows()).filter(|&i| products(i) <= FEW).count();
-    short as f64 / some(a.nrows()).count().max(1) as f64
+    let short = sample(a.nrows()).filter(|&i| products(i) <= SHORT_ROW).count();
+    short as f64 / sample(a.nrows()).count().max(1) as f64
 }
 
-/// Products for each column of C, by a look at 64 rows, or fewer where these have more than 1/512 of the `flops`
+/// Products per column of C, from a sample of 64 rows, or fewer where these have more than 1/512 of the `flops`
 /// products.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(super) fn products_a_column<I: Index>(a: &Pattern<I>, b: &Pattern<I>, flops: u64) -> Result<f64> {
     const LONG: usize = 1 << 14;
     let (mut row, mut products, mut columns) = (reserved(LONG, "a sample of columns")?, 0, 0);
-    for i in some(a.nrows()) {
+    for i in sample(a.nrows()) {
         row.clear();
         for k in a.row(i) {
             let js = b.row(k.get());

@@ -1,9 +1,8 @@
-//! The pattern of a masked product: only what the mask lets through is ever collected.
+//! The pattern of a masked product: nothing outside the mask is ever stored.
 //!
-//! A row of the mask marks its columns; the rows of B then turn marks into hits. Nothing outside the mask is stored,
-//! and the numeric phase multiplies only where C has an entry. Marks are a byte for each column, or a hash map where
-//! the columns are many more than the work. Source: Milaković et al. 2022 (mask as accumulator); Wolf et al. 2017
-//! (masked products for triangles).
+//! A row of the mask flags its columns; the rows of B then turn flags into hits. The numeric phase multiplies only
+//! where C has an entry. Flags are one byte per column, or a hash map where columns far outnumber the work. Source:
+//! Milaković et al. 2022 (mask as accumulator); Wolf et al. 2017 (masked products for triangles).
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -22,26 +21,26 @@ use crate::{Index, Pattern, Result};
 const IN_MASK: u8 = 1;
 const HIT: u8 = 2;
 
-/// What is known of the columns of one row of a mask.
-trait Marks<I>: Sized {
+/// The state of the columns of one row of a mask.
+trait MaskFlags<I>: Sized {
     /// Whether loops over them are worth the widest instructions.
     const WIDE: bool;
     /// For rows of `ncols` columns, at most `longest` of them in the mask.
     fn new(ncols: usize, longest: usize) -> Result<Self>;
-    /// Bytes that these take.
+    /// Bytes that [`new`](Self::new) takes.
     fn bytes(ncols: usize, longest: usize) -> u128;
     fn set(&mut self, cols: &[I]);
     fn clear(&mut self, cols: &[I]);
-    /// Marks a column that B has, if the mask has it.
+    /// Records that B has a column, if the mask has it.
     fn hit(&mut self, j: I);
-    /// The marks of a column; 0 of one that is not in the mask.
+    /// The state of a column; 0 if it is not in the mask.
     fn get(&self, j: I) -> u8;
 }
 
-impl<I: Index> Marks<I> for Vec<u8> {
+impl<I: Index> MaskFlags<I> for Vec<u8> {
     const WIDE: bool = true;
     fn new(ncols: usize, _: usize) -> Result<Self> {
-        filled(ncols, 0, "marks of a mask")
+        filled(ncols, 0, "flags of a mask")
     }
     fn bytes(ncols: usize, _: usize) -> u128 {
         bytes_of::<u8>(ncols)
@@ -54,8 +53,8 @@ impl<I: Index> Marks<I> for Vec<u8> {
     }
     #[inline(always)]
     fn hit(&mut self, j: I) {
-        let mark = &mut self[j.get()];
-        *mark |= (*mark & IN_MASK) << 1;
+        let flag = &mut self[j.get()];
+        *flag |= (*flag & IN_MASK) << 1;
     }
     #[inline(always)]
     fn get(&self, j: I) -> u8 {
@@ -63,18 +62,19 @@ impl<I: Index> Marks<I> for Vec<u8> {
     }
 }
 
-impl<I: Index> Marks<I> for HashMap<I, u8> {
+impl<I: Index> MaskFlags<I> for HashMap<I, u8> {
     const WIDE: bool = false;
     fn new(_: usize, longest: usize) -> Result<Self> {
-        let mut marks = HashMap::new();
-        marks.try_reserve(longest).map_err(|_| out_of_memory::<(I, u8)>("marks of a mask", longest))?;
-        Ok(marks)
+        let mut flags = HashMap::new();
+        flags.try_reserve(longest).map_err(|_| out_of_memory::<(I, u8)>("flags of a mask", longest))?;
+        Ok(flags)
     }
-    /// Seven eighths of a power of two of places are used, with a byte each beside the entry, and a few more.
+    /// hashbrown fills seven eighths of a power of two of buckets, each with a control byte, and a group of spare
+    /// control bytes.
     fn bytes(_: usize, longest: usize) -> u128 {
-        let places =
+        let positions =
             (longest.saturating_mul(8) / 7).saturating_add(1).checked_next_power_of_two().unwrap_or(usize::MAX);
-        bytes_of::<(I, u8)>(places) + bytes_of::<u8>(places) + 64
+        bytes_of::<(I, u8)>(positions) + bytes_of::<u8>(positions) + 64
     }
     fn set(&mut self, cols: &[I]) {
         self.extend(cols.iter().map(|&j| (j, IN_MASK)));
@@ -83,8 +83,8 @@ impl<I: Index> Marks<I> for HashMap<I, u8> {
         HashMap::clear(self);
     }
     fn hit(&mut self, j: I) {
-        if let Some(mark) = self.get_mut(&j) {
-            *mark |= HIT;
+        if let Some(flag) = self.get_mut(&j) {
+            *flag |= HIT;
         }
     }
     fn get(&self, j: I) -> u8 {
@@ -92,15 +92,15 @@ impl<I: Index> Marks<I> for HashMap<I, u8> {
     }
 }
 
-/// Columns for each multiplication and entry of the mask from which on marks are hashed: a byte is cleared some sixteen
-/// times as fast as an entry is looked up.
+/// Columns per unit of work (multiplications and mask entries) above which flags are hashed: clearing a byte is some
+/// sixteen times as fast as looking up an entry.
 const HYPERSPARSE: u64 = 16;
 
 /// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`, and the length of its longest row. The mask's rows are
 /// sorted.
 ///
-/// Cost: O(flops + nnz(M)); a row that the mask leaves nothing of costs nothing. Beside it a byte a column for each
-/// thread, where the columns are not more than 16 times the work and `budget` has room for them.
+/// Cost: O(flops + nnz(M)) time; a row whose mask is empty costs nothing. Scratch: one byte a column for each thread,
+/// where columns are at most 16 times the work and `budget` allows it.
 pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,
@@ -111,8 +111,8 @@ pub(super) fn structure<I: Index>(
 ) -> Result<(Pattern<I>, usize)> {
     let entries = work.flops.saturating_add(mask.nnz() as u64);
     let longest = mask.longest_row();
-    let rows = |by| Masked::<I, Vec<u8>> { of, mask, complement, work, longest, by, marks: PhantomData };
-    let hashed = |by| Masked::<I, HashMap<I, u8>> { of, mask, complement, work, longest, by, marks: PhantomData };
+    let rows = |by| Masked::<I, Vec<u8>> { of, mask, complement, work, longest, by, flags: PhantomData };
+    let hashed = |by| Masked::<I, HashMap<I, u8>> { of, mask, complement, work, longest, by, flags: PhantomData };
     if of.b.ncols() as u64 / HYPERSPARSE <= entries {
         for by in [Search::Bits, Search::Lists] {
             if budget.fits(scratch(threads, work, &rows(by))) {
@@ -133,22 +133,22 @@ struct Masked<'a, I: Index, M> {
     /// Entries in the longest row of the mask.
     longest: usize,
     by: Search,
-    marks: PhantomData<fn() -> M>,
+    flags: PhantomData<fn() -> M>,
 }
 
 impl<I: Index, M> Masked<'_, I, M> {
-    /// Multiplications of the longest row that is looked for without the mask.
+    /// Multiplications of the longest row that is searched without the mask.
     fn searched(&self) -> u64 {
         if self.complement { self.work.max_row_flops } else { 0 }
     }
-    /// Columns in the longest row that is found.
+    /// Columns in the longest row found.
     fn room(&self) -> usize {
         let found = usize::try_from(self.work.max_row_flops).unwrap_or(usize::MAX).min(self.of.b.ncols());
         if self.complement { found } else { found.min(self.longest) }
     }
 }
 
-impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
+impl<I: Index, M: MaskFlags<I>> FindRows<I> for Masked<'_, I, M> {
     type State = (M, ColumnFinder<I>, Vec<I>);
     const WIDE: bool = M::WIDE;
     fn state(&self) -> Result<Self::State> {
@@ -163,31 +163,31 @@ impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
     #[inline(always)]
     fn row<'s>(&self, state: &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I] {
         let Self { of, mask, .. } = *self;
-        let (marks, finder, found) = state;
+        let (flags, finder, found) = state;
         let masked = mask.row(i);
         found.clear();
         if self.complement {
             let n = finder.find(of, i, part);
-            marks.set(masked);
-            found.extend(finder.cols[..n].iter().filter(|j| marks.get(**j) == 0));
+            flags.set(masked);
+            found.extend(finder.cols[..n].iter().filter(|j| flags.get(**j) == 0));
         } else if !masked.is_empty() {
-            marks.set(masked);
+            flags.set(masked);
             let b = RowsOf::without_values(of.b);
             for k in of.a.row(i) {
                 for &j in b.row(k.get()).0 {
-                    marks.hit(j);
+                    flags.hit(j);
                 }
             }
             let inside = |j: &&I| part.is_none_or(|p| p.contains(&j.get()));
-            found.extend(masked.iter().filter(inside).filter(|j| marks.get(**j) & HIT != 0));
+            found.extend(masked.iter().filter(inside).filter(|j| flags.get(**j) & HIT != 0));
         }
-        marks.clear(masked);
+        flags.clear(masked);
         found
     }
     fn most(&self) -> u64 {
         if self.complement { self.work.flops } else { self.work.flops.min(self.mask.nnz() as u64) }
     }
-    /// Under a complement, what a row of A·B has at least, but for the places that the mask takes from it.
+    /// Under a complement: the least length of each row of A·B, less its masked positions.
     fn least(&self) -> u64 {
         if !self.complement {
             return 0;
@@ -204,9 +204,9 @@ mod tests {
     use crate::sparse::Builder;
     use crate::{Cpu, Csr};
 
-    /// Products whose columns are few, and the same with columns spread over a width that is hashed.
+    /// A product of few columns, and the same product spread over a width that requires hashing.
     #[test]
-    fn marks_in_a_map_are_those_in_an_array() {
+    fn hashed_flags_equal_byte_flags() {
         let spread = |width: usize, nrows, entries: &[(usize, usize)]| -> Csr<f64> {
             let mut a = Builder::new(nrows, 20 * width).unwrap();
             for &(i, j) in entries {
@@ -229,9 +229,9 @@ mod tests {
             c.iter().map(|(i, j, x)| (i, j / width, *x)).collect::<Vec<_>>()
         };
         for complement in [false, true] {
-            let few = product(1, complement);
-            assert!(few.len() > 30, "{}", few.len());
-            assert_eq!(product(1 << 26, complement), few);
+            let narrow = product(1, complement);
+            assert!(narrow.len() > 30, "{}", narrow.len());
+            assert_eq!(product(1 << 26, complement), narrow);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! C = A ⊕.⊗ B in two phases: a plan from the patterns, then values for any semiring.
+//! SpGEMM: C = A ⊕.⊗ B in two phases. The plan comes from the patterns; the numeric phase fills in values for any
+//! semiring.
 
 mod accumulator;
 mod budget;
@@ -20,7 +21,7 @@ mod stats;
 mod tasks;
 mod values;
 
-pub(crate) use one_pass::{Made, mxm, mxm_any};
+pub(crate) use one_pass::{MxmInfo, mxm, mxm_any};
 pub use plan::{Plan, Stats};
 pub(crate) use plan::{Request, count, numeric, numeric_any, numeric_any_into, numeric_into, symbolic};
 #[cfg(feature = "cuda")]

@@ -19,12 +19,12 @@ use crate::par::{Threads, collected};
 use crate::sparse::{BitCounts, BitRows};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// Figures of a product, from the patterns.
+/// Statistics of a product, from the patterns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Multiplications, fm.
     pub flops: u64,
-    /// Most multiplications in a row, maxrf.
+    /// Most multiplications of any row, maxrf.
     pub max_row_flops: u64,
     /// Longest row of C, maxrs.
     pub max_row_nnz: usize,
@@ -38,7 +38,7 @@ pub struct Stats {
 
 /// The structure of C = A·B, for any values and any semiring.
 ///
-/// It is made once from the patterns, and serves any number of numeric phases. Cloning it is cheap.
+/// Computed once from the patterns, it serves any number of numeric phases. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Plan<I: Index = u32> {
     a: Arc<Pattern<I>>,
@@ -47,17 +47,17 @@ pub struct Plan<I: Index = u32> {
     stats: Stats,
 }
 
-/// What a policy knows of C when the symbolic phase is over.
+/// What the symbolic phase of a policy stores.
 #[derive(Clone, Debug)]
 enum Form<I: Index> {
-    /// Ours: all of its pattern.
+    /// Our own policy: C's whole pattern.
     Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice>, scratch: Arc<ScratchCache> },
-    /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
+    /// kkSpGEMM's policy: C's row pointers. The first numeric phase finds the columns; later ones reuse them.
     Rows { found: Arc<kk::Symbolic>, c: Arc<OnceLock<Arc<Pattern<I>>>> },
 }
 
 impl<I: Index> Plan<I> {
-    /// Figures of the product.
+    /// Statistics of the product.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -73,14 +73,14 @@ impl<I: Index> Plan<I> {
     pub fn shape(&self) -> (usize, usize) {
         (self.a.nrows(), self.b.ncols())
     }
-    /// Where C has entries; `None` under kkSpGEMM's policy until a numeric phase has found its columns.
+    /// C's pattern; `None` under kkSpGEMM's policy until a numeric phase has found its columns.
     pub fn pattern(&self) -> Option<&Arc<Pattern<I>>> {
         match &self.form {
             Form::Pattern { c, .. } => Some(c),
             Form::Rows { c, .. } => c.get(),
         }
     }
-    /// What was chosen, and why.
+    /// The algorithm chosen, and why.
     pub fn explain(&self) -> String {
         match &self.form {
             Form::Pattern { choice, .. } => choice.to_string(),
@@ -88,7 +88,7 @@ impl<I: Index> Plan<I> {
         }
     }
 
-    /// Bytes that the plan holds beside C's structure.
+    /// Bytes that the plan holds besides C's structure.
     fn tasks_bytes(&self) -> u128 {
         match &self.form {
             Form::Pattern { work, .. } => work.bytes(),
@@ -100,7 +100,7 @@ impl<I: Index> Plan<I> {
         self.check("A", &self.a, a)?;
         self.check("B", &self.b, b)
     }
-    /// Refuses a result that this plan has not made, or cannot have made yet.
+    /// Refuses a result that this plan has not produced, or cannot have produced yet.
     pub(crate) fn check_result(&self, c: &Arc<Pattern<I>>) -> Result<()> {
         match self.pattern() {
             Some(planned) => self.check("C", planned, c),
@@ -116,25 +116,25 @@ impl<I: Index> Plan<I> {
     }
 }
 
-/// What a plan is asked for beside its operands.
+/// The parameters of a plan besides its operands.
 #[derive(Debug)]
 pub(crate) struct Request<'a, I: Index> {
-    /// How to compute.
+    /// Choice of algorithm.
     pub(crate) options: &'a Options,
-    /// Bytes that C's structure may take, and what finding it takes beside that.
+    /// Byte limit for C's structure together with the scratch of the symbolic phase.
     pub(crate) budget: Option<u64>,
-    /// The mask, and whether its complement is meant.
+    /// The mask, and whether it is complemented.
     pub(crate) mask: Option<(&'a Pattern<I>, bool)>,
 }
 
-/// Symbolic phase: the structure of C = A·B, or of what a mask leaves of it.
+/// Symbolic phase: the structure of C = A·B, or of its masked part.
 ///
-/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: O(flops) time at most, less where B compresses; O(nnz(C)) memory, and per
-/// thread at most a bit and a column for each column of B. Where the multiplications are so many that C might not fit,
-/// its entries are counted first: the time is then up to twice as much.
+/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: at most O(flops) time, less where B compresses; O(nnz(C)) memory, and per
+/// thread at most a bit and an index for each column of B. If the flop count is so large that C might not fit, its
+/// entries are counted first, which takes up to twice the time.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Argument`] for options that a masked product has no use for; [`Error::Budget`] with the
-/// number of bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Argument`] for options that do not apply to a masked product; [`Error::Budget`] with the
+/// number of bytes needed; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub(crate) fn symbolic<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
@@ -145,15 +145,15 @@ pub(crate) fn symbolic<I: Index>(
     from_facts(threads, a, b, request, PresymbolicFacts::default())
 }
 
-/// What is known of a product when its plan is asked for.
+/// What is already known of a product when its plan is made.
 #[derive(Default)]
 pub(super) struct PresymbolicFacts<I: Index> {
     pub work: Option<Work>,
-    /// What [`shifted_rows::repeats`] says, of a product without a mask and with compression as it comes.
+    /// The result of [`shifted_rows::repeats`], for an unmasked product with automatic compression.
     pub repeats: Option<Option<I>>,
 }
 
-/// The rest of [`symbolic`].
+/// [`symbolic`] after its checks.
 pub(super) fn from_facts<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
@@ -162,15 +162,15 @@ pub(super) fn from_facts<I: Index>(
     facts: PresymbolicFacts<I>,
 ) -> Result<Plan<I>> {
     let (form, stats) =
-        if request.is_theirs() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request, facts)? };
+        if request.is_kk() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request, facts)? };
     Ok(Plan { a: Arc::clone(a), b: Arc::clone(b), form, stats })
 }
 
-/// The figures of C = A·B, its size among them, without its columns: those of [`symbolic`]'s plan.
+/// The statistics of C = A·B, its size included, without its columns: equal to those of [`symbolic`]'s plan.
 ///
-/// Cost: O(flops) time at most, less where B compresses or rows repeat; a length for each row of A, and per thread at
-/// most four bytes for each column of B, or where it has more than 2²⁴ a bit and a column. Under a mask the entries are
-/// found, and let go.
+/// Cost: at most O(flops) time, less where B compresses or rows repeat. Memory: a length per row of A, and per thread
+/// at most four bytes for each column of B (a bit and an index where B has more than 2²⁴ columns). Under a mask the
+/// entries are found and then freed.
 /// # Errors
 /// Those of [`symbolic`].
 pub(crate) fn count<I: Index>(
@@ -179,7 +179,7 @@ pub(crate) fn count<I: Index>(
     b: &Arc<Pattern<I>>,
     request: &Request<'_, I>,
 ) -> Result<Stats> {
-    if request.is_theirs() || request.mask.is_some() {
+    if request.is_kk() || request.mask.is_some() {
         return Ok(symbolic(threads, a, b, request)?.stats);
     }
     request.check(a, b)?;
@@ -204,14 +204,14 @@ impl<I: Index> Request<'_, I> {
         }
         self.options.check_masked(complement)
     }
-    /// Whether kkSpGEMM's symbolic phase is asked for: by its policy, or by an accumulator.
-    pub(super) fn is_theirs(&self) -> bool {
+    /// Whether kkSpGEMM's symbolic phase is requested: by its policy or by a forced accumulator.
+    pub(super) fn is_kk(&self) -> bool {
         let Self { options, mask, .. } = self;
         mask.is_none() && (options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto)
     }
 }
 
-/// The symbolic phase of kkSpGEMM, for its policy and for accumulators asked for.
+/// The symbolic phase of kkSpGEMM, for its policy and for forced accumulators.
 fn rows<I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
@@ -250,7 +250,7 @@ fn pattern<I: Index>(
             masked::structure(threads, of, mask, complement, &work, &mut budget)?
         }
         Some((mask, complement)) => {
-            // The entries twice over: as they were and in their order.
+            // Two copies of the entries: the original and the sorted.
             budget.take("the mask in order", 2 * bytes_of::<I>(mask.nnz()) + bytes_of::<usize>(mask.nrows() + 1))?;
             masked::structure(threads, of, &mask.sorted(threads)?, complement, &work, &mut budget)?
         }
@@ -261,11 +261,11 @@ fn pattern<I: Index>(
     Ok((Form::Pattern { c, work, choice, scratch: Arc::default() }, stats))
 }
 
-/// The analysis of B before the symbolic phase, and the reasons.
+/// The analysis of B before the symbolic phase, and the choices that follow from it.
 struct Analysis<I: Index> {
     /// B with 64 columns to a word, where that saves work.
     packed: Option<BitRows<u64, I>>,
-    /// Its shifted rows, where nearly all are.
+    /// The shifts of B's rows, where nearly all rows are shifted.
     shifted_b: Option<ShiftedOperandRows<I>>,
     choice: Choice,
 }
@@ -316,7 +316,7 @@ fn analyze<I: Index>(
     budget.take(WHAT, counted())?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
     let cf = compressed_flops(threads, a, &counts)? as f64 / work.flops.max(1) as f64;
-    let packed = forced || choice::packs(cf) && budget.fits(counts.fill_bytes());
+    let packed = forced || choice::compression_pays(cf) && budget.fits(counts.fill_bytes());
     if packed {
         budget.take(WHAT, counts.fill_bytes())?;
     }
@@ -341,15 +341,15 @@ fn compressed_flops<I: Index>(threads: &Threads, a: &Pattern<I>, counts: &BitCou
     Ok(total.into_inner())
 }
 
-/// Bytes of row pointers and columns.
+/// Bytes of row pointers and column indices.
 fn structure_bytes<I: Index>(nrows: usize, nnz: usize) -> u128 {
     bytes_of::<usize>(nrows) + bytes_of::<usize>(1) + bytes_of::<I>(nnz)
 }
 
 /// Numeric phase: the values of C = A ⊕.⊗ B over `ring`. C shares its pattern with the plan.
 ///
-/// Cost: O(flops) time; nnz(C) values and, per thread, scratch of at most 4 bytes a column. The same bits for any
-/// number of threads.
+/// Cost: O(flops) time; nnz(C) values and, per thread, scratch of at most 4 bytes a column. The result is bitwise the
+/// same for any number of threads.
 /// # Errors
 /// [`Error::PatternChanged`]; [`Error::Budget`], [`Error::OutOfMemory`] before C is allocated; [`Error::Cancelled`].
 pub(crate) fn numeric<R: Semiring, I: Index>(
@@ -364,11 +364,10 @@ pub(crate) fn numeric<R: Semiring, I: Index>(
     Csr::with_pattern(c, values)
 }
 
-/// Numeric phase into a matrix that this plan made before: allocates nothing of C's size; `budget` is for the scratch.
+/// Numeric phase into a matrix that this plan produced: allocates nothing of C's size; `budget` is for the scratch.
 ///
-/// What each thread works in (see [`numeric`]) stays with the plan, for its next numeric phase and until the plan goes;
-/// then all that a phase allocates is a list of tasks and the jobs of the pool of threads. The accumulators of kkSpGEMM
-/// are made anew.
+/// The plan caches each thread's scratch (see [`numeric`]) for its later numeric phases. A phase then allocates only a
+/// list of tasks and the jobs of the thread pool. The accumulators of kkSpGEMM are not cached.
 /// # Errors
 /// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly
 /// computed.
@@ -388,7 +387,7 @@ pub(crate) fn numeric_into<R: Semiring, I: Index>(
     kernels::numeric_into(&products, &phase, c.values_mut())
 }
 
-/// [`numeric`] over a semiring that is known at run time: C's pattern and values.
+/// [`numeric`] over a semiring known at run time: C's pattern and values.
 pub(crate) fn numeric_any(
     threads: &Threads,
     budget: Option<u64>,
@@ -400,7 +399,7 @@ pub(crate) fn numeric_any(
     kernels::numeric_by_formula(ring, a, b, &Phase { threads, budget, plan })
 }
 
-/// [`numeric_into`] over a semiring that is known at run time: the values of `c`.
+/// [`numeric_into`] over a semiring known at run time: the values of `c`.
 pub(crate) fn numeric_any_into(
     threads: &Threads,
     budget: Option<u64>,
@@ -413,17 +412,17 @@ pub(crate) fn numeric_any_into(
     plan.check("A", &plan.a, a.pattern)?;
     plan.check("B", &plan.b, b.pattern)?;
     plan.check_result(c)?;
-    kernels::refill_by_formula(ring, a, b, &Phase { threads, budget, plan }, values)
+    kernels::numeric_into_by_formula(ring, a, b, &Phase { threads, budget, plan }, values)
 }
 
-/// A numeric phase, compiled once for a size of value.
+/// A numeric phase, compiled once for each size of value.
 pub(super) struct Phase<'a, I: Index> {
     pub threads: &'a Threads,
     pub budget: Option<u64>,
     pub plan: &'a Plan<I>,
 }
 
-/// What computes the values of a plan, and what does so over others.
+/// Functions that compute the values of a plan into new memory, and in place.
 type Make<W, I> = fn(&Phase<'_, I>, &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)>;
 type Refill<W, I> = fn(&Phase<'_, I>, &dyn Multiply<W, I>, &mut [W]) -> Result<()>;
 
@@ -436,14 +435,14 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         make(self, products)
     }
 }
-impl<I: Index> kernels::Again<I> for Phase<'_, I> {
-    fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
+impl<I: Index> kernels::NumericInto<I> for Phase<'_, I> {
+    fn numeric_into<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
         let refill: Refill<W, I> = precompiled!(word refilled: Refill<W, I>);
         refill(self, products, values)
     }
 }
 
-/// C's pattern and its values.
+/// C's pattern and its new values.
 fn made<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
     let Phase { threads, plan, .. } = *phase;
     let mut budget = Budget::new(phase.budget);
@@ -472,7 +471,7 @@ fn made<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>) 
     }
 }
 
-/// The values of C, over others.
+/// The values of C, in place.
 fn refilled<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
     let Phase { threads, plan, .. } = *phase;
     let Some(c) = plan.pattern() else {
@@ -490,11 +489,11 @@ fn refilled<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, 
     }
 }
 
-/// Columns whose places a table is filled with while one is searched for in a row.
+/// Table entries that are filled in the time of one search in a row.
 const COLUMNS_A_SEARCH: u64 = 16;
 
-/// What computes the values; columns are searched for where `budget` has no room for a table of their places, and where
-/// products are so few that the table would take longer.
+/// The evaluator of C's values. It searches rows for columns instead of using a position table where `budget` has no
+/// room for the table, or where products are so few that filling it would take longer.
 fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,
@@ -507,9 +506,9 @@ fn fill<'a, W: Word, I: Index>(
     let (a, b) = products.patterns();
     let lists = masked && !choice.complement && products.one_by_one().is_some() && ProductFinder::suits((a, b));
     let found = by(if lists { Lookup::MaskedProducts } else { Lookup::Table });
-    // Threads fill their tables side by side.
-    let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;
-    let found = if !few && budget.fits(found.scratch(threads)) { found } else { by(Lookup::Search) };
-    budget.take("C, with the places of its columns", found.scratch(threads))?;
+    // Threads fill their tables in parallel.
+    let too_few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;
+    let found = if !too_few && budget.fits(found.scratch(threads)) { found } else { by(Lookup::Search) };
+    budget.take("C, with the positions of its columns", found.scratch(threads))?;
     Ok(found)
 }

@@ -1,8 +1,8 @@
-//! The memory pool: chunks made before the rows begin, lent to threads for some rows, or for one.
+//! The memory pool: chunks allocated before the rows begin, and lent to threads for a batch of rows or for one row.
 //!
-//! A thread holds one chunk at most, gives it back when its rows are done, and enters no other parallel work
-//! while it holds one. So whoever waits for a chunk waits for a thread that will finish its rows, and any
-//! number of chunks from one on is enough.
+//! A thread holds at most one chunk, returns it when its rows are done, and enters no other parallel work while it
+//! holds one. A thread that waits for a chunk therefore waits for a thread that will finish, and one chunk is enough to
+//! avoid deadlock.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, §3.1.2 (memory pool, one2one and many2many).
 
@@ -14,36 +14,36 @@ use crate::par::Threads;
 use crate::sparse::out_of_memory;
 use crate::{Error, Result};
 
-/// A chunk on cache lines of its own: threads write theirs for every row. (Two threads, the symbolic phase of
-/// stencil27_60 with chunks side by side and apart: 130 ms, 42.)
+/// A chunk on cache lines of its own, because threads write theirs for every row. (Two threads, the symbolic phase of
+/// stencil27_60: 130 ms with chunks side by side, 42 with chunks apart.)
 #[repr(align(128))]
-struct Apart<A>(Mutex<A>);
+struct Padded<A>(Mutex<A>);
 
 /// Chunks of type `A`, all of one size.
 pub(super) struct Pool<A> {
-    chunks: Vec<Apart<A>>,
+    chunks: Vec<Padded<A>>,
     mode: PoolMode,
     entered: AtomicUsize,
 }
 
 impl<A: Send> Pool<A> {
-    /// `chunks` chunks, made by several threads so that their memory is touched by more than one.
+    /// `chunks` chunks, allocated by several threads so that first touch spreads their memory.
     /// # Errors
-    /// [`Error::OutOfMemory`] if a chunk cannot be had.
+    /// [`Error::OutOfMemory`] if a chunk cannot be allocated.
     pub(super) fn new(
         threads: &Threads,
         mode: PoolMode,
         chunks: usize,
         make: impl Fn() -> Result<A> + Sync,
     ) -> Result<Self> {
-        let failed = |_| out_of_memory::<Apart<A>>("memory pool", chunks);
+        let failed = |_| out_of_memory::<Padded<A>>("memory pool", chunks);
         let made = Mutex::new(Vec::new());
         made.lock().unwrap_or_else(PoisonError::into_inner).try_reserve_exact(chunks).map_err(failed)?;
         threads.for_each(
             chunks,
             || Ok(()),
             |(), _| {
-                let chunk = Apart(Mutex::new(make()?));
+                let chunk = Padded(Mutex::new(make()?));
                 made.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
                 Ok::<(), Error>(())
             },
@@ -52,12 +52,12 @@ impl<A: Send> Pool<A> {
         Ok(Self { chunks, mode, entered: AtomicUsize::new(0) })
     }
 
-    /// A number for a thread that begins to use the pool, different from those given before.
+    /// A new, unique number for a thread that begins to use the pool.
     pub(super) fn enter(&self) -> usize {
         self.entered.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A chunk for the thread of that number; it goes back when the guard is dropped.
+    /// A chunk for the thread of that number, returned when the guard is dropped.
     #[inline]
     pub(super) fn take(&self, thread: usize) -> MutexGuard<'_, A> {
         match self.mode {

@@ -1,10 +1,10 @@
-//! Our own way through a product: columns in order from bits, then values at known columns.
+//! Our own two-phase product: sorted columns from a bitmap, then values at known columns.
 //!
 //! [`structure`] finds the pattern of C, [`Fill`] its values.
 //!
-//! Tried: both in one pass over the rows, for a product used once, so that B is read once. Lost or level on all
-//! of rmat14 (227 ms against 212), web18 (179, 176), lap2d_1000 (76, 73), er18d8 (133, 140): B's rows come from
-//! the cache anyway, and the values pay one more copy.
+//! Tried: both in one pass over the rows, for a product used once, so that B is read once. Lost or level on all of
+//! rmat14 (227 ms against 212), web18 (179, 176), lap2d_1000 (76, 73), er18d8 (133, 140): B's rows come from the cache
+//! anyway, and the values pay one more copy.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -17,25 +17,25 @@ use super::tasks::{Task, Work};
 use super::values::{Lookup, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
-use crate::par::{Fresh, Threads, append_blocks, enough, filled, refill, reserved, zeros};
+use crate::par::{Threads, UninitOutput, append_blocks, enough, filled, overwrite_blocks, reserved, zeros};
 use crate::simd::{self, dispatch, dispatch_work};
 use crate::sparse::accumulate;
 use crate::{Index, Pattern, Result};
 
-/// What finds the rows of a result, one after another.
+/// Finds the rows of a result, one after another.
 pub(super) trait FindRows<I: Index>: Sync {
-    /// What a thread needs for it.
+    /// The scratch of a thread.
     type State;
-    /// Whether its loops are compiled for each set of instructions: not where they wait for memory anyway.
+    /// Whether its loops are compiled for each instruction set. Not worthwhile where they are memory-bound.
     const WIDE: bool = true;
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn state(&self) -> Result<Self::State>;
     /// Bytes of a state.
     fn bytes(&self) -> u128;
-    /// The columns of row `i` within `part` (all if `None`), increasing.
+    /// The columns of row `i` within `part` (all if `None`), sorted.
     fn row<'s>(&self, state: &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I];
-    /// Appends the columns of a task's rows to `out`, row after row, and says in `lens` how many each has.
+    /// Appends the columns of a task's rows to `out`, row after row, and writes their lengths to `lens`.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -47,16 +47,16 @@ pub(super) trait FindRows<I: Index>: Sync {
         }
         Ok(())
     }
-    /// As [`append`](Self::append), the lengths alone.
+    /// As [`append`](Self::append), lengths only.
     #[inline(always)]
     fn count(&self, state: &mut Self::State, task: &Task, lens: &mut [usize]) {
         for (i, len) in task.rows.clone().zip(lens) {
             *len = self.row(state, i, task.cols.as_ref()).len();
         }
     }
-    /// As many entries as the result can have.
+    /// Upper bound on the entries of the result.
     fn most(&self) -> u64;
-    /// As many entries as the result has at least.
+    /// Lower bound on the entries of the result.
     fn least(&self) -> u64;
 }
 
@@ -102,18 +102,18 @@ impl<I: Index> FindRows<I> for Rows<'_, I> {
     fn most(&self) -> u64 {
         self.work.flops
     }
-    /// A row of C has all columns of the longest row of B that it takes.
+    /// A row of C has all columns of the longest row of B that contributes to it.
     fn least(&self) -> u64 {
         (0..self.of.a.nrows()).map(|i| least_in_row(self.of, i)).sum()
     }
 }
 
-/// Entries that row i of A·B has at least: the columns of the longest row of B that it takes.
+/// Lower bound on the entries of row i of A·B: the length of the longest row of B that contributes to it.
 pub(super) fn least_in_row<I: Index>(of: Operands<'_, I>, i: usize) -> u64 {
     of.a.row(i).iter().map(|k| of.b.row(k.get()).len() as u64).max().unwrap_or(0)
 }
 
-/// The pattern of C, and the length of its longest row; bits are not used where `budget` has no room for them.
+/// The pattern of C, and the length of its longest row; no bitmap where `budget` has no room for it.
 pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,
@@ -125,20 +125,19 @@ pub(super) fn structure<I: Index>(
     collect(threads, of, work, &rows(if lists { Search::Lists } else { Search::Bits }), budget)
 }
 
-/// Whether so few multiplications are spread over so many columns that clearing a bit for each would take longer than
-/// sorting.
+/// Whether multiplications are so few and columns so many that clearing a bitmap would take longer than sorting.
 fn sorts<I: Index>(of: Operands<'_, I>, work: &Work) -> bool {
     of.b.ncols() as u64 / 256 > work.flops
 }
 
-/// What budgets say of it.
+/// What budget errors name.
 const WHAT: &str = "the structure of C";
 
-/// Widest B whose columns are marked, four bytes each, when they are counted; marks are not worth filling for fewer
-/// than a multiplication for four of them.
-const MARKS: usize = 1 << 24;
+/// Widest B whose columns get stamps, four bytes each, when they are only counted. Stamps are not worth filling for
+/// fewer than one multiplication per four columns.
+const MAX_STAMPS: usize = 1 << 24;
 
-/// How many entries C has, and how many its longest row.
+/// The number of entries of C, and of its longest row.
 pub(super) fn size<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,
@@ -146,9 +145,9 @@ pub(super) fn size<I: Index>(
     budget: &mut Budget,
 ) -> Result<(usize, usize)> {
     let rows = |by| Rows { of, work, by };
-    // Bits of compressed rows are fewer than products; else a mark is the least that a product can be counted by.
-    let marks = of.packed.is_none() && of.b.ncols() <= MARKS && of.b.ncols() as u64 / 4 <= work.flops;
-    let first = if marks { Search::Marks } else { Search::Bits };
+    // Words of compressed rows are fewer than products; otherwise stamps are the cheapest way to count.
+    let stamps = of.packed.is_none() && of.b.ncols() <= MAX_STAMPS && of.b.ncols() as u64 / 4 <= work.flops;
+    let first = if stamps { Search::Stamps } else { Search::Bits };
     let lists = sorts(of, work) || !budget.fits(scratch(threads, work, &rows(first)));
     let rows = rows(if lists { Search::Lists } else { first });
     budget.take(WHAT, bytes_of::<usize>(of.a.nrows()) + work.lens_bytes() + scratch(threads, work, &rows))?;
@@ -157,7 +156,7 @@ pub(super) fn size<I: Index>(
     Ok((starts[work.tasks.len()], lens.into_row_ptr(threads, work)?.1))
 }
 
-/// Bytes of the states of all threads.
+/// Bytes of the scratch of all threads.
 pub(super) fn scratch<I: Index>(threads: &Threads, work: &Work, rows: &impl FindRows<I>) -> u128 {
     threads.workers(work.tasks.len()) as u128 * rows.bytes()
 }
@@ -193,7 +192,7 @@ impl<I: Index, R: FindRows<I>> simd::Work for Count<'_, I, R> {
     }
 }
 
-/// Does it with the instructions that are best for it.
+/// Runs `work` with the instruction set that suits `R`.
 #[inline(always)]
 fn run<I: Index, R: FindRows<I>, W: simd::Work>(work: W) -> W::Out {
     if R::WIDE { dispatch_work(work) } else { work.run() }
@@ -201,8 +200,8 @@ fn run<I: Index, R: FindRows<I>, W: simd::Work>(work: W) -> W::Out {
 
 /// The pattern whose rows are `rows`, and the length of the longest.
 ///
-/// Where all that there can be fits, rows are found once. Else they are counted first: then C is known to fit, and is
-/// written in place, or is refused before it is begun.
+/// Where the upper bound fits, rows are found once. Otherwise they are counted first, so that C is written in place if
+/// it fits and refused before any of it is computed if it does not.
 pub(super) fn collect<I: Index, R: FindRows<I>>(
     threads: &Threads,
     of: Operands<'_, I>,
@@ -214,10 +213,10 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
     budget.take(WHAT, bytes_of::<usize>(nrows) + work.lens_bytes() + scratch(threads, work, rows))?;
     let mut lens = Lengths::new(nrows, work)?;
     let most = u128::from(rows.most()) * size_of::<I>() as u128;
-    // Blocks that wait for their place are in buffers, which have grown by doubling.
+    // Blocks that wait for their turn lie in buffers that grow by doubling.
     let fits = if budget.is_limited() { budget.fits(4 * most) } else { true };
     let cols = if fits && enough(most) {
-        // Memory is reserved for the most there can be and touched only where there is something.
+        // The upper bound is reserved, but pages are touched only where there are entries.
         let hint = usize::try_from(rows.most()).unwrap_or(0);
         let lens = lens.of_tasks(work)?;
         let state = || rows.state();
@@ -229,7 +228,7 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
     } else {
         let least = u128::from(rows.least()) * size_of::<I>() as u128;
         if !budget.fits(least) {
-            // It is over the budget by this, without counting.
+            // The lower bound alone exceeds the budget: no need to count.
             budget.take(WHAT, least)?;
         }
         if !enough(least) {
@@ -238,7 +237,7 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
         let starts = count(threads, work, rows, lens.of_tasks(work)?)?;
         let nnz = starts[work.tasks.len()];
         budget.take(WHAT, bytes_of::<I>(nnz))?;
-        Fresh::new(nnz, "columns of C")?.fill(
+        UninitOutput::new(nnz, "columns of C")?.fill(
             threads,
             "symbolic",
             work.tasks.len(),
@@ -260,7 +259,7 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
     Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), longest))
 }
 
-/// Lengths of the rows, to `lens`; where the columns of each task begin, and where the last ones end.
+/// Writes the lengths of the rows to `lens`; returns the offset at which the columns of each task begin, and the total.
 fn count<I: Index, R: FindRows<I>>(
     threads: &Threads,
     work: &Work,
@@ -283,7 +282,7 @@ fn count<I: Index, R: FindRows<I>>(
     Ok(starts)
 }
 
-/// Lengths of rows while they are found: parts of a cut row share its length, so they get a place each.
+/// Lengths of rows while they are found. The parts of a split row share its length, so each part gets a slot.
 pub(super) struct Lengths {
     row_ptr: Vec<usize>,
     parts: Vec<usize>,
@@ -297,7 +296,7 @@ impl Lengths {
             parts: filled(parts, 0, "row pointers of C")?,
         })
     }
-    /// The lengths that each task finds.
+    /// The lengths that each task writes.
     pub(super) fn of_tasks(&mut self, work: &Work) -> Result<Vec<Mutex<&mut [usize]>>> {
         let mut lens = reserved(work.tasks.len(), "tasks")?;
         let (mut rows, mut parts, mut at) = (&mut self.row_ptr[1..], &mut self.parts[..], 0);
@@ -324,21 +323,21 @@ impl Lengths {
     }
 }
 
-/// Bytes at most that handing out a task takes: its lock, its part of the result, where that begins.
+/// Upper bound on the bytes to hand out a task: its lock, its part of the result, its offset.
 pub(super) const TASK: u128 = 64;
 
-/// Values of C = A·B where `c` has entries.
+/// Values of C = A·B at the entries of `c`.
 pub(super) struct Fill<'a, W, I: Index> {
     pub products: &'a dyn Multiply<W, I>,
     pub c: &'a Pattern<I>,
     pub tasks: &'a [Task],
     /// Entries in the longest row of C.
     pub longest: usize,
-    /// Whether A·B has entries that C has not.
+    /// Whether A·B has entries that C lacks.
     pub masked: bool,
-    /// How the place of a column is found.
+    /// How the position of a column is found.
     pub lookup: Lookup,
-    /// Scratch of threads, from one phase to the next.
+    /// Scratch of the threads, cached between phases.
     pub scratch: &'a ScratchCache,
 }
 
@@ -346,7 +345,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
     /// Into new memory.
     pub(super) fn fresh(&self, threads: &Threads) -> Result<Vec<W>> {
         self.scratch.for_phase::<W>(threads.workers(self.tasks.len()), self.lookup);
-        Fresh::new(self.c.nnz(), "values of C")?.fill(
+        UninitOutput::new(self.c.nnz(), "values of C")?.fill(
             threads,
             "numeric",
             self.tasks.len(),
@@ -361,7 +360,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
     /// In place.
     pub(super) fn in_place(&self, threads: &Threads, values: &mut [W]) -> Result<()> {
         self.scratch.for_phase::<W>(threads.workers(self.tasks.len()), self.lookup);
-        refill(
+        overwrite_blocks(
             values,
             threads,
             "numeric",
@@ -374,7 +373,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             },
         )
     }
-    /// Bytes that the threads take beside the values.
+    /// Bytes that the threads take besides the values.
     pub(super) fn scratch(&self, threads: &Threads) -> u128 {
         let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.lookup);
         threads.workers(self.tasks.len()) as u128 * filler + self.tasks.len() as u128 * TASK
@@ -385,7 +384,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             RowFiller::new::<I>(identity, self.c.ncols(), self.longest, self.masked, self.lookup)
         })
     }
-    /// Where the entries of task `t` begin.
+    /// Offset of the first entry of task `t`.
     fn start(&self, t: usize) -> usize {
         self.tasks.get(t).map_or(self.c.nnz(), |task| part_of_row(self.c, task.rows.start, task.cols.as_ref()).start)
     }

@@ -1,8 +1,8 @@
-//! Finds the products of a row that a mask allows, before they are computed.
+//! The masked-product finder: lists the products of a row that a mask allows, before they are computed.
 //!
-//! A table holds the slot of each allowed column. Each row of B is filtered by that table, branch-free
+//! A table holds the slot of each allowed column, and each row of B is filtered by that table, branch-free
 //! ([`MaskedProducts`]). Under a short mask all products are listed instead, and each allowed column is compared with
-//! those of sixteen products at once: short rows of B fill a register together, and no table occupies a cache.
+//! the columns of sixteen products at once: short rows of B share a register, and no table occupies the cache.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ pub(super) struct ProductFinder {
     slots: Vec<u32>,
     found: MaskedProducts,
     /// Whether `found` has all products of the last row.
-    whole: bool,
+    complete: bool,
 }
 
-/// Widest C with a table of columns; wider ones are searched.
+/// Widest C for which there is a table of columns; rows of wider ones are searched.
 pub(super) const WIDEST: usize = 1 << 28;
-/// Most entries that are counted in four bytes.
+/// Most entries that a four-byte number can count.
 const ENTRIES: usize = u32::MAX as usize;
 
 impl ProductFinder {
@@ -31,21 +31,21 @@ impl ProductFinder {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new<I: Index>(ncols: usize) -> Result<Self> {
         Ok(Self {
-            slots: filled(places(ncols), NONE, "slots of columns")?,
+            slots: filled(table_len(ncols), NONE, "slots of columns")?,
             found: MaskedProducts::new::<I>()?,
-            whole: false,
+            complete: false,
         })
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(ncols: usize) -> u128 {
-        bytes_of::<u32>(places(ncols)) + MaskedProducts::BYTES
+        bytes_of::<u32>(table_len(ncols)) + MaskedProducts::BYTES
     }
-    /// Whether products of these can be listed.
+    /// Whether products of these operands can be listed.
     pub(super) fn suits<I: Index>((a, b): (&Pattern<I>, &Pattern<I>)) -> bool {
         a.nnz().max(b.nnz()) <= ENTRIES && b.ncols() <= WIDEST
     }
-    /// Calls `compute` with the products of row `i` of A whose columns are among `cols`, their slots being the
-    /// positions there, some at a time and in order; then no column has a slot.
+    /// Calls `compute` with the products of row `i` of A whose columns are among `cols`, in batches and in order; the
+    /// slot of a product is the position of its column in `cols`. On return no column has a slot.
     #[inline(always)]
     pub(super) fn row<I: Index>(
         &mut self,
@@ -58,20 +58,20 @@ impl ProductFinder {
         let compares = self.found.compares(cols.len()) && choice::compares(b.shape(), b.nnz());
         self.row_by((a, b), i, part, cols, compares, compute);
     }
-    /// The products of a row of A that has columns `ks` where the row before, the last that was asked for, has
-    /// `before`, if that can be told from the latter's: where rows `ks` of B and the columns that count are those of
-    /// the row before, all shifted equally.
+    /// The products of a row of A with columns `ks`, derived from those of the previous row, which has columns `before`
+    /// and was the last one queried. Valid where rows `ks` of B and the allowed columns are those of the previous row,
+    /// all shifted equally. `None` if they cannot be derived.
     #[inline(always)]
     pub(super) fn shifted<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&MaskedProducts> {
         let mut far = ks.iter().zip(before).map(|(k, l)| b.row_ptr()[k.get()].wrapping_sub(b.row_ptr()[l.get()]));
         let by = far.next()?;
-        if !self.whole || !far.all(|far| far == by) {
+        if !self.complete || !far.all(|far| far == by) {
             return None;
         }
         self.found.move_by(by as u32);
         Some(&self.found)
     }
-    /// As [`row`](Self::row): columns are compared, or looked up.
+    /// As [`row`](Self::row), by comparison or by the table.
     #[inline(always)]
     fn row_by<I: Index>(
         &mut self,
@@ -82,12 +82,12 @@ impl ProductFinder {
         compares: bool,
         mut compute: impl FnMut(&MaskedProducts),
     ) {
-        let Self { slots, found, whole } = self;
+        let Self { slots, found, complete } = self;
         found.clear();
-        *whole = true;
+        *complete = true;
         let (of_a, of_b, last) = (RowsOf::without_values(a), RowsOf::without_values(b), slots.len() - 1);
-        let told = if compares { &[] } else { cols };
-        for (s, j) in (0..).zip(told) {
+        let slotted = if compares { &[] } else { cols };
+        for (s, j) in (0..).zip(slotted) {
             slots[j.get() & last] = s;
         }
         let mut done = |found: &mut MaskedProducts| {
@@ -96,9 +96,9 @@ impl ProductFinder {
             }
             compute(found);
         };
-        let (ks, soon, in_order) = (of_a.row(i).0, of_a.columns_after(i, AHEAD), b.is_sorted());
+        let (ks, upcoming, in_order) = (of_a.row(i).0, of_a.columns_after(i, AHEAD), b.is_sorted());
         for (p, k) in ks.iter().enumerate() {
-            if let Some(k) = soon.get(p) {
+            if let Some(k) = upcoming.get(p) {
                 of_b.prefetch(k.get());
             }
             let (mut js, mut q) = (of_b.row(k.get()).0, b.row_ptr()[k.get()]);
@@ -106,47 +106,47 @@ impl ProductFinder {
                 let range = within(js, part);
                 (js, q) = (&js[range.clone()], q + range.start);
             }
-            // Of the row of a hub only what counts is looked for.
+            // In the row of a hub, only the allowed columns are searched for.
             let searches = in_order && js.len() / SEARCHED > cols.len();
             let mut first = 0;
             while !js.is_empty() {
                 if found.is_full() {
                     done(found);
                     found.clear();
-                    *whole = false;
+                    *complete = false;
                 }
                 if searches {
-                    let some = &cols[first..cols.len().min(first + MASKED_AT_ONCE)];
-                    found.search(p as u32, q as u32, js, (some, first), compares);
-                    first += some.len();
+                    let batch = &cols[first..cols.len().min(first + MASKED_AT_ONCE)];
+                    found.search(p as u32, q as u32, js, (batch, first), compares);
+                    first += batch.len();
                     if first == cols.len() {
                         break;
                     }
                     continue;
                 }
-                let some = &js[..js.len().min(MASKED_AT_ONCE)];
+                let batch = &js[..js.len().min(MASKED_AT_ONCE)];
                 if compares {
-                    found.list(p as u32, q as u32, some);
+                    found.list(p as u32, q as u32, batch);
                 } else {
-                    found.add(p as u32, q as u32, some, slots);
+                    found.add(p as u32, q as u32, batch, slots);
                 }
-                (js, q) = (&js[some.len()..], q + some.len());
+                (js, q) = (&js[batch.len()..], q + batch.len());
             }
         }
         done(found);
-        for j in told {
+        for j in slotted {
             slots[j.get() & last] = NONE;
         }
     }
 }
 
-/// Columns that are passed over in the time in which one is searched for.
+/// Columns that are scanned in the time of one search.
 const SEARCHED: usize = 16;
 
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance: entries of A ahead of the current one whose rows of B are prefetched.
 const AHEAD: usize = 8;
 
-fn places(ncols: usize) -> usize {
+fn table_len(ncols: usize) -> usize {
     ncols.max(1).next_power_of_two()
 }
 
@@ -154,7 +154,7 @@ fn places(ncols: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// One entry of A, whose row of B is all columns: a mask longer than what is searched for at once.
+    /// One entry of A whose row of B has all columns, under a mask longer than one batch of searches.
     #[test]
     fn a_long_mask_beside_a_hub() {
         let n = MASKED_AT_ONCE * (SEARCHED + 1) * 2;
@@ -170,10 +170,10 @@ mod tests {
         assert_eq!(found, cols.iter().copied().zip(0..).collect::<Vec<_>>());
     }
 
-    /// More products than are remembered at once, in rows of B of any length: by either way those of the definition, in
-    /// order.
+    /// More products than one batch holds, in rows of B of any length: by comparison and by table, the products are
+    /// those of the definition, in order.
     #[test]
-    fn either_way_lists_what_counts() {
+    fn comparison_and_table_list_the_allowed_products() {
         let n = 2000usize;
         let row = |i: usize, len: usize| {
             let mut cols: Vec<u32> = (0..len).map(|t| ((i * 7919 + t * 613) % n) as u32).collect();

@@ -1,4 +1,4 @@
-//! Scratch that a plan keeps between its numeric phases.
+//! Scratch that a plan caches between its numeric phases.
 
 use std::any::Any;
 use std::fmt;
@@ -8,10 +8,10 @@ use super::tasks::Task;
 use super::values::{Lookup, RowFiller};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
-use crate::par::Slots;
+use crate::par::OutputSlice;
 use crate::{Index, Pattern, Result};
 
-/// Idle fillers, of any words.
+/// Idle fillers, of any word type.
 #[derive(Default)]
 pub(super) struct ScratchCache(Mutex<Vec<Box<dyn Any + Send>>>);
 
@@ -25,7 +25,7 @@ impl ScratchCache {
     fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Frees fillers that a phase of so many threads cannot use. No budget counts them.
+    /// Frees the fillers that a phase of `workers` threads cannot use, because no budget counts them.
     pub(super) fn for_phase<W: Word>(&self, workers: usize, lookup: Lookup) {
         let mut idle = self.lock();
         idle.retain(|x| is_for::<W>(x, lookup));
@@ -53,7 +53,7 @@ impl ScratchCache {
     }
 }
 
-/// Whether `x` is a filler of these words with this lookup.
+/// Whether `x` is a filler of this word type with this lookup.
 fn is_for<W: Word>(x: &Box<dyn Any + Send>, lookup: Lookup) -> bool {
     x.downcast_ref::<RowFiller<W>>().is_some_and(|filler| filler.lookup() == lookup)
 }
@@ -72,7 +72,7 @@ impl<W: Word> Borrowed<'_, W> {
         products: &dyn Multiply<W, I>,
         c: &Pattern<I>,
         task: &Task,
-        slots: &mut Slots<'_, W>,
+        slots: &mut OutputSlice<'_, W>,
     ) {
         if let Some(filler) = &mut self.filler {
             filler.fill(products, c, task, slots);
@@ -81,7 +81,7 @@ impl<W: Word> Borrowed<'_, W> {
 }
 impl<W: Word> Drop for Borrowed<'_, W> {
     fn drop(&mut self) {
-        // A semiring that panicked left the places of a row behind.
+        // A semiring that panicked left the positions of a row behind.
         if std::thread::panicking() {
             return;
         }

@@ -1,24 +1,24 @@
-//! Which algorithm runs, and why: pure functions, each choice with its reason.
+//! Selection of algorithms by pure functions, each choice with its reason.
 //!
 //! Source of kkSpGEMM's rules: Deveci, Trott, Rajamanickam 2018, §3.2 (compression), §3.3 (accumulators). Its
-//! Table 1 has the two processor variants the wrong way round; the text of §3.3 is followed.
+//! Table 1 swaps the two CPU variants; the text of §3.3 is followed.
 
 use crate::{Error, Result};
 
-/// Whose rules choose the algorithm.
+/// The rules that choose the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// Ours.
+    /// The library's own.
     #[default]
     Auto,
-    /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018, §3.3): B is compressed where that saves enough work, the plan
-    /// finds the lengths of the rows of C, the first numeric phase its columns. On a processor accumulators are dense
-    /// below 250,000 columns and hash maps above, where rows whose columns lie within 65,536 still go through a dense
+    /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018, §3.3). B is compressed where that saves enough work; the plan
+    /// finds the row lengths of C, and the first numeric phase its columns. On the CPU, accumulators are dense below
+    /// 250,000 columns and hash maps above; there, rows whose columns span at most 65,536 still go through a dense
     /// window.
     KkSpGemm,
 }
 
-/// What gathers the products of a row.
+/// The data structure that gathers the products of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accumulator {
     /// The policy's choice.
@@ -44,36 +44,36 @@ pub enum Compress {
     Off,
 }
 
-/// Which chunk of kkSpGEMM's memory pool a thread gets.
+/// Assignment of kkSpGEMM's memory-pool chunks to threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PoolMode {
-    /// The one of the thread's own number: near to it in memory, and used again for its next rows.
+    /// The chunk with the thread's own number: near to it in memory, and reused for its next rows.
     #[default]
     One2One,
-    /// The first that is free, from the thread's own number on; it waits if there is none.
+    /// The first free chunk, starting from the thread's own number; the thread waits if there is none.
     Many2Many,
 }
 
 /// Settings of kkSpGEMM and its accumulators; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KkSettings {
-    /// Slots of the first level of a hash map; what does not fit goes to a second level from the memory pool.
-    /// `None` makes the first level large enough for every row on a processor, so that there is no second; on a GPU it
-    /// is what the paper's rules give it of the shared memory.
+    /// Slots of the first level of a hash map; keys that do not fit go to a second level from the memory pool. `None`:
+    /// on a CPU the first level is large enough for every row, so there is no second; on a GPU its size follows from
+    /// the paper's rules for shared memory.
     pub first_level: Option<usize>,
-    /// Part of a linear probing table that may be taken, above 0 and at most 1.
+    /// Maximum load of a linear-probing table, above 0 and at most 1.
     pub max_occupancy: f64,
-    /// B is compressed if at most this part of the multiplications remains.
+    /// B is compressed if at most this fraction of the multiplications remains.
     pub compress_cutoff: f64,
-    /// Below so many columns (words of 32 columns, if B is compressed) the accumulator is dense; not on a GPU.
+    /// The accumulator is dense below this many columns (words of 32 columns, if B is compressed). Ignored on a GPU.
     pub dense_columns: usize,
-    /// Above `dense_columns` too the accumulator is dense unless lists take less than half of its bytes. KokkosKernels
-    /// 4.7 has this rule, the paper has not; not on a GPU.
+    /// Above `dense_columns` too, the accumulator is dense unless lists take less than half of its bytes. A rule of
+    /// KokkosKernels 4.7 that the paper lacks; ignored on a GPU.
     pub lists_must_save: bool,
-    /// Which chunk of the memory pool a thread gets; on a GPU it is `Many2Many` always.
+    /// Assignment of memory-pool chunks to threads; always `Many2Many` on a GPU.
     pub pool: PoolMode,
-    /// Chunks of the memory pool; `None`: as many as threads (on a GPU, as warps or blocks that run at a time, if
-    /// memory allows). With fewer, threads wait for each other.
+    /// Chunks of the memory pool. `None`: one per thread (on a GPU, one per resident warp or block, if memory allows).
+    /// With fewer, threads wait for each other.
     pub chunks: Option<usize>,
 }
 
@@ -93,59 +93,59 @@ impl Default for KkSettings {
 
 impl KkSettings {
     /// # Errors
-    /// [`Error::Argument`] naming the first setting that makes no sense.
+    /// [`Error::Argument`] naming the first setting that is out of range.
     pub(crate) fn check(&self) -> Result<()> {
         let argument = |name, message| Err(Error::Argument { name, message });
         if !(self.max_occupancy > 0.0 && self.max_occupancy <= 1.0) {
-            return argument("max_occupancy", format!("{} is not above 0 and at most 1", self.max_occupancy));
+            return argument("max_occupancy", format!("{} is not in (0, 1]", self.max_occupancy));
         }
         if self.compress_cutoff.is_nan() || self.compress_cutoff < 0.0 {
             return argument("compress_cutoff", format!("{} is not 0 or more", self.compress_cutoff));
         }
         if self.chunks == Some(0) {
-            return argument("chunks", "a memory pool of 0 chunks serves nobody".into());
+            return argument("chunks", "a memory pool needs at least 1 chunk".into());
         }
         Ok(())
     }
 }
 
-/// How a product is to be computed.
+/// How a product is computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Whose rules choose.
+    /// The rules that choose the algorithm.
     pub policy: Policy,
     /// Forces an accumulator.
     pub accumulator: Accumulator,
     /// Forces or forbids compression.
     pub compress: Compress,
-    /// Allows rows of C in any order where that is faster: kkSpGEMM leaves the sorting out; by our own policy a product
-    /// for one use may have its columns in the order of their first products, while those of a plan are in order when
-    /// they are found, which its explanation says.
+    /// Allows unsorted rows of C where that is faster. kkSpGEMM skips the sort. Under our own policy, a product for one
+    /// use may have its columns in the order of their first products; a plan sorts its rows regardless, which `explain`
+    /// reports.
     pub unsorted: bool,
     /// Settings of kkSpGEMM, for its policy and for forced accumulators.
     pub kk: KkSettings,
 }
 
 impl Options {
-    /// Refuses what a masked product does not do.
+    /// Refuses the options that do not apply to a masked product.
     /// # Errors
-    /// [`Error::Argument`] naming the first option that it has no use for.
+    /// [`Error::Argument`] naming the first such option.
     pub(crate) fn check_masked(&self, complement: bool) -> Result<()> {
         let argument = |name, message: &str| Err(Error::Argument { name, message: message.into() });
         if self.policy == Policy::KkSpGemm {
-            return argument("policy", "kkSpGEMM has no masks; a masked product has our own policy");
+            return argument("policy", "kkSpGEMM has no masks; a masked product needs the automatic policy");
         }
         if self.accumulator != Accumulator::Auto {
-            return argument("accumulator", "under a mask columns come from the mask, and none gathers them");
+            return argument("accumulator", "a masked product takes its columns from the mask");
         }
         if self.compress == Compress::On && !complement {
-            return argument("compress", "under a mask B is looked up column by column");
+            return argument("compress", "a masked product reads B column by column, so B is not compressed");
         }
         Ok(())
     }
 }
 
-/// An accumulator that was chosen.
+/// The accumulator chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     LinkedList,
@@ -163,7 +163,7 @@ pub(super) enum Phase {
     Numeric,
 }
 
-/// Whether B is compressed; `cf` is the part of the multiplications that would remain, if counted.
+/// Whether B is compressed; `cf` is the fraction of the multiplications that would remain, if counted.
 pub(crate) fn compresses(forced: Compress, cf: Option<f64>, cutoff: f64) -> (bool, String) {
     match (forced, cf) {
         (Compress::On, _) => (true, "compressed (forced)".into()),
@@ -174,7 +174,7 @@ pub(crate) fn compresses(forced: Compress, cf: Option<f64>, cutoff: f64) -> (boo
     }
 }
 
-/// The accumulator of one phase for rows of at most `longest` different keys below `keys`.
+/// The accumulator of one phase, for rows of at most `longest` distinct keys below `keys`.
 pub(super) fn accumulator(
     forced: Accumulator,
     phase: Phase,
@@ -205,8 +205,8 @@ pub(super) fn accumulator(
     (Kind::LinkedList, format!("LL {name} ({k} {n} >= {limit})"))
 }
 
-/// Bytes of a chunk with linked lists, and with a dense accumulator, for indices of 4 and values of 8 bytes
-/// whatever the types are: the rule looks at patterns alone.
+/// Bytes of a chunk with linked lists and with a dense accumulator. Indices count 4 and values 8 bytes whatever their
+/// types are, because the rule looks at patterns alone.
 fn chunk_bytes(phase: Phase, keys: usize, longest: usize) -> (u128, u128) {
     let (k, longest) = (keys as u128, longest as u128);
     let power_of = |base: u128| {
@@ -311,14 +311,11 @@ mod tests {
         assert!(good().check().is_ok());
         for max_occupancy in [0.0, -1.0, 1.5, f64::NAN] {
             let text = refused(KkSettings { max_occupancy, ..good() });
-            assert_eq!(text, format!("max_occupancy: {max_occupancy} is not above 0 and at most 1"));
+            assert_eq!(text, format!("max_occupancy: {max_occupancy} is not in (0, 1]"));
         }
         assert_eq!(refused(KkSettings { compress_cutoff: -0.5, ..good() }), "compress_cutoff: -0.5 is not 0 or more");
         assert!(refused(KkSettings { compress_cutoff: f64::NAN, ..good() }).starts_with("compress_cutoff: NaN"));
-        assert_eq!(
-            refused(KkSettings { chunks: Some(0), ..good() }),
-            "chunks: a memory pool of 0 chunks serves nobody"
-        );
+        assert_eq!(refused(KkSettings { chunks: Some(0), ..good() }), "chunks: a memory pool needs at least 1 chunk");
     }
 
     #[test]

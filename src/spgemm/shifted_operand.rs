@@ -1,8 +1,9 @@
-//! Shifted rows of B: each is the row s rows before, shifted by some columns.
+//! Shifted rows of B: each equals the row s rows earlier, shifted by some columns.
 //!
-//! Let a row of A be the row before, shifted by s columns. If the rows of B behind it are those s rows before, all
-//! shifted equally, the row of C is the row before with that shift. On grids nearly all rows are shifted, with s = 1 (3
-//! where three points become one). Several rows of A use each row of B, which is compared once.
+//! Let a row of A be the previous row, shifted by s columns. If the rows of B that it selects equal those s rows
+//! earlier, all shifted equally, the row of C is the previous row with that shift. On structured grids nearly all rows
+//! are shifted, with s = 1 (s = 3 with three unknowns per point). Several rows of A use each row of B, which is
+//! compared once.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use crate::simd::{self, Shift, dispatch_work};
 use crate::sparse::{cut, row_blocks};
 use crate::{Index, Pattern, Result};
 
-/// The shift of each row of B from the row `step` rows before.
+/// The shift of each row of B from the row `step` rows earlier.
 pub(super) struct ShiftedOperandRows<I> {
     pub(super) step: I,
     /// [`Index::LAST`] where the row is not shifted.
@@ -20,7 +21,7 @@ pub(super) struct ShiftedOperandRows<I> {
 }
 
 impl<I: Index> ShiftedOperandRows<I> {
-    /// Compares each row with the one `step` rows before. Cost: O(nnz(B)).
+    /// Compares each row with the one `step` rows earlier. Cost: O(nnz(B)).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(super) fn find(threads: &Threads, b: &Pattern<I>, step: I) -> Result<Self> {
@@ -39,7 +40,7 @@ impl<I: Index> ShiftedOperandRows<I> {
         )?;
         Ok(Self { step, by })
     }
-    /// Whether the comparison pays in a product of so many multiplications. It does not where few rows of A use a row
+    /// Whether the comparison pays in a product of `flops` multiplications. It does not where few rows of A use a row
     /// of B, nor where all rows of A are equal.
     pub(super) fn is_worth(b: &Pattern<I>, step: I, flops: u64) -> bool {
         (1..b.nrows() / 2).contains(&step.get()) && flops >= 2 * b.nnz() as u64
@@ -48,7 +49,7 @@ impl<I: Index> ShiftedOperandRows<I> {
     pub(super) fn bytes(b: &Pattern<I>) -> u128 {
         bytes_of::<I>(b.nrows())
     }
-    /// The shift of all rows `ks` of B, if it is one.
+    /// The common shift of rows `ks` of B, if they have one.
     #[inline(always)]
     pub(super) fn all(&self, ks: &[I]) -> Option<I> {
         let by = self.by[ks.first()?.get()];
@@ -56,7 +57,7 @@ impl<I: Index> ShiftedOperandRows<I> {
     }
 }
 
-/// Some rows of B, for [`dispatch_work`].
+/// A block of rows of B, for [`dispatch_work`].
 struct Compare<'a, I: Index> {
     b: &'a Pattern<I>,
     rows: Range<usize>,

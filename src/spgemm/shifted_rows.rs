@@ -1,4 +1,4 @@
-//! Shifted rows of C: the row before, shifted by some columns, as the rows of A and B behind it are.
+//! Shifted rows of C: a row equals the previous one, shifted by some columns, when its rows of A and B do.
 
 use super::shifted_operand::ShiftedOperandRows;
 use crate::simd::{RowsOf, Shift};
@@ -12,28 +12,28 @@ pub(super) struct Operands<'a, I: Index> {
     pub b: &'a Pattern<I>,
     /// B with 64 columns to a word, where that saves work.
     pub packed: Option<&'a BitRows<u64, I>>,
-    /// The shifted rows of B, where nearly all are.
+    /// The shifts of B's rows, where nearly all rows are shifted.
     pub shifted_b: Option<&'a ShiftedOperandRows<I>>,
 }
 
-/// Finds shifted rows of C: most rows on grids, and where several unknowns sit at a point.
+/// Finds shifted rows of C: most rows on structured grids, also with several unknowns per point.
 pub(super) struct ShiftedRows {
     first: usize,
-    /// Successive rows that were not shifted.
+    /// Consecutive rows that were not shifted.
     misses: u32,
-    /// Rows to skip.
+    /// Rows still to skip.
     wait: u32,
     pub(super) by: Shift,
 }
 
 impl ShiftedRows {
-    /// Most rows that are skipped at a time.
+    /// Most rows skipped at a time.
     const MAX_WAIT: u32 = 31;
 
     pub(super) fn new<I: Index>(first: usize) -> Self {
         Self { first, misses: 0, wait: 0, by: Shift::new::<I>() }
     }
-    /// The shift of row `i` of C, if it is found to be the row before, shifted. Rows are queried in order.
+    /// The shift of row `i` of C from the previous row, if found. Rows are queried in order.
     #[inline(always)]
     pub(super) fn shift<I: Index>(&mut self, of: Operands<'_, I>, i: usize) -> Option<I> {
         if i == self.first || self.wait > 0 {
@@ -51,25 +51,25 @@ impl ShiftedRows {
     }
 }
 
-/// Some of `n` rows. By the golden ratio: equal steps would fall on the edge of a grid again and again.
-pub(super) fn some(n: usize) -> impl Iterator<Item = usize> {
-    const LOOKS: usize = 64;
+/// A sample of `n` rows, spaced by the golden ratio: equal steps would hit the edge of a grid again and again.
+pub(super) fn sample(n: usize) -> impl Iterator<Item = usize> {
+    const SAMPLES: usize = 64;
     let part = |s: usize| (s as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (0..n.min(LOOKS)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
+    (0..n.min(SAMPLES)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
 }
 
-/// If at least 7 of 8 rows of C are shifted, of a sample of 64: the most frequent shift of these rows of A. Compressing
-/// B does not pay then.
+/// The most frequent shift of the rows of A, if at least 7 of 8 rows in a sample of 64 rows of C are shifted.
+/// Compressing B does not pay then.
 pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Option<I> {
     let (of, rows) = (Operands { a, b, packed: None, shifted_b: None }, a.nrows().saturating_sub(1));
     let shifted = |&i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
-    let enough = some(rows).filter(shifted).count() * 8 > some(rows).count() * 7;
+    let enough = sample(rows).filter(shifted).count() * 8 > sample(rows).count() * 7;
     let step = |i: usize| Some(a.row(i + 1).first()?.wrapping_sub(*a.row(i).first()?));
-    let often = |of: I| some(rows).filter(|&i| step(i) == Some(of)).count();
-    if enough { some(rows).filter_map(step).max_by_key(|&of| often(of)) } else { None }
+    let frequency = |of: I| sample(rows).filter(|&i| step(i) == Some(of)).count();
+    if enough { sample(rows).filter_map(step).max_by_key(|&of| frequency(of)) } else { None }
 }
 
-/// The shift of row `i` of C from the row before, if the rows of B behind both are shifted, entry by entry.
+/// The shift of row `i` of C from the previous row, if the rows of B behind both are shifted, entry by entry.
 #[inline(always)]
 fn shift<I: Index>(rows: Shift, of: Operands<'_, I>, i: usize) -> Option<I> {
     let (ks, before, b) = (of.a.row(i), of.a.row(i - 1), RowsOf::without_values(of.b));

@@ -1,4 +1,4 @@
-//! Products so small that a plan would take longer than they do.
+//! Tiny products, for which a plan would take longer than the product.
 
 use super::{Compress, Request};
 use crate::algebra::Array;
@@ -6,8 +6,8 @@ use crate::kernels::{CompiledRing, Operand, small_product};
 use crate::par::Threads;
 use crate::{Pattern, Result};
 
-/// C = A ⊕.⊗ B without a plan, rows sorted, and how many multiplications it took; `None` unless it is
-/// [small](small_product). A mask, a budget, compression or an accumulator are for the other ways.
+/// C = A ⊕.⊗ B without a plan, rows sorted, and its number of multiplications; `None` unless it is
+/// [small](small_product). Masks, budgets, compression and accumulators are left to the other algorithms.
 pub(super) fn product(
     threads: &Threads,
     request: &Request<'_, u32>,
@@ -16,7 +16,7 @@ pub(super) fn product(
     b: Operand<'_>,
 ) -> Option<Result<(Pattern, Array, u64)>> {
     let &Request { options, budget, mask } = request;
-    let plain = mask.is_none() && budget.is_none() && options.compress != Compress::On && !request.is_theirs();
+    let plain = mask.is_none() && budget.is_none() && options.compress != Compress::On && !request.is_kk();
     if !plain || a.pattern.ncols() != b.pattern.nrows() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What compression would save, from the patterns alone.
+//! The savings of compression, from the patterns alone.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,23 +13,23 @@ pub struct Compression {
     pub fm: u64,
     /// Most multiplications in a row, maxrf.
     pub max_row_flops: u64,
-    /// Insertions of words in place of multiplications.
+    /// Insertions of words that replace the multiplications.
     pub compressed_fm: u64,
     /// Most insertions of words in a row.
     pub compressed_max_row: u64,
-    /// CF: what remains of the multiplications, compressed_fm / fm; 1 if there are none.
+    /// CF: the fraction of the multiplications that remains, compressed_fm / fm; 1 if there are none.
     pub cf: f64,
-    /// CMRF: what remains of the bound on a row's length,
+    /// CMRF: the fraction of the row-length bound that remains,
     /// min(compressed_max_row, ⌈k/32⌉) / min(max_row_flops, k) for k columns; 1 if rows are empty.
     pub cmrf: f64,
 }
 
-/// CF and CMRF of A·B, B being counted but not compressed. Cost: O(nnz(A) + nnz(B)) for sorted rows of B.
+/// CF and CMRF of A·B; B is counted but not compressed. Cost: O(nnz(A) + nnz(B)) for sorted rows of B.
 /// # Errors
 /// [`Error::Shape`]; [`Error::OutOfMemory`].
 ///
-/// Source: Deveci, Trott, Rajamanickam 2018, §3.2. CMRF is as in its Table 3, where the bounds count no
-/// more columns than there are: the quotient of the plain maxima gives other figures than the table.
+/// Source: Deveci, Trott, Rajamanickam 2018, §3.2. CMRF is as in its Table 3, where no bound exceeds the number of
+/// columns: the quotient of the plain maxima does not reproduce the table.
 pub fn compression<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Compression> {
     if a.ncols() != b.nrows() {
         return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
@@ -37,7 +37,7 @@ pub fn compression<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) 
     compression_by(threads, a, b, &BitRows::<u32, I>::count(threads, b)?)
 }
 
-/// As [`compression`], for B counted before.
+/// As [`compression`], from existing counts of B.
 pub(super) fn compression_by<I: Index>(
     threads: &Threads,
     a: &Pattern<I>,

@@ -1,8 +1,8 @@
-//! A product cut into tasks of about equal work, whatever its rows look like.
+//! A product split into tasks of about equal work, whatever its rows look like.
 //!
-//! Most tasks are a few rows. A row too heavy for one thread is cut by columns instead: its parts are
-//! tasks of their own, in column order, so that appending their results gives the row.
-//! The cut depends on the patterns alone, never on the number of threads.
+//! Most tasks are a block of rows. A row too heavy for one thread is split by columns: its parts are separate tasks in
+//! column order, so that their results concatenate to the row. The split depends on the patterns alone, never on the
+//! number of threads.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -12,12 +12,12 @@ use super::budget::bytes_of;
 use crate::par::{Threads, filled, out_of_memory, reserved, try_split};
 use crate::{Index, Pattern, Result};
 
-/// Some rows of C, or some columns of one heavy row.
+/// A block of rows of C, or a range of columns of one heavy row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Task {
     /// Rows of A and C.
     pub rows: Range<usize>,
-    /// Columns of B and C, if only some.
+    /// Columns of B and C, if not all.
     pub cols: Option<Range<usize>>,
 }
 
@@ -31,19 +31,19 @@ pub(super) struct Work {
     pub max_row_flops: u64,
 }
 
-/// Multiplications in a task at least, so that handing it out costs nothing.
+/// Fewest multiplications of a task, which make the cost of handing it out negligible.
 const MIN_TASK_FLOPS: u64 = 1 << 15;
-/// Entries of A in a task at least, where there are as many.
+/// Fewest entries of A in a task, where there are as many.
 const MIN_TASK_ENTRIES: usize = 1 << 12;
-/// Tasks in a product about.
+/// Approximate number of tasks of a product.
 const TASKS: u64 = 1024;
-/// Parts of a row that is cut, at most.
+/// Most parts of a row that is split.
 const PARTS: u64 = 32;
-/// Multiplications of an entry of A in a part, on average, at least: each part walks the whole row of A and looks for
-/// its columns in each row of B.
+/// Fewest multiplications per entry of A in a part, on average: each part scans the whole row of A and searches each
+/// row of B for its columns.
 const MIN_WIDTH: u64 = 32;
 
-/// Cuts A·B. Cost: O(nnz(A)).
+/// Splits A·B into tasks. Cost: O(nnz(A)).
 pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Work> {
     let groups =
         try_split(a.nrows(), (a.nnz() / MIN_TASK_ENTRIES).clamp(1, TASKS as usize), |i| (a.row_ptr()[i] + i) as u64)?;
@@ -79,7 +79,7 @@ pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -
 }
 
 impl Work {
-    /// Multiplications of a mean row.
+    /// Mean multiplications per row.
     pub(super) fn mean_row_flops(&self, nrows: usize) -> f64 {
         self.flops as f64 / nrows.max(1) as f64
     }
@@ -87,13 +87,14 @@ impl Work {
     pub(super) fn bytes(&self) -> u128 {
         bytes_of::<Task>(self.tasks.capacity())
     }
-    /// Bytes at most that they take while lengths of rows are found: a lock, two places, and the length of a part each.
+    /// Upper bound on the bytes of the tasks' locks and lengths while row lengths are found: a lock, two offsets, and
+    /// the length of a part each.
     pub(super) fn lens_bytes(&self) -> u128 {
         bytes_of::<[usize; 12]>(self.tasks.len())
     }
 }
 
-/// One task more.
+/// Appends a task.
 fn add(tasks: &mut Vec<Task>, rows: Range<usize>, cols: Option<Range<usize>>) -> Result<()> {
     tasks.try_reserve(1).map_err(|_| out_of_memory::<Task>("tasks", tasks.len() + 1))?;
     tasks.push(Task { rows, cols });
@@ -107,7 +108,7 @@ fn row_flops<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
     a.row(i).iter().map(|k| (ptr[k.get() + 1] - ptr[k.get()]) as u64).sum()
 }
 
-/// Cuts a group of rows, which have so many multiplications, so that no task has more than about `most`.
+/// Splits a group of rows with `work` multiplications so that no task has more than about `most`.
 fn cut_group<I: Index>(
     a: &Pattern<I>,
     b: &Pattern<I>,
@@ -123,7 +124,7 @@ fn cut_group<I: Index>(
             (start, sum) = (i, 0);
         }
         sum += flops;
-        // A row is worth cutting when it would keep one thread busy for long after the others are done.
+        // A row is split if it would keep one thread busy long after the others are done.
         let parts = PARTS.min(flops / MIN_WIDTH / a.row(i).len().max(1) as u64) as usize;
         if flops > 16 * most && flops > 1 << 20 && b.is_sorted() && parts > 1 {
             cut_row(a, b, i, parts, tasks)?;
@@ -136,7 +137,7 @@ fn cut_group<I: Index>(
     Ok(())
 }
 
-/// Cuts row `i` into about so many parts, at quantiles of the longest row of B that it uses.
+/// Splits row `i` into about `parts` parts, at quantiles of the longest row of B that it uses.
 fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, parts: usize, tasks: &mut Vec<Task>) -> Result<()> {
     let longest = a.row(i).iter().map(|k| b.row(k.get())).max_by_key(|r| r.len()).unwrap_or(&[]);
     let mut start = 0;
@@ -185,7 +186,7 @@ mod tests {
         assert!(work.tasks.iter().any(|t| t.cols.is_some()));
     }
 
-    /// Parts of a few columns would walk the row of A more often than they multiply.
+    /// Parts of a few columns would scan the row of A more often than they multiply.
     #[test]
     fn a_long_row_of_short_rows_stays_whole() {
         let (long, width) = (100_000, 30);

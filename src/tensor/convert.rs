@@ -1,4 +1,4 @@
-//! Tensors as matrices and dense arrays, and parts of tensors.
+//! Conversions of tensors to and from matrices and dense arrays; slices and permutations.
 
 use super::coo::{check_dims, mode_name};
 use super::order::check_mode;
@@ -8,14 +8,14 @@ use crate::par::{Threads, collected, filled, out_of_memory};
 use crate::{Coo, Csr, Error, Index, Result};
 
 impl<T: Value, I: Index> Tensor<T, I> {
-    /// The matricized tensor: its row is told by the indices in `rows`, its column by those in `cols`, which together
-    /// are all modes. Of several modes the first varies fastest: row = Σₖ i(rows\[k\]) · Πₗ₍ₗ﹤ₖ₎ n(rows\[l\]). Repeats
-    /// are folded by `duplicates`.
+    /// The matricized tensor: the indices in `rows` determine the row of an entry, those in `cols` its column; together
+    /// they are all modes. The first of several modes varies fastest: row = Σₖ i(rows\[k\]) · Πₗ₍ₗ﹤ₖ₎ n(rows\[l\]).
+    /// `duplicates` folds duplicate entries.
     ///
-    /// With `rows` = \[n\] and `cols` the others in their order it is X₍ₙ₎ of Kolda and Bader 2009, §2.4.
+    /// With `rows` = \[n\] and `cols` the other modes in increasing order it is X₍ₙ₎ of Kolda and Bader 2009, §2.4.
     /// # Errors
-    /// [`Error::Argument`] if a mode is missing or given twice; [`Error::IndexOverflow`] if the matrix has more columns
-    /// than `J` numbers, or more rows than there can be; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] if a mode is missing or given twice; [`Error::IndexOverflow`] if the number of columns does
+    /// not fit `J` or that of rows does not fit `usize`; [`Error::OutOfMemory`].
     pub fn matricize<J: Index, O: Monoid<Out = T>>(
         &self,
         rows: &[usize],
@@ -25,7 +25,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
         let both: Vec<usize> = rows.iter().chain(cols).copied().collect();
         self.check_all_modes(&both)?;
         let (nrows, ncols) = (product(self.dims(), rows, usize::MAX)?, product(self.dims(), cols, J::MAX_LEN)?);
-        // Row numbers that do not fit `J` go through 64 bits.
+        // More rows than `J` can index: convert through 64-bit indices.
         if nrows <= J::MAX_LEN {
             return Coo::<T, J>::new(nrows, ncols, self.joined(rows)?, self.joined(cols)?, self.copied_values()?)?
                 .to_csr(duplicates);
@@ -38,11 +38,11 @@ impl<T: Value, I: Index> Tensor<T, I> {
         Csr::new(nrows, ncols, wide.row_ptr().to_vec(), cols, wide.values().to_vec())
     }
 
-    /// The tensor of dimensions `dims` whose matricization by `rows` and `cols` is `a`: the way back of
+    /// The tensor of dimensions `dims` whose matricization by `rows` and `cols` is `a`: the inverse of
     /// [`matricize`](Self::matricize).
     /// # Errors
-    /// [`Error::Argument`] if a mode is missing or given twice; [`Error::Shape`] if `a` has other rows and columns than
-    /// the dimensions call for; [`Error::IndexOverflow`] if a dimension does not fit `I`; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] if a mode is missing or given twice; [`Error::Shape`] if the shape of `a` does not match the
+    /// dimensions; [`Error::IndexOverflow`] if a dimension does not fit `I`; [`Error::OutOfMemory`].
     pub fn from_matrix<J: Index>(a: &Csr<T, J>, dims: Vec<usize>, rows: &[usize], cols: &[usize]) -> Result<Self> {
         let mut x = Self::empty(dims)?;
         let both: Vec<usize> = rows.iter().chain(cols).copied().collect();
@@ -81,14 +81,14 @@ impl<T: Value, I: Index> Tensor<T, I> {
             return Err(Error::IndexRange { axis: mode_name(mode), position: 0, index: index as u128, bound });
         }
         let found = || self.indices(mode).iter().enumerate().filter(|(_, i)| i.get() == index).map(|(e, _)| e);
-        let kept = collected(found().count(), found(), "a slice")?;
-        let (mut dims, mut indices, values) = self.gathered(&Threads::current(), &kept)?.into_parts();
+        let positions = collected(found().count(), found(), "a slice")?;
+        let (mut dims, mut indices, values) = self.gathered(&Threads::current(), &positions)?.into_parts();
         dims.remove(mode);
         indices.remove(mode);
         Ok(Self::from_parts(dims, indices, values))
     }
 
-    /// The tensor whose mode k is mode `modes[k]` of this one.
+    /// The tensor with permuted modes: mode k of the result is mode `modes[k]` of this one.
     /// # Errors
     /// [`Error::Argument`] if a mode is missing or given twice; [`Error::OutOfMemory`].
     pub fn permuted(&self, modes: &[usize]) -> Result<Self> {
@@ -99,24 +99,24 @@ impl<T: Value, I: Index> Tensor<T, I> {
         Ok(Self::from_parts(dims, indices, self.copied_values()?))
     }
 
-    /// Every element, the last mode varying fastest; what has no entry is the identity of `add`, repeats are folded by
-    /// it.
+    /// All elements, the last mode varying fastest. Elements without an entry are the identity of `add`, which also
+    /// folds duplicate entries.
     /// # Errors
-    /// [`Error::OutOfMemory`] if there are too many.
+    /// [`Error::OutOfMemory`] if there are too many elements.
     pub fn to_dense<O: Monoid<Out = T>>(&self, add: O) -> Result<Vec<T>> {
         let len = product(self.dims(), &(0..self.order()).collect::<Vec<_>>(), usize::MAX)
             .map_err(|_| out_of_memory::<T>("a dense tensor", usize::MAX))?;
         let mut dense = filled(len, O::IDENTITY, "a dense tensor")?;
         for (e, x) in self.values().iter().enumerate() {
-            let place = self.all_indices().iter().zip(self.dims()).fold(0, |at, (list, &n)| at * n + list[e].get());
-            dense[place] = add.apply::<Host>(V(dense[place]), V(*x)).0;
+            let at = self.all_indices().iter().zip(self.dims()).fold(0, |at, (list, &n)| at * n + list[e].get());
+            dense[at] = add.apply::<Host>(V(dense[at]), V(*x)).0;
         }
         Ok(dense)
     }
 
-    /// From every element, the last mode varying fastest; those equal to `absent` become no entries.
+    /// From all elements of a dense tensor, the last mode varying fastest; elements equal to `absent` are not stored.
     /// # Errors
-    /// Those of [`new`](Self::new); [`Error::Length`] if there is not one value for each place.
+    /// Those of [`new`](Self::new); [`Error::Length`] if `dense` has not one value for each element.
     pub fn from_dense(dims: Vec<usize>, dense: &[T], absent: T) -> Result<Self> {
         check_dims::<I>(&dims)?;
         let expected = product(&dims, &(0..dims.len()).collect::<Vec<_>>(), usize::MAX)?;
@@ -136,7 +136,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
         Ok(Self::from_parts(dims, indices, values))
     }
 
-    /// With indices as wide as the dimensions need.
+    /// With 32-bit indices if the dimensions fit them, with 64-bit indices otherwise.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn any(self) -> Result<AnyTensor<T>> {
@@ -161,7 +161,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
         collected(self.nnz(), self.values().iter().copied(), "values")
     }
 
-    /// The indices of `modes` as one number each, the first mode varying fastest.
+    /// The linear index of each entry over `modes`, the first mode varying fastest.
     fn joined<J: Index>(&self, modes: &[usize]) -> Result<Vec<J>> {
         let mut joined = filled(self.nnz(), J::default(), "joined indices")?;
         let mut step = 1;
@@ -185,14 +185,14 @@ impl<T: Value, I: Index> Tensor<T, I> {
 }
 
 impl<T: Real, I: Index> Tensor<T, I> {
-    /// ‖X‖ = √Σ x², of entries that are not repeated; no range is left on the way.
+    /// ‖X‖ = √Σ x², provided that no entry is a duplicate. Intermediate results neither overflow nor underflow.
     #[must_use]
     pub fn norm(&self) -> T {
         scaled_norm(self.values())
     }
 }
 
-/// √Σ x², by values that are scaled by the largest one first where squares could leave the range.
+/// √Σ x²; where the squares could overflow or underflow, values are first scaled by the largest one.
 pub(crate) fn scaled_norm<T: Real>(values: &[T]) -> T {
     let plain = squares(values, T::ONE).sqrt();
     if plain.is_normal() && plain < T::max_value().sqrt() {
@@ -202,7 +202,7 @@ pub(crate) fn scaled_norm<T: Real>(values: &[T]) -> T {
     if largest == T::ZERO || !largest.is_finite() { largest } else { largest * squares(values, largest).sqrt() }
 }
 
-/// Σ (x / scale)², pairwise by blocks, so that rounding errors stay small and order is fixed.
+/// Σ (x / scale)², pairwise over blocks: rounding errors stay small and the order of addition is fixed.
 fn squares<T: Real>(values: &[T], scale: T) -> T {
     const BLOCK: usize = 256;
     if values.len() <= BLOCK {

@@ -1,4 +1,4 @@
-//! Sparse tensors in coordinates: entries in any order, possibly repeated.
+//! Sparse tensors in coordinate format: entries in any order, possibly with duplicates.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use crate::algebra::Value;
 use crate::par::{Threads, collected, for_each_part};
 use crate::{Error, Index, Result};
 
-/// Most modes that a tensor may have.
+/// Greatest number of modes of a tensor.
 pub const MAX_ORDER: usize = 255;
 
 /// A sparse tensor: entry e has the value `values[e]` at `(indices[0][e], …, indices[d − 1][e])`.
 ///
-/// Modes and indices count from 0. Entries stand in any order and may be repeated: what they mean is then their sum,
-/// which [`summed`](Self::summed) makes one entry. Stored zeros are entries. Memory: d·s + v bytes an entry, for
-/// indices of s and values of v bytes.
+/// Modes and indices count from 0. Entries may be in any order and may repeat an index tuple: duplicates mean their
+/// sum, which [`summed`](Self::summed) computes. Stored zeros are entries. Memory: d·s + v bytes per entry, for indices
+/// of s and values of v bytes.
 /// ```
 /// use sparring::tensor::Tensor;
 /// // x(0, 0, 0) = 2 and x(1, 2, 3) = 5, of 2 × 3 × 4.
@@ -37,11 +37,11 @@ impl<T: Value, I: Index> Tensor<T, I> {
     /// `I`; [`Error::Length`] if the lists differ in length; [`Error::IndexRange`] for the first index of the first
     /// mode that is not below its dimension.
     pub fn new(dims: Vec<usize>, indices: Vec<Vec<I>>, values: Vec<T>) -> Result<Self> {
-        check_places(&dims, &indices, values.len())?;
+        check_indices(&dims, &indices, values.len())?;
         Ok(Self { dims, indices, values })
     }
 
-    /// From lists that are known to be right, as a reader has checked them; checked in debug builds.
+    /// From lists known to be valid, e.g. because a reader has checked them; validated in debug builds only.
     pub(crate) fn from_parts(dims: Vec<usize>, indices: Vec<Vec<I>>, values: Vec<T>) -> Self {
         debug_assert!(check_dims::<I>(&dims).is_ok() && indices.len() == dims.len());
         debug_assert!(indices.iter().all(|list| list.len() == values.len()));
@@ -67,7 +67,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
-    /// Entries, stored zeros and repeats included.
+    /// Number of entries, including stored zeros and duplicates.
     #[inline]
     pub fn nnz(&self) -> usize {
         self.values.len()
@@ -89,7 +89,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// Values of the entries, for change in place.
+    /// Mutable values of the entries.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
@@ -98,19 +98,19 @@ impl<T: Value, I: Index> Tensor<T, I> {
     pub fn into_parts(self) -> (Vec<usize>, Vec<Vec<I>>, Vec<T>) {
         (self.dims, self.indices, self.values)
     }
-    /// Entries as (place, value), in their order.
+    /// Entries as (index tuple, value), in stored order.
     pub fn iter(&self) -> impl Iterator<Item = (Vec<usize>, &T)> + '_ {
         self.values.iter().enumerate().map(|(e, x)| (self.place(e), x))
     }
-    /// Where entry `e` stands.
+    /// Index tuple of entry `e`.
     /// # Panics
     /// If there is no such entry.
     pub fn place(&self, e: usize) -> Vec<usize> {
         self.indices.iter().map(|list| list[e].get()).collect()
     }
-    /// The tensor with other values at the same places.
+    /// The tensor with the same indices and other values.
     /// # Errors
-    /// [`Error::Length`] if there is not one for each entry; [`Error::OutOfMemory`].
+    /// [`Error::Length`] if there is not one value for each entry; [`Error::OutOfMemory`].
     pub fn with_values<U: Value>(&self, values: Vec<U>) -> Result<Tensor<U, I>> {
         if values.len() != self.nnz() {
             return Err(Error::Length { what: "values", found: values.len(), expected: self.nnz() });
@@ -157,10 +157,10 @@ fn copied_lists<I: Index>(lists: &[Vec<I>]) -> Result<Vec<Vec<I>>> {
     lists.iter().map(|list| collected(list.len(), list.iter().copied(), "a tensor's indices")).collect()
 }
 
-/// Whether `nnz` entries may stand so.
+/// Checks the dimensions and index lists of a tensor of `nnz` entries.
 /// # Errors
 /// Those of [`Tensor::new`].
-pub(crate) fn check_places<I: Index>(dims: &[usize], indices: &[Vec<I>], nnz: usize) -> Result<()> {
+pub(crate) fn check_indices<I: Index>(dims: &[usize], indices: &[Vec<I>], nnz: usize) -> Result<()> {
     check_dims::<I>(dims)?;
     if indices.len() != dims.len() {
         return Err(Error::Length { what: "lists of indices", found: indices.len(), expected: dims.len() });
@@ -179,7 +179,7 @@ pub(crate) fn check_places<I: Index>(dims: &[usize], indices: &[Vec<I>], nnz: us
     Ok(())
 }
 
-/// Whether a tensor may have these dimensions.
+/// Checks the number of modes and the dimensions.
 pub(crate) fn check_dims<I: Index>(dims: &[usize]) -> Result<()> {
     if dims.is_empty() || dims.len() > MAX_ORDER {
         let message = format!("a tensor has 1 to {MAX_ORDER} modes, not {}", dims.len());
@@ -194,19 +194,19 @@ pub(crate) fn check_dims<I: Index>(dims: &[usize]) -> Result<()> {
     }
 }
 
-/// What errors call a mode.
+/// The name of a mode in error messages.
 pub(crate) fn mode_name(mode: usize) -> &'static str {
     const NAMES: [&str; 9] =
         ["mode 0", "mode 1", "mode 2", "mode 3", "mode 4", "mode 5", "mode 6", "mode 7", "a mode above 7"];
     NAMES[mode.min(8)]
 }
 
-/// A tensor that a plan reads: borrowed, or shared with the plan, which then lives as long as its owner wants.
+/// A tensor that a plan reads: borrowed, or shared with the plan, which then has no lifetime bound.
 #[derive(Clone, Debug)]
 pub enum TensorRef<'x, T, I: Index = u32> {
-    /// The caller's, for as long as the plan lives.
+    /// Borrowed from the caller for the lifetime of the plan.
     Borrowed(&'x Tensor<T, I>),
-    /// One of several owners.
+    /// Owned jointly with others.
     Shared(Arc<Tensor<T, I>>),
 }
 
@@ -230,16 +230,16 @@ impl<T, I: Index> From<Arc<Tensor<T, I>>> for TensorRef<'_, T, I> {
     }
 }
 
-/// A tensor whose indices are as wide as its dimensions need.
+/// A tensor with 32-bit indices where its dimensions fit them, else with 64-bit indices.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyTensor<T> {
-    /// Every dimension fits 32 bits.
+    /// All dimensions fit 32 bits.
     Narrow(Tensor<T, u32>),
-    /// Some dimension does not.
+    /// Some dimension needs 64 bits.
     Wide(Tensor<T, u64>),
 }
 
-/// Runs `$body` with `$x` the tensor, whichever its indices are.
+/// Evaluates `$body` with `$x` bound to the tensor, for either width of index.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! with_tensor {
@@ -260,7 +260,7 @@ impl<T: Value> AnyTensor<T> {
     pub fn dims(&self) -> &[usize] {
         with_tensor!(self, x => x.dims())
     }
-    /// Entries.
+    /// Number of entries.
     pub fn nnz(&self) -> usize {
         with_tensor!(self, x => x.nnz())
     }
@@ -268,7 +268,7 @@ impl<T: Value> AnyTensor<T> {
     pub fn values(&self) -> &[T] {
         with_tensor!(self, x => x.values())
     }
-    /// The tensor, if its indices are of 32 bits.
+    /// The tensor, if its indices have 32 bits.
     pub fn narrow(self) -> Option<Tensor<T, u32>> {
         match self {
             Self::Narrow(x) => Some(x),

@@ -6,12 +6,12 @@ use crate::algebra::Real;
 use crate::par::{collected, filled, out_of_memory};
 use crate::{Dense, Error, Index, Result};
 
-/// What the columns of the factors are divided by.
+/// The norm by which the columns of the factors are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
     /// √Σ a².
     Two,
-    /// max(1, max |a|): columns that are short already stay as they are.
+    /// max(1, max |a|): columns without an element above 1 stay unchanged.
     MaxAtLeastOne,
     /// Σ |a|.
     One,
@@ -25,8 +25,8 @@ pub enum Norm {
 /// assert_eq!(m.to_dense()?, [2.0, 10.0, 6.0, 30.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2. With the feature `serde` it is written and read as
-/// `{"weights": [λ…], "factors": [[[row…]…]…]}`, a factor row by row.
+/// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2. The feature `serde` writes and reads it as `{"weights":
+/// [λ…], "factors": [[[row…]…]…]}`, factors row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kruskal<T> {
     weights: Vec<T>,
@@ -36,7 +36,8 @@ pub struct Kruskal<T> {
 impl<T: Real> Kruskal<T> {
     /// From the weights λ and one factor n × R for each mode.
     /// # Errors
-    /// [`Error::Argument`] if there is no factor; [`Error::Shape`] if one has not as many columns as there are weights.
+    /// [`Error::Argument`] if there is no factor; [`Error::Shape`] if a factor has another number of columns than there
+    /// are weights.
     pub fn new(weights: Vec<T>, factors: Vec<Dense<T>>) -> Result<Self> {
         if factors.is_empty() || factors.len() > super::MAX_ORDER {
             let message = format!("a Kruskal tensor has 1 to {} factors, not {}", super::MAX_ORDER, factors.len());
@@ -72,8 +73,8 @@ impl<T: Real> Kruskal<T> {
         (self.weights, self.factors)
     }
 
-    /// Divides each column of the factors by its norm, which goes into the weight; columns of zeros stay.
-    pub fn normalise(&mut self, norm: Norm) {
+    /// Divides each column of the factors by its norm and multiplies the weight by it; columns of zeros stay unchanged.
+    pub fn normalize(&mut self, norm: Norm) {
         for factor in &mut self.factors {
             let norms = column_norms(factor, norm);
             divide_columns(factor, &norms);
@@ -81,7 +82,7 @@ impl<T: Real> Kruskal<T> {
         }
     }
 
-    /// Moves the weights into the factor of `mode`: the model stays, all weights are 1.
+    /// Multiplies the weights into the factor of `mode`: the model stays the same, all weights become 1.
     /// # Errors
     /// [`Error::Argument`] if there is no such mode.
     pub fn distribute(&mut self, mode: usize) -> Result<()> {
@@ -94,10 +95,10 @@ impl<T: Real> Kruskal<T> {
         Ok(())
     }
 
-    /// Columns of 2-norm 1, weights not negative (a sign goes to the first factor), components by falling weight, NaN
-    /// last.
+    /// Normal form: columns of 2-norm 1, weights not negative (the sign goes to the first factor), components by
+    /// decreasing weight, NaN last.
     pub fn arrange(&mut self) {
-        self.normalise(Norm::Two);
+        self.normalize(Norm::Two);
         let rank = self.rank();
         for (r, w) in self.weights.iter_mut().enumerate().filter(|(_, w)| **w < T::ZERO) {
             *w = -*w;
@@ -135,7 +136,7 @@ impl<T: Real> Kruskal<T> {
         Ok(sums.iter().flatten().fold(T::ZERO, |sum, &x| sum + x))
     }
 
-    /// ‖M‖ = √⟨M, M⟩; 0 where rounding made that negative.
+    /// ‖M‖ = √⟨M, M⟩; 0 where rounding makes the square negative.
     pub fn norm(&self) -> T {
         self.inner(self).map_or(T::ZERO, |square| square.max(T::ZERO).sqrt())
     }
@@ -149,7 +150,7 @@ impl<T: Real> Kruskal<T> {
         Ok(products.fold(T::ZERO, |sum, p| sum + p))
     }
 
-    /// M at the places of the entries of `x`.
+    /// M at the indices of the entries of `x`.
     /// # Errors
     /// [`Error::Dims`] if the dimensions differ; [`Error::OutOfMemory`].
     pub fn values_at<I: Index>(&self, x: &Tensor<T, I>) -> Result<Vec<T>> {
@@ -157,17 +158,17 @@ impl<T: Real> Kruskal<T> {
         collected(x.nnz(), (0..x.nnz()).map(|e| self.at(x, e)), "values of a Kruskal tensor")
     }
 
-    /// Every element, the last mode varying fastest.
+    /// All elements, the last mode varying fastest.
     /// # Errors
-    /// [`Error::OutOfMemory`] if there are too many.
+    /// [`Error::OutOfMemory`] if there are too many elements.
     pub fn to_dense(&self) -> Result<Vec<T>> {
         let len = self.factors.iter().try_fold(1usize, |n, f| n.checked_mul(f.nrows()));
         let len = len.ok_or_else(|| out_of_memory::<T>("a dense tensor", usize::MAX))?;
         let mut dense = filled(len, T::ZERO, "a dense tensor")?;
-        let mut place = vec![0; self.order()];
+        let mut index = vec![0; self.order()];
         for x in &mut dense {
-            *x = self.element(&place);
-            for (i, factor) in place.iter_mut().zip(&self.factors).rev() {
+            *x = self.element(&index);
+            for (i, factor) in index.iter_mut().zip(&self.factors).rev() {
                 *i += 1;
                 if *i < factor.nrows() {
                     break;
@@ -178,10 +179,10 @@ impl<T: Real> Kruskal<T> {
         Ok(dense)
     }
 
-    /// How alike two models are, from 0 to 1: the mean over matched components of
-    /// (1 − |λ − μ| / max(λ, μ)) · Πₙ |aₙᵀ bₙ|, columns normalised, components matched one to one, best pairs first.
+    /// Similarity of two models, from 0 to 1: the mean over matched components of (1 − |λ − μ| / max(λ, μ)) · Πₙ |aₙᵀ
+    /// bₙ| with normalized columns. Components are matched one to one, greedily by decreasing score.
     ///
-    /// Components that find no partner count 0. With `weights` false the weights do not count.
+    /// Components without a partner score 0. With `weights` false the factor with λ and μ is omitted.
     /// Source: the factor match score of Acar, Dunlavy, Kolda and Mørup 2011, as in Tensor Toolbox's `score`.
     /// # Errors
     /// [`Error::Dims`] if the dimensions differ.
@@ -192,14 +193,16 @@ impl<T: Real> Kruskal<T> {
         let (mut a, mut b) = (self.clone(), other.clone());
         a.arrange();
         b.arrange();
-        let alike = |r: usize, s: usize| {
+        let similarity = |r: usize, s: usize| {
             let (w, v) = (a.weights[r].as_f64(), b.weights[s].as_f64());
             let largest = w.max(v);
             let penalty = if weights && largest > 0.0 { 1.0 - (w - v).abs() / largest } else { 1.0 };
             a.factors.iter().zip(&b.factors).fold(penalty, |p, (x, y)| p * column_product(x, r, y, s).as_f64().abs())
         };
-        let mut pairs: Vec<(f64, usize, usize)> =
-            (0..a.rank()).flat_map(|r| (0..b.rank()).map(move |s| (r, s))).map(|(r, s)| (alike(r, s), r, s)).collect();
+        let mut pairs: Vec<(f64, usize, usize)> = (0..a.rank())
+            .flat_map(|r| (0..b.rank()).map(move |s| (r, s)))
+            .map(|(r, s)| (similarity(r, s), r, s))
+            .collect();
         pairs.sort_by(|x, y| y.0.total_cmp(&x.0));
         let (mut left, mut right) = (vec![true; a.rank()], vec![true; b.rank()]);
         let mut sum = 0.0;
@@ -222,9 +225,9 @@ impl<T: Real> Kruskal<T> {
             sum + self.factors.iter().zip(x.all_indices()).fold(self.weights[r], product)
         })
     }
-    fn element(&self, place: &[usize]) -> T {
+    fn element(&self, index: &[usize]) -> T {
         (0..self.rank()).fold(T::ZERO, |sum, r| {
-            sum + self.factors.iter().zip(place).fold(self.weights[r], |p, (f, &i)| p * f.row(i)[r])
+            sum + self.factors.iter().zip(index).fold(self.weights[r], |p, (f, &i)| p * f.row(i)[r])
         })
     }
 }
@@ -261,13 +264,13 @@ pub(crate) fn column_norms<T: Real>(a: &Dense<T>, norm: Norm) -> Vec<T> {
     norms
 }
 
-/// The 2-norm of column `r`, by scaled values: its squares leave the range.
+/// The 2-norm of column `r` from scaled values, for a column whose squares overflow or underflow.
 fn column_norm<T: Real>(a: &Dense<T>, r: usize) -> T {
     let column: Vec<T> = a.values().iter().copied().skip(r).step_by(a.ncols()).collect();
     scaled_norm(&column)
 }
 
-/// Divides each column by its norm, unless that is 0.
+/// Divides each column by its norm unless the norm is 0.
 pub(crate) fn divide_columns<T: Real>(a: &mut Dense<T>, norms: &[T]) {
     let columns = a.ncols().max(1);
     for row in a.values_mut().chunks_mut(columns) {

@@ -1,5 +1,5 @@
-//! Sparse tensors of any order: coordinates, orders of their entries, conversions, Kruskal tensors, and the products
-//! that decompositions are made of.
+//! Sparse tensors of any order: coordinate format, sorting of entries, conversions, Kruskal tensors, and the products
+//! on which decompositions are built.
 //!
 //! | what | where |
 //! | --- | --- |
@@ -17,11 +17,11 @@ mod random;
 mod saved;
 
 pub use crate::algebra::Arithmetic;
-pub(crate) use coo::check_places;
+pub(crate) use coo::check_indices;
 pub use coo::{AnyTensor, MAX_ORDER, Tensor, TensorRef};
 pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
-pub use mttkrp::{Choice, Kept, Mttkrp, Shape, Variant, choose};
+pub use mttkrp::{Choice, Mttkrp, MttkrpCache, Shape, Variant, choose};
 pub(crate) use mttkrp::{check_any_factors, mttkrp_any};
-pub(crate) use order::{Places, check_mode};
+pub(crate) use order::{Pattern, check_mode};
 pub use random::Pcg64;

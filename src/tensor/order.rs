@@ -1,4 +1,4 @@
-//! Orders of a tensor's entries: sorted by some modes, repeats summed.
+//! Sorting a tensor's entries by some modes, and summing duplicates.
 
 use super::coo::gather;
 use super::{Tensor, coo::mode_name};
@@ -6,52 +6,53 @@ use crate::algebra::{Host, Monoid, V, Value};
 use crate::par::{Digit, Grouped, Threads, filled, for_each_part, grouped};
 use crate::{Error, Index, Result};
 
-/// Keys of one pass of a sort: more bins than entries cost more than another pass.
+/// Greatest number of bins of one sort pass, unless the tensor has more entries: more bins than entries cost more than
+/// another pass.
 const LEAST_BINS: usize = 1 << 16;
 
-/// Where entries stand: all that sorting them reads, whatever their values are.
+/// The pattern of a tensor: dimensions and indices, all that sorting reads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places<'a, I> {
+pub(crate) struct Pattern<'a, I> {
     pub(crate) dims: &'a [usize],
-    /// As many lists, of one length.
+    /// One list for each dimension, all of one length.
     pub(crate) indices: &'a [Vec<I>],
 }
 
 impl<T: Value, I: Index> Tensor<T, I> {
-    /// Where the entries stand.
-    pub(crate) fn places(&self) -> Places<'_, I> {
-        Places { dims: self.dims(), indices: self.all_indices() }
+    /// The pattern: dimensions and indices.
+    pub(crate) fn pattern(&self) -> Pattern<'_, I> {
+        Pattern { dims: self.dims(), indices: self.all_indices() }
     }
-    /// Whether the entries stand in the order of their indices in `modes`, the first of which counts most.
+    /// Whether the entries are sorted lexicographically by their indices in `modes`.
     /// # Errors
     /// [`Error::Argument`] if there is no such mode.
     pub fn is_sorted_by(&self, modes: &[usize]) -> Result<bool> {
-        self.places().is_sorted_by(modes)
+        self.pattern().is_sorted_by(modes)
     }
 
-    /// The numbers of the entries, sorted by their indices in `modes`, the first of which counts most; a stable
-    /// counting sort, the same for any number of threads. Cost: O(d·(nnz + bins)), one pass a mode (more where a mode
-    /// is much longer than nnz).
+    /// Positions of the entries, sorted lexicographically by their indices in `modes`. A stable counting sort, the same
+    /// for any number of threads. Cost: O(d·(nnz + bins)), one pass per mode, more where a mode is much longer than
+    /// nnz.
     /// # Errors
     /// [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`].
     pub fn order_by(&self, threads: &Threads, modes: &[usize]) -> Result<Vec<usize>> {
-        self.places().order_by(threads, modes)
+        self.pattern().order_by(threads, modes)
     }
 
-    /// The same entries, sorted by their indices in `modes`, the first of which counts most.
+    /// The entries, sorted lexicographically by their indices in `modes`.
     /// # Errors
     /// As [`order_by`](Self::order_by).
     pub fn sorted_by(&self, threads: &Threads, modes: &[usize]) -> Result<Self> {
         self.gathered(threads, &self.order_by(threads, modes)?)
     }
 
-    /// The same entries in an order in which neighbours are close in every mode: by the bits of all indices in turn, a
-    /// bit of the longest mode that is left first, as ALTO arranges them (Helal et al. 2021, §III). An MTTKRP by
-    /// [`Variant::Single`](super::Variant::Single) meets fewer rows in a stretch of them, so one list serves every
-    /// mode. Cost: O(d·nnz).
+    /// The entries in an order in which neighbours are close in every mode: sorted by a key that interleaves the bits
+    /// of all indices, each time the next bit of the mode with the most bits left, as in ALTO (Helal et al. 2021,
+    /// §III). An MTTKRP by [`Variant::Single`](super::Variant::Single) then touches fewer rows in a block of entries,
+    /// so one list serves every mode. Cost: O(d·nnz).
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn linearised(&self, threads: &Threads) -> Result<Self> {
+    pub fn linearized(&self, threads: &Threads) -> Result<Self> {
         const WIDTH: u32 = 16;
         let bits = interleaved(self.dims());
         let mut keys = gathered_bits(threads, self, &bits)?;
@@ -60,9 +61,9 @@ impl<T: Value, I: Index> Tensor<T, I> {
         let width = (bits.len() as u32).div_ceil(passes.max(1));
         for pass in 0..passes {
             let digit = Digit { shift: pass * width, mask: (1 << width) - 1, bins: 1 << width };
-            let sorted: Grouped<u32, usize> = grouped(threads, &keys, digit, 1, |e, key, place| {
+            let sorted: Grouped<u32, usize> = grouped(threads, &keys, digit, 1, |e, key, to| {
                 key.copy(&[keys[e]]);
-                place.copy(&[order[e]]);
+                to.copy(&[order[e]]);
             })?;
             (keys, order) = (sorted.lists, sorted.values);
         }
@@ -70,7 +71,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
         self.gathered(threads, &order)
     }
 
-    /// The tensor sorted by all modes, repeated entries folded by `add` in their order.
+    /// The tensor sorted by all modes, duplicates folded by `add` in stored order.
     /// ```
     /// use sparring::{algebra::Plus, par::Threads, tensor::Tensor};
     /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![1, 0, 1], vec![1, 0, 1]], vec![1.0, 2.0, 4.0])?;
@@ -84,43 +85,43 @@ impl<T: Value, I: Index> Tensor<T, I> {
         self.folded(threads, Some(|x, y| add.apply::<Host>(V(x), V(y)).0))
     }
 
-    /// The tensor sorted by all modes, if no entry stands there twice.
+    /// The tensor sorted by all modes, if it has no duplicates.
     /// # Errors
-    /// [`Error::Repeated`] naming the first in that order; [`Error::OutOfMemory`].
+    /// [`Error::Repeated`] naming the first duplicate in sorted order; [`Error::OutOfMemory`].
     pub fn distinct(&self, threads: &Threads) -> Result<Self> {
         self.folded(threads, None::<fn(T, T) -> T>)
     }
 
-    /// Sorted by all modes; repeats are folded, or refused.
+    /// Sorts by all modes and folds duplicates, or reports them as an error without `fold`.
     pub(crate) fn folded(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T>) -> Result<Self> {
-        let order = self.places().order(threads)?;
+        let order = self.pattern().order(threads)?;
         let (mut dims, mut indices, mut values) = self.gathered(threads, &order)?.into_parts();
-        let (mut kept, n) = (0, values.len());
+        let (mut last, n) = (0, values.len());
         for e in 1..n {
-            if indices.iter().all(|list| list[kept] == list[e]) {
+            if indices.iter().all(|list| list[last] == list[e]) {
                 let Some(fold) = &fold else { return Err(Error::Repeated { place: self.place(order[e]) }) };
-                values[kept] = fold(values[kept], values[e]);
+                values[last] = fold(values[last], values[e]);
             } else {
-                kept += 1;
-                values[kept] = values[e];
+                last += 1;
+                values[last] = values[e];
                 for list in &mut indices {
-                    list[kept] = list[e];
+                    list[last] = list[e];
                 }
             }
         }
-        let left = if n == 0 { 0 } else { kept + 1 };
+        let left = if n == 0 { 0 } else { last + 1 };
         values.truncate(left);
         indices.iter_mut().for_each(|list| list.truncate(left));
         dims.shrink_to_fit();
         Ok(Self::from_parts(dims, indices, values))
     }
-    /// Whether each entry stands behind the one before: sorted by all modes, and none repeated.
+    /// Whether the entries are sorted by all modes and free of duplicates.
     pub(crate) fn increases(&self) -> bool {
         let lists = self.all_indices();
         let place = |e: usize| lists.iter().map(move |list| list[e]);
         (1..self.nnz()).all(|e| place(e - 1).lt(place(e)))
     }
-    /// Whether some place has more than one entry. Cost: O(d·nnz), less where the entries are sorted.
+    /// Whether there are duplicate entries. Cost: O(d·nnz), less where the entries are sorted.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn has_repeats(&self, threads: &Threads) -> Result<bool> {
@@ -129,17 +130,17 @@ impl<T: Value, I: Index> Tensor<T, I> {
         }
         let all: Vec<usize> = (0..self.order()).collect();
         let order = self.order_by(threads, &all)?;
-        Ok(order.windows(2).any(|pair| self.places().compare(&all, pair[0], pair[1]).is_eq()))
+        Ok(order.windows(2).any(|pair| self.pattern().compare(&all, pair[0], pair[1]).is_eq()))
     }
     /// # Errors
-    /// [`Error::Argument`] if one of `modes` is none of the tensor's, or is given twice.
+    /// [`Error::Argument`] if one of `modes` does not exist or is given twice.
     pub(crate) fn check_modes(&self, name: &'static str, modes: &[usize]) -> Result<()> {
-        self.places().check_modes(name, modes)
+        self.pattern().check_modes(name, modes)
     }
 }
 
-impl<I: Index> Places<'_, I> {
-    /// Entries.
+impl<I: Index> Pattern<'_, I> {
+    /// Number of entries.
     pub(crate) fn nnz(&self) -> usize {
         self.indices.first().map_or(0, Vec::len)
     }
@@ -153,14 +154,13 @@ impl<I: Index> Places<'_, I> {
         for &mode in modes.iter().rev() {
             for digit in digits(self.dims[mode], self.nnz()) {
                 let keys = by_number(threads, &self.indices[mode], &order)?;
-                let sorted: Grouped<(), u64> =
-                    grouped(threads, &keys, digit, 0, |e, _, place| place.copy(&[order[e]]))?;
+                let sorted: Grouped<(), u64> = grouped(threads, &keys, digit, 0, |e, _, to| to.copy(&[order[e]]))?;
                 order = sorted.values;
             }
         }
         crate::par::collected(order.len(), order.iter().map(|&e| e as usize), "an order of entries")
     }
-    /// The numbers of the entries, sorted by all modes; equal ones stay in their order.
+    /// Positions of the entries, sorted by all modes; duplicates stay in stored order.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn order(&self, threads: &Threads) -> Result<Vec<usize>> {
@@ -170,7 +170,7 @@ impl<I: Index> Places<'_, I> {
             false => self.order_by(threads, &all),
         }
     }
-    /// How entries `a` and `b` compare by their indices in `modes`.
+    /// Compares entries `a` and `b` lexicographically by their indices in `modes`.
     fn compare(&self, modes: &[usize], a: usize, b: usize) -> std::cmp::Ordering {
         let unequal = modes.iter().map(|&m| self.indices[m][a].cmp(&self.indices[m][b])).find(|c| c.is_ne());
         unequal.unwrap_or(std::cmp::Ordering::Equal)
@@ -185,7 +185,7 @@ impl<I: Index> Places<'_, I> {
         }
         Ok(())
     }
-    /// Where the entries of each place begin in `order`, and where the last ones end.
+    /// Bounds in `order` of the groups of entries with equal indices, followed by the length of `order`.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn groups(&self, order: &[usize]) -> Result<Vec<usize>> {
@@ -206,7 +206,7 @@ pub(crate) fn check_mode(order: usize, name: &'static str, mode: usize) -> Resul
     Err(Error::Argument { name, message: format!("mode {mode} of a tensor of order {order}; modes count from 0") })
 }
 
-/// The digits of the indices of a mode, the lowest first, so that no pass has many more bins than entries.
+/// The digits of the indices of a mode, the lowest first, chosen so that no pass has many more bins than entries.
 fn digits(len: usize, entries: usize) -> Vec<Digit> {
     if len <= LEAST_BINS.max(4 * entries) {
         return vec![Digit::whole(len)];
@@ -217,8 +217,8 @@ fn digits(len: usize, entries: usize) -> Vec<Digit> {
     (0..bits.div_ceil(width)).map(|pass| Digit { shift: pass * width, mask, bins: LEAST_BINS }).collect()
 }
 
-/// Modes and bits of a key that takes the indices' bits in turn, the highest first, until what is left of each mode is
-/// a stretch whose rows of factors fit a cache.
+/// (mode, bit) pairs of a key that interleaves the bits of the indices, the highest first. It stops where the remaining
+/// bits of each mode span a range whose factor rows fit a cache.
 pub(super) fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
     const MOST: usize = 32;
     const LEFT: u32 = 9;
@@ -234,7 +234,7 @@ pub(super) fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
     bits
 }
 
-/// The key of each entry, made of these modes' bits, the highest first.
+/// The key of each entry, composed of the given bits, the highest first.
 fn gathered_bits<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, bits: &[(usize, u32)]) -> Result<Vec<u32>> {
     const PIECE: usize = 1 << 12;
     let mut keys = filled(x.nnz(), 0u32, "keys of a sort")?;
@@ -259,7 +259,7 @@ fn gathered_bits<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, bits: 
 
 /// `list[order[0]]`, `list[order[1]]`, …
 fn by_number<I: Index>(threads: &Threads, list: &[I], order: &[u64]) -> Result<Vec<I>> {
-    // Numbers of entries are positions in memory, so they fit.
+    // Entry numbers are positions in memory, so they fit `usize`.
     let mut numbers = filled(order.len(), 0usize, "an order of entries")?;
     numbers.iter_mut().zip(order).for_each(|(to, &e)| *to = e as usize);
     gather(threads, list, &numbers)

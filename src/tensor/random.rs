@@ -1,9 +1,9 @@
-//! Numbers at random, the same as NumPy's `Generator(PCG64(seed)).random()`, so that starting guesses agree with other
-//! programs'.
+//! Random numbers identical to those of NumPy's `Generator(PCG64(seed)).random()`, so that initial guesses agree with
+//! those of other programs.
 //!
-//! Sources: O'Neill 2014 (PCG XSL RR 128/64); the seeding is NumPy's `SeedSequence`.
+//! Sources: O'Neill 2014 (PCG XSL RR 128/64); NumPy's `SeedSequence` for the seeding.
 
-/// A stream of numbers that follows from a seed: what CP starts from.
+/// A seeded random stream, from which CP draws its initial guess.
 /// ```
 /// use sparring::tensor::Pcg64;
 /// // numpy.random.Generator(numpy.random.PCG64(7)).random()
@@ -18,7 +18,7 @@ pub struct Pcg64 {
 const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
 
 impl Pcg64 {
-    /// The stream of a seed.
+    /// The stream seeded with `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let [a, b, c, d] = seed_words(seed);
@@ -44,7 +44,7 @@ impl Pcg64 {
     }
 }
 
-/// A hash with a constant that changes from call to call.
+/// A hash whose constant changes with every call.
 struct Hash {
     constant: u32,
     multiplier: u32,

@@ -1,4 +1,4 @@
-//! Models as text, by serde: checked when they are read.
+//! Serialization of models by serde, validated on reading.
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,7 +13,7 @@ struct Saved<T> {
     factors: Vec<Vec<Vec<T>>>,
 }
 
-/// Factors as lists of rows; no memory is taken for them.
+/// Serializes factors as lists of rows without allocating.
 struct Factors<'a, T>(&'a [Dense<T>]);
 
 impl<T: Real + Serialize> Serialize for Factors<'_, T> {

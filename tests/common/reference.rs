@@ -136,7 +136,7 @@ fn interleaved<M: Monoid>(monoid: M, sums: usize, xs: &[M::Out]) -> M::Out {
 }
 
 /// Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ … in the order in which row i is stored.
-pub(crate) fn mxd<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Dense<Out<R>> {
+pub(crate) fn spmm<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Dense<Out<R>> {
     let mut y = vec![];
     for i in 0..a.nrows() {
         for j in 0..x.ncols() {
@@ -171,7 +171,7 @@ pub(crate) fn mxv<R: Semiring, I: Index>(
         };
         (0..a.nrows()).map(of_row).collect()
     } else {
-        mxd(ring, a, &Dense::new(x.len(), 1, x.to_vec()).expect("one column")).into_values()
+        spmm(ring, a, &Dense::new(x.len(), 1, x.to_vec()).expect("one column")).into_values()
     };
     y.into_iter().enumerate().map(|(i, y)| if lets(i) { y } else { <R::Add as Monoid>::IDENTITY }).collect()
 }

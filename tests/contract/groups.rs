@@ -1,7 +1,7 @@
 //! Groups, whose tensors have arrays of their own: the same bits as batches.
 
 use super::*;
-use sparring::backend::AskedEinsum;
+use sparring::backend::EinsumBuilder;
 use sparring::contract::{Arrangement, Group, GroupMut, Interleaved, Mass, RowMajor, bound};
 
 /// The layout of one tensor of a batch.
@@ -44,7 +44,7 @@ struct Ask<'a, T, A> {
 }
 
 impl<'a, T: Value, A: Arithmetic<T>> Ask<'a, T, A> {
-    fn of(&self, einsum: &Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
+    fn of(&self, einsum: &Einsum<'a, T>) -> EinsumBuilder<'a, A, T> {
         let asked = self.cpu.einsum(self.ring, einsum.clone());
         match self.update {
             0 => asked,
@@ -212,7 +212,7 @@ fn what_is_no_group_is_refused_with_its_numbers() {
     says(ViewMut::new(&mut y, layout.clone()), &["one of 2 tensors"]);
     says(Batch::new(y, layout.clone()), &["one of 2 tensors"]);
     says(GroupMut::<f64>::new(layout), &["batch of a group's tensor", "2", "1"]);
-    says(GroupMut::<f64>::new(Layout::new(&[2, 3], &[1, 1], 0).unwrap()), &["may meet elements of others"]);
+    says(GroupMut::<f64>::new(Layout::new(&[2, 3], &[1, 1], 0).unwrap()), &["may overlap elements of others"]);
     // Results of other sizes.
     let cpu = Cpu::new();
     let asked = || cpu.einsum(PlusTimes::new(), Einsum::new("ij->ij", std::slice::from_ref(&g)).unwrap());
@@ -227,7 +227,7 @@ fn what_is_no_group_is_refused_with_its_numbers() {
     let grouped = Einsum::new("ij,ij->ij", &[g.clone(), three_of(&x, 2)]).unwrap();
     let plan = cpu.einsum_plan(&grouped, &Layout::row_major(&[2, 3]).and_then(|l| l.batched(2)).unwrap()).unwrap();
     assert!(cpu.einsum(PlusTimes::new(), grouped).plan(&plan).eval().is_ok());
-    says(cpu.einsum(PlusTimes::new(), other).plan(&plan).eval(), &["operand 0 lies in another way"]);
+    says(cpu.einsum(PlusTimes::new(), other).plan(&plan).eval(), &["operand 0 has another layout"]);
 }
 
 fn three_of(x: &[f64], batch: usize) -> View<'_, f64> {

@@ -67,12 +67,12 @@ fn a_plan_of_something_else_is_refused() {
         assert!(matches!(error, Error::Argument { name: "plan", .. }) && error.to_string().contains(words), "{error}");
     };
     says(product("ij,kj->ik", &one), &by_columns, "one of \"ij,jk->ik\", not of \"ij,kj->ik\"");
-    says(product("ij,jk->ik", &turned), &by_columns, "operand 1 lies in another way than planned for: ");
-    says(product("ij,jk->ik", &one), &matrices, "the result lies in another way than planned for: ");
+    says(product("ij,jk->ik", &turned), &by_columns, "operand 1 has another layout than planned for: ");
+    says(product("ij,jk->ik", &one), &matrices, "the result has another layout than planned for: ");
     assert_eq!(c, [7.0; 400]);
     // Its own result is of the layout that was planned for, or none.
     let error = cpu.einsum(PlusTimes::new(), product("ij,jk->ik", &one)).plan(&plan).eval().unwrap_err();
-    assert!(error.to_string().contains("the result lies"), "{error}");
+    assert!(error.to_string().contains("the result has another layout"), "{error}");
     let error = cpu.einsum_plan(&product("ij,jk->ik", &one), &one).unwrap_err();
     assert!(matches!(error, Error::Length { found: 1, expected: 40, .. }), "{error}");
     let backwards = Layout::new(&[3, 3], &[-3, 1], 6).and_then(|l| l.strided(40, 9)).unwrap();

@@ -119,7 +119,7 @@ fn rules_are_not_believed() {
     says(by(|_, batch| Layout::row_major(&[2, 3])?.batched(batch)), &["einsum", "[3, 2]", "[2, 3]"]);
     says(by(|extents, _| Layout::row_major(extents)?.batched(3)), &["batch of the result", "3", "4"]);
     says(by(|extents, batch| Layout::row_major(extents)?.broadcast(batch)), &["4 tensors 0 apart"]);
-    says(by(|extents, batch| Layout::new(extents, &[1, 1], 0)?.strided(batch, 6)), &["may meet elements of others"]);
+    says(by(|extents, batch| Layout::new(extents, &[1, 1], 0)?.strided(batch, 6)), &["may overlap elements of others"]);
     says(by(|extents, batch| Layout::new(extents, &[-2, 1], 4)?.strided(batch, 6)), &["positive strides"]);
     says(by(|_, _| Err(Error::Argument { name: "rule", message: "none".into() })), &["rule: none"]);
     says(by(|extents, batch| Layout::new(extents, &[1 << 50, 1], 0)?.strided(batch, 2)), &["out of memory"]);

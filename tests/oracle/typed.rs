@@ -29,7 +29,7 @@ impl<T: Number> BinaryOp for Named<T> {
     type A = T;
     type B = T;
     type Out = T;
-    fn apply<M: sparring::algebra::Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
+    fn apply<M: sparring::algebra::Arith>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
         match self.0 {
             "minus" => a - b,
             "second" => b,
@@ -51,7 +51,7 @@ pub(crate) trait Tested: Typed + Number {
     /// Where a matrix is not 0; `None` for numbers that masks do not compare.
     fn nonzero_matrix<B: Backend>(m: &B, a: &B::Matrix<Self>) -> Option<Result<B::Pattern>>;
     /// Where a vector is not 0, likewise.
-    fn nonzero_vector<B: Backend>(m: &B, x: &B::Vector<Self>) -> Option<Result<B::Places>>;
+    fn nonzero_vector<B: Backend>(m: &B, x: &B::Vector<Self>) -> Option<Result<B::VectorPattern>>;
     /// Whether its numbers have an order.
     const ORDERED: bool;
     /// The chain of an aggregate of rows of numbers that have an order, ended by what is given for its result.
@@ -69,7 +69,7 @@ pub(crate) trait Ended<B: Backend, T: Value> {
 /// A chain on rows or columns, written under mask, accumulator and replace.
 struct Written<'c, B: Backend, T: Value> {
     flip: bool,
-    how: How<B::Places>,
+    how: How<B::VectorPattern>,
     c: &'c mut B::Vector<T>,
 }
 impl<B: Backend, T: Number> Ended<B, T> for Written<'_, B, T> {
@@ -109,7 +109,7 @@ macro_rules! tested {
             fn nonzero_matrix<B: Backend>($m: &B, $x: &B::Matrix<Self>) -> Option<Result<B::Pattern>> {
                 $nonzero
             }
-            fn nonzero_vector<B: Backend>($m: &B, $x: &B::Vector<Self>) -> Option<Result<B::Places>> {
+            fn nonzero_vector<B: Backend>($m: &B, $x: &B::Vector<Self>) -> Option<Result<B::VectorPattern>> {
                 $nonzero
             }
             tested! { @rows $kind }
@@ -209,8 +209,8 @@ impl<B: Backend> Mask<B, u32, Matrices> for Known<B::Pattern> {
 }
 /// Likewise, of a vector; another type, as patterns of both kinds might be of one.
 struct KnownVector<P>(P, bool);
-impl<B: Backend> Mask<B, u32, Vectors> for KnownVector<B::Places> {
-    fn resolve(self, _: &B) -> Result<(B::Places, bool)> {
+impl<B: Backend> Mask<B, u32, Vectors> for KnownVector<B::VectorPattern> {
+    fn resolve(self, _: &B) -> Result<(B::VectorPattern, bool)> {
         Ok((self.0, self.1))
     }
 }
@@ -241,12 +241,12 @@ macro_rules! written {
     };
 }
 written!(write_matrix, Matrices, Matrix, Pattern, Known);
-written!(write_vector, Vectors, Vector, Places, KnownVector);
+written!(write_vector, Vectors, Vector, VectorPattern, KnownVector);
 
 /// A vector written into a row, or a column, of a matrix.
 fn write_line<B: Backend, Op>(
     chain: Build<'_, B, u32, Op>,
-    how: How<B::Places>,
+    how: How<B::VectorPattern>,
     c: &mut B::Matrix<Op::Out>,
     (is_row, at): (bool, usize),
 ) -> Result<()>
@@ -275,19 +275,19 @@ where
 /// The places of a mask, of a matrix or a vector.
 struct Places<B: Backend> {
     matrix: Option<(B::Pattern, bool)>,
-    vector: Option<(B::Places, bool)>,
+    vector: Option<(B::VectorPattern, bool)>,
 }
 
 impl<B: Backend, T: Tested> Held<B, T> {
     /// Where a matrix has an entry, or one that is not 0; `None` if there is no such matrix here.
     fn pattern(&self, m: &B, n: usize, structure: bool) -> Option<Result<B::Pattern>> {
         let a = self.matrices[n].as_ref()?;
-        if structure { Some(a.places(m)) } else { T::nonzero_matrix(m, a) }
+        if structure { Some(a.entry_pattern(m)) } else { T::nonzero_matrix(m, a) }
     }
     /// Likewise, a vector.
-    fn places(&self, m: &B, n: usize, structure: bool) -> Option<Result<B::Places>> {
+    fn places(&self, m: &B, n: usize, structure: bool) -> Option<Result<B::VectorPattern>> {
         let x = self.vectors[n].as_ref()?;
-        if structure { Some(x.places(m)) } else { T::nonzero_vector(m, x) }
+        if structure { Some(x.entry_pattern(m)) } else { T::nonzero_vector(m, x) }
     }
 }
 

@@ -81,7 +81,7 @@ fn what_cannot_be_the_transpose_is_refused() {
     let e = m.call(Op::Mxv(&ring), (&a, &x)).with_transpose(&at).eval::<runtime::Vector>().unwrap_err();
     assert_eq!(e.to_string(), "transpose: its values are i32, those of the matrix i64");
     let e = m.call(Op::Transpose, &a).with_transpose(&a).eval::<Matrix>().unwrap_err();
-    let said = "transpose: transpose takes none: products with vectors choose their direction by it";
+    let said = "transpose: transpose takes none: only products with vectors choose a direction by it";
     assert_eq!(e.to_string(), said);
     let e = m.call(Op::Transpose, &a).with_transpose(&a).into(&mut a.clone()).unwrap_err();
     assert_eq!(e.to_string(), said);

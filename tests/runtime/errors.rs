@@ -24,9 +24,9 @@ fn types_that_do_not_meet_are_both_named() {
         assert_eq!(text(m.apply(&abs, &i).unwrap_err()), "a: its values are i64, but abs takes f32");
         assert_eq!(text(m.apply(&abs, &x).unwrap_err()), "a: its values are i64, but abs takes f32");
         let e = text(m.select(&UnaryOp::new("a + 1", Type::I64).unwrap(), &x).unwrap_err());
-        assert_eq!(e, "op: what selects gives bool, but a + 1 gives i64");
+        assert_eq!(e, "op: a selection operator gives bool, but a + 1 gives i64");
         let e = text(m.select(&UnaryOp::new("tril", Type::I64).unwrap(), &i).unwrap_err());
-        assert_eq!(e, "s: tril reads a scalar: give it one by `with`");
+        assert_eq!(e, "s: tril reads a scalar: set it by `with`");
         let sum = Monoid::new("plus", Type::U8).unwrap();
         assert_eq!(text(m.reduce(&sum, &x).unwrap_err()), "a: its values are i64, but plus takes u8");
         assert_eq!(text(m.reduce_rows(&sum, &f).unwrap_err()), "a: its values are f64, but plus takes u8");

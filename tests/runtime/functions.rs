@@ -105,7 +105,7 @@ fn what_does_not_fit_is_refused() {
     let says = |e: sparring::Error| e.to_string();
     let mixed = BinaryOp::from_fn("scaled", |a: i64, b: f64| a as f64 * b);
     let e = Monoid::of(&mixed, 1.0).map_err(says).unwrap_err();
-    assert!(e.contains("that of a monoid takes f64, which it gives, but this one i64 and f64"), "{e}");
+    assert!(e.contains("a monoid takes the type that it returns, f64, but this one takes i64 and f64"), "{e}");
     let e = Monoid::of(&plus, 1.0).map_err(says).unwrap_err();
     assert!(e.contains("it is f64, but the operator is on i64"), "{e}");
     let e = Semiring::of(&Monoid::of(&plus, 0i64).unwrap(), &mixed).map_err(says).unwrap_err();

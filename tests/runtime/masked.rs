@@ -232,7 +232,10 @@ fn calls_that_say_nothing_are_refused() {
         "a: it is a vector, and matrices are transposed"
     );
     let call = || m.call(Op::Vxm(&ring), (&x, &a));
-    assert_eq!(message(call().accum(&plus).eval()), "accum: it joins a result to one that exists: call into(&mut c)");
+    assert_eq!(
+        message(call().accum(&plus).eval()),
+        "accum: an accumulator needs an existing result: call into(&mut c)"
+    );
     assert_eq!(message(call().complement().eval()), "mask: there is none, so it has no complement");
     assert!(call().mask(&a).eval::<runtime::Vector>().is_err(), "the mask is a matrix");
     for op in [Op::Mxv(&ring), Op::ReduceRows(&runtime::Monoid::new("plus", Type::I64).unwrap())] {

@@ -1,6 +1,6 @@
 //! Memory that is written by many threads is no matter of callers.
 
-//~ struct `Fresh` is private
-use sparring::par::Fresh;
-//~ struct `Slots` is private
-use sparring::par::Slots;
+//~ struct `UninitOutput` is private
+use sparring::par::UninitOutput;
+//~ struct `OutputSlice` is private
+use sparring::par::OutputSlice;

@@ -17,7 +17,7 @@ fn num<T: Num>() {}
 fn real<T: Real>() {}
 fn int<T: Int>() {}
 fn bits<T: Bits>() {}
-fn machine<M: Machine>() {}
+fn arith<M: Arith>() {}
 
 sparring::op! { /// a to the p.
 Power<T: Real> { p: T } (a, b) -> T { a.powf(p) + b } identity T::ZERO }
@@ -36,7 +36,7 @@ fn closure_as_binary() {
 fn closure_as_mul() {
     mul(|a: f64, b: f64| a * b);
 }
-//~ is not an operator of an entry and its place
+//~ is not an index-unary operator
 //~ `sparring::op! { Name<T: Num> (a, s) at (i, j) -> bool { a.gt(s) & i.lt(j) } }`
 fn closure_as_index() {
     index(|a: f64, s: f64| a > s);
@@ -46,7 +46,7 @@ fn closure_as_index() {
 fn operator_as_monoid() {
     monoid(Minus::<f64>::new());
 }
-//~ is no pair of ⊕ and ⊗
+//~ is not a pair of ⊕ and ⊗
 fn operator_as_contract() {
     contract(Plus::<f64>::new());
 }
@@ -65,7 +65,7 @@ fn semiring_as_namm() {
 fn string_as_value() {
     value::<String>();
 }
-//~ `char` has no arithmetic that formulas know
+//~ `char` does not support arithmetic
 fn char_as_number() {
     number::<char>();
 }
@@ -87,9 +87,9 @@ fn bool_as_int() {
 fn float_as_bits() {
     bits::<f64>();
 }
-//~ `f64` is no machine that runs formulas
-fn float_as_machine() {
-    machine::<f64>();
+//~ `f64` does not interpret operator bodies
+fn float_as_arith() {
+    arith::<f64>();
 }
 //~ has parameters, which `new()` does not know
 //~ `Ring(Plus::new(), Name::new(2.0))`

@@ -1,4 +1,4 @@
-//! Arrays that C fills, and the matrices that they become.
+//! Arrays filled by C, and matrices made from them.
 
 use sparring::num_complex::Complex;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::arrays::*;
 use crate::handle::sparring_handles_alive;
 
-/// Arrays of the library's, and where they are.
+/// Library-owned arrays, and their addresses.
 struct Room<T> {
     arrays: *mut SparringArrays,
     row_ptr: *mut u64,
@@ -54,13 +54,13 @@ fn arrays_of_every_type_become_a_matrix_where_they_are() {
         ok(status);
         let (mut p, mut j, mut lent) = (null(), null(), null());
         ok(unsafe { sparring_matrix_borrow(m, &mut p, &mut j, &mut lent) });
-        // No copy: bool too, whose bytes are looked at.
+        // No copy, also for bool, whose bytes are validated.
         assert_eq!(
             (p, j, lent),
             (room.row_ptr.cast_const(), room.col_idx.cast_const(), room.values.cast_const().cast())
         );
         assert_eq!(copy::<T>(m), (vec![0, 1, 3], vec![1, 0, 2], becomes.to_vec()));
-        // The handle of the arrays has ended.
+        // The handle of the arrays was consumed.
         refused(matrix(room.arrays).0, SPARRING_INVALID_HANDLE);
         refused(sparring_arrays_free(room.arrays), SPARRING_INVALID_HANDLE);
         ok(sparring_matrix_free(m));
@@ -92,7 +92,7 @@ fn what_is_wrong_in_arrays_is_refused_and_frees_them() {
         assert_eq!(refused(matrix(room.arrays).0, status), words);
         assert!(refused(sparring_arrays_free(room.arrays), SPARRING_INVALID_HANDLE).starts_with("arrays: "));
     }
-    // Without a place for the handle nothing happens.
+    // Without an output for the handle, nothing happens.
     let room = filled(SPARRING_F64, [0, 1, 3], [0, 1, 2], &x);
     let e = unsafe { sparring_matrix_from_arrays(room.arrays, null_mut()) };
     assert_eq!(refused(e, SPARRING_NULL_POINTER), "matrix is NULL");
@@ -121,7 +121,7 @@ fn arrays_that_cannot_be_are_refused() {
     ] {
         assert_eq!(e, SPARRING_NULL_POINTER, "{name}");
     }
-    // Empty ones need nothing written.
+    // Empty arrays need no values.
     let (status, empty) = room::<f64>(SPARRING_F64, 0, 0, 0);
     ok(status);
     let (status, m) = matrix(empty.arrays);

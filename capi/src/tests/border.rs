@@ -1,4 +1,4 @@
-//! Status codes, messages, handles, and the guard itself.
+//! Status codes, messages, handles, and the panic guard.
 
 use sparring::Error;
 
@@ -84,7 +84,7 @@ fn messages_name_the_argument() {
         assert_eq!(names(SPARRING_ARGUMENT, named), named);
     }
     assert_eq!(names(SPARRING_ARGUMENT, "ab: no"), "a: ab: no");
-    // No argument is wrong where memory or a file is.
+    // Errors of memory or files name no argument.
     for status in [SPARRING_OUT_OF_MEMORY, SPARRING_BUDGET, SPARRING_IO, SPARRING_PARSE, SPARRING_PANIC] {
         assert_eq!(names(status, "no"), "no");
     }
@@ -92,11 +92,11 @@ fn messages_name_the_argument() {
 
 #[test]
 fn a_panic_stops_at_the_border() {
-    assert_eq!(refused(call(|| panic!("row {}", 7)), SPARRING_PANIC), "a defect of sparring: row 7");
-    assert_eq!(refused(call(|| panic!("plain")), SPARRING_PANIC), "a defect of sparring: plain");
+    assert_eq!(refused(call(|| panic!("row {}", 7)), SPARRING_PANIC), "a bug in sparring: row 7");
+    assert_eq!(refused(call(|| panic!("plain")), SPARRING_PANIC), "a bug in sparring: plain");
     let odd = call(|| std::panic::panic_any(7));
-    assert_eq!(refused(odd, SPARRING_PANIC), "a defect of sparring: panic without a message");
-    // A payload whose drop panics as well.
+    assert_eq!(refused(odd, SPARRING_PANIC), "a bug in sparring: panic without a message");
+    // A panic payload whose drop panics too.
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -120,7 +120,7 @@ fn messages_belong_to_threads_and_calls() {
     assert_eq!(text(sparring_last_error()), "x: here");
     fail("with\0zero");
     assert_eq!(text(sparring_last_error()), "x: with zero");
-    // What is too long is cut between characters, and leaves nothing of itself behind.
+    // A long message is truncated at a character boundary, and a shorter one leaves no remains of it.
     fail(&"é".repeat(MESSAGE_BYTES));
     let long = text(sparring_last_error());
     assert_eq!(long, format!("x: {}", "é".repeat((MESSAGE_BYTES - 4) / 2)));
@@ -141,7 +141,7 @@ fn handles_that_are_none_are_refused() {
     let e = refused(sparring_plan_free(m.cast()), SPARRING_INVALID_HANDLE);
     assert_eq!(e, "plan: a SparringPlan is needed, the handle is of a SparringMatrix");
     ok(unsafe { sparring_matrix_nnz(m, &mut nnz) });
-    // Not a handle: an address of the caller's, a dangling one, an odd one.
+    // Not a handle: a valid address, a dangling one, an odd one.
     for p in [(&raw const nnz).cast(), 0x7ff3 as *const SparringMatrix, 0x10_0000 as *const _, usize::MAX as *const _] {
         refused(unsafe { sparring_matrix_nnz(p, &mut nnz) }, SPARRING_INVALID_HANDLE);
         refused(sparring_matrix_free(p.cast_mut()), SPARRING_INVALID_HANDLE);
@@ -155,7 +155,7 @@ fn handles_that_are_none_are_refused() {
     ok(sparring_matrix_free(m));
     let e = refused(unsafe { sparring_matrix_nnz(m, &mut nnz) }, SPARRING_INVALID_HANDLE);
     assert!(
-        e.starts_with("matrix: 0x5350") && e.ends_with("is no handle of a SparringMatrix: freed before, or never one"),
+        e.starts_with("matrix: 0x5350") && e.ends_with("is not a handle of a SparringMatrix: freed, or never one"),
         "{e}"
     );
     refused(sparring_matrix_free(m), SPARRING_INVALID_HANDLE);

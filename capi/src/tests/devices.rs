@@ -1,4 +1,4 @@
-//! Devices by name; what is on a GPU, where there is one.
+//! Devices by name, and objects on a GPU, if there is one.
 
 use super::*;
 use crate::handle::Object;
@@ -13,14 +13,14 @@ fn open(name: &CStr, threads: u32, budget: u64) -> (SparringStatus, *mut Sparrin
     (status, device)
 }
 
-/// The first GPU: tests that call this are ignored unless asked for.
+/// The first GPU: tests that call this are ignored by default.
 pub(super) fn gpu() -> *mut SparringDevice {
     let (status, device) = open(c"cuda:0", 0, 0);
     ok(status);
     device
 }
 
-/// What a function that writes text writes.
+/// The text written by a function.
 #[track_caller]
 pub(super) fn words<T: Object>(
     of: *const T,
@@ -122,7 +122,7 @@ fn products_on_a_gpu_have_the_bits_of_the_processor() {
                 _ => assert_eq!(copy::<f64>(found), copy::<f64>(want), "{name_text}"),
             }
         };
-        // From the host and back; there and there; mixed.
+        // Operands on the host, on the GPU, and mixed.
         ok(unsafe { sparring_mxm(gpu, name, a, b, null(), &mut found) });
         same(found);
         ok(sparring_matrix_free(found));
@@ -163,7 +163,7 @@ fn serves_in_place(gpu: *mut SparringDevice, options: Option<&SparringOptions>, 
     let (a_there, b_there) = (to(gpu, a), to(gpu, b));
     let name = c"plus_times".as_ptr();
     let mut plan = null_mut();
-    // Structure alone: of a matrix that is here and of one that is there.
+    // Structure only, of a host matrix and of a GPU matrix.
     let how = options.map_or(null(), std::ptr::from_ref);
     ok(unsafe { sparring_plan_new(gpu, a, b_there, how, &mut plan) });
     let mut s = SparringStats::default();
@@ -172,8 +172,7 @@ fn serves_in_place(gpu: *mut SparringDevice, options: Option<&SparringOptions>, 
     assert_eq!(s.cf.is_nan(), options.is_none_or(|o| o.compress == 2));
     assert!(words(plan, sparring_plan_explain).contains(said));
     let (mut c, mut want) = (null_mut(), null_mut());
-    // Before the plan has made a matrix, one from elsewhere is refused if it is there, and one that is here gets
-    // values.
+    // Before the plan's first product, a foreign matrix on the GPU is rejected, and one on the host receives values.
     let other = to(gpu, a);
     refused(unsafe { sparring_plan_numeric_into(gpu, plan, name, a_there, b, other) }, SPARRING_PATTERN_CHANGED);
     ok(unsafe { sparring_mxm(cpu, name, a, b, null(), &mut want) });
@@ -189,7 +188,7 @@ fn serves_in_place(gpu: *mut SparringDevice, options: Option<&SparringOptions>, 
         ok(unsafe { sparring_plan_numeric_into(gpu, plan, semiring.as_ptr(), a_there, b_there, c) });
         let here = to(cpu, c);
         assert_eq!(copy::<f64>(here), copy::<f64>(want), "{semiring:?}");
-        // With a twin that keeps its values, and into a matrix that is here.
+        // With a copy that keeps its values, and into a host matrix.
         let twin = to(gpu, c);
         ok(unsafe { sparring_plan_numeric_into(gpu, plan, c"plus_pair".as_ptr(), a, b, c) });
         let kept = to(cpu, twin);
@@ -202,7 +201,7 @@ fn serves_in_place(gpu: *mut SparringDevice, options: Option<&SparringOptions>, 
     refused(unsafe { sparring_plan_numeric_into(gpu, plan, c"lor_land".as_ptr(), a_there, b, c) }, SPARRING_TYPE);
     refused(unsafe { sparring_plan_numeric_into(gpu, plan, name, b_there, a_there, c) }, SPARRING_PATTERN_CHANGED);
     refused(unsafe { sparring_plan_numeric_into(gpu, plan, name, a_there, b_there, a) }, SPARRING_PATTERN_CHANGED);
-    // The device may go; what is on it stays.
+    // Objects outlive the handle of their device.
     ok(sparring_device_free(gpu));
     let here = to(cpu, c);
     assert_eq!(copy::<f64>(here).1.len(), 7);
@@ -220,12 +219,12 @@ fn what_is_elsewhere_is_refused_by_name() {
     let name = c"plus_times".as_ptr();
     let (mut c, mut plan, mut plan_there) = (null_mut(), null_mut(), null_mut());
     let e = refused(unsafe { sparring_mxm(cpu, name, there, b, null(), &mut c) }, SPARRING_ARGUMENT);
-    assert_eq!(e, "a: the matrix is on cuda:0; sparring_matrix_to brings it to \"cpu\"");
+    assert_eq!(e, "a: the matrix is on cuda:0; sparring_matrix_to copies it to \"cpu\"");
     let e = unsafe { sparring_matrix_copy(there, null_mut(), 0, null_mut(), null_mut(), 0) };
     let e = refused(e, SPARRING_ARGUMENT);
     assert!(e.starts_with("matrix: the matrix is on cuda:0"), "{e}");
     refused(unsafe { sparring_matrix_borrow(there, null_mut(), null_mut(), null_mut()) }, SPARRING_ARGUMENT);
-    // Another handle of the same GPU has a queue of its own.
+    // Another handle of the same GPU has its own stream.
     let (status, other) = open(c"cuda:0", 0, 0);
     ok(status);
     let e = refused(unsafe { sparring_mxm(other, name, there, b, null(), &mut c) }, SPARRING_ARGUMENT);
@@ -252,7 +251,7 @@ fn what_is_elsewhere_is_refused_by_name() {
         refused(unsafe { sparring_plan_new(gpu, a, b, &options, &mut no_plan) }, SPARRING_UNSUPPORTED);
         assert!(no_plan.is_null());
     }
-    // No more memory than allowed.
+    // The memory budget is enforced.
     let (status, small) = open(c"cuda:0", 0, 100);
     ok(status);
     refused(unsafe { sparring_mxm(small, name, a, b, null(), &mut d) }, SPARRING_BUDGET);

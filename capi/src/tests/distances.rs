@@ -1,4 +1,4 @@
-//! Distances and neighbours through the border, with numbers worked out by hand.
+//! Distances and neighbours through the C API, with results computed by hand.
 
 use super::devices::{free, gpu, to, words};
 use super::*;
@@ -58,7 +58,7 @@ fn pairs<T: Default + Clone>(
     (unsafe { sparring_pairwise(device, metric, x, y, options, p, len, null_mut(), 0, null_mut()) }, d)
 }
 
-/// Neighbours of each row, their numbers and distances.
+/// Neighbours of each row: indices and distances.
 #[track_caller]
 fn near(
     device: *const SparringDevice,
@@ -103,7 +103,7 @@ fn others() -> Given {
     Some(SparringDistanceOptions { exclude_self: 1, ..Default::default() })
 }
 
-/// What a copy holds, which is freed.
+/// The contents of a copy, which is freed.
 #[track_caller]
 fn taken((status, m): (SparringStatus, *mut SparringMatrix)) -> (Vec<u64>, Vec<u32>, Vec<f64>) {
     ok(status);
@@ -117,7 +117,7 @@ fn metrics_have_names() {
     let names: Vec<_> = (0..sparring_metric_count()).map(|i| text(sparring_metric_name(i))).collect();
     assert_eq!((names.len(), &names[0][..]), (26, "cosine"));
     assert!(sparring_metric_name(26).is_null() && sparring_metric_name(u64::MAX).is_null());
-    // All of them are understood.
+    // All names are accepted.
     let (cpu, x) = (cpu(1, 0), three());
     for i in 0..sparring_metric_count() {
         let name = unsafe { CStr::from_ptr(sparring_metric_name(i)) };
@@ -138,7 +138,7 @@ fn all_distances_row_after_row() {
     let (e, d) = pairs::<f64>(cpu, c"manhattan", (x, null()), None, 9);
     ok(e);
     assert_eq!(d, AMONG);
-    // By another name, from rows to other rows, and into more room than is needed.
+    // By an alias, between two matrices, and into a larger array.
     let (e, d) = pairs::<f64>(cpu, c"l1", (x, y), None, 8);
     ok(e);
     assert_eq!(d, [&TO_TWO[..], &[0.0; 2]].concat());
@@ -146,7 +146,7 @@ fn all_distances_row_after_row() {
     let (e, d) = pairs::<f32>(cpu, c"manhattan", (floats, null()), None, 9);
     ok(e);
     assert_eq!(d, AMONG.map(|d| d as f32));
-    // What ran, as far as it fits.
+    // The explanation, truncated.
     let (mut d, mut said, mut length) = ([0.0; 9], [1 as c_char; 200], 0);
     let p = d.as_mut_ptr().cast();
     let (dot, said_at) = (c"dot".as_ptr(), said.as_mut_ptr());
@@ -154,7 +154,7 @@ fn all_distances_row_after_row() {
     assert_eq!(d, [5.0, 4.0, 1.0, 4.0, 13.0, 0.0, 1.0, 0.0, 17.0]);
     let whole = text(said.as_ptr());
     assert!(whole.len() as u64 == length && whole.contains("one pass"), "{whole}");
-    // No rows, and no room.
+    // No rows, and no output array.
     let none = csr::<f64>(SPARRING_F64, 0, 4, &[0], &[], &[]);
     ok(unsafe { sparring_pairwise(cpu, dot, none, x, null(), null_mut(), 0, null_mut(), 0, null_mut()) });
     ok(unsafe { sparring_pairwise(cpu, dot, x, none, null(), null_mut(), 0, null_mut(), 0, null_mut()) });
@@ -185,7 +185,7 @@ fn options_say_how() {
         }
     }
     assert!((one(c"hellinger", scaled, given()) - 0.5f64.sqrt()).abs() < 1e-15);
-    // 1 + 2⁻²⁴ + 2⁻²⁴ is 1 where each sum is a float.
+    // 1 + 2⁻²⁴ + 2⁻²⁴ is 1 in float.
     let e = (-24f32).exp2();
     let small = csr(SPARRING_F32, 2, 3, &[0, 3, 6], &[0, 1, 2, 0, 1, 2], &[1.0, e, e, 1f32, 1.0, 1.0]);
     for (precision, expected) in [(0, 1.0 + 2.0 * e), (1, 1.0)] {
@@ -194,7 +194,7 @@ fn options_say_how() {
         ok(status);
         assert_eq!(d[1], expected);
     }
-    // What a metric cannot take.
+    // Entries outside the metric's domain.
     let negative = csr(SPARRING_F64, 2, 1, &[0, 1, 2], &[0, 0], &[4.0, -9.0]);
     let message = refused(pairs::<f64>(cpu, c"hellinger", (negative, null()), None, 4).0, SPARRING_ARGUMENT);
     assert!(message.contains("row 1"), "{message}");
@@ -213,14 +213,14 @@ fn neighbours_at_equal_distance_come_in_order() {
     let ids = vec![1, 3, 3, 0, 1, 3, 1, 0];
     let distances = vec![1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0];
     assert_eq!(near(cpu, 2, alone, others(), 8), (2, ids, distances));
-    // Fewer than were asked for, with the stride of those that there are.
+    // Fewer neighbours than requested, with the stride of the actual number.
     let (found, ids, _) = near(cpu, u64::MAX, alone, others(), 12);
     assert_eq!((found, &ids[..]), (3, &[1, 3, 2, 3, 0, 2, 1, 3, 0, 1, 0, 2][..]));
     assert_eq!(near(cpu, 0, alone, None, 0), (0, vec![], vec![]));
-    // To other rows: 0 and 2 are as far from 1.
+    // To other rows: 0 and 2 are equidistant from 1.
     let y = csr(SPARRING_F64, 2, 1, &[0, 1, 1], &[0], &[2.0]);
     assert_eq!(near(cpu, 1, (x, y), None, 4), (1, vec![1, 0, 0, 0], vec![0.0, 1.0, 0.0, 1.0]));
-    // Numbers alone, distances alone, and what ran.
+    // Only indices, only distances, and the explanation.
     let (mut ids, mut d, mut found, mut length) = ([9; 4], [9.0; 4], 0, 0);
     let (name, out) = (c"sqeuclidean".as_ptr(), d.as_mut_ptr().cast());
     let (i, none) = (ids.as_mut_ptr(), null_mut());
@@ -258,7 +258,7 @@ fn neighbours_as_matrices() {
     ok(sparring_device_free(cpu));
 }
 
-/// The status of every function that compares rows, with room for all that it could find.
+/// The status of every function that compares rows, with sufficient output arrays.
 fn each(
     device: *const SparringDevice,
     metric: *const c_char,
@@ -281,7 +281,7 @@ fn each(
     statuses
 }
 
-/// The message of what every function refuses with this status.
+/// The message with which every function fails with this status.
 #[track_caller]
 fn all_refused(
     device: *const SparringDevice,
@@ -392,7 +392,7 @@ fn short_room_is_refused_with_numbers() {
 
 #[test]
 fn budgets_are_kept() {
-    // All distances of 1000 rows take 8 MB; of the two budgets the smaller one counts.
+    // All distances of 1000 rows take 8 MB; the smaller of the two budgets applies.
     let row_ptr: Vec<u64> = (0..=1000).collect();
     let rows = csr(SPARRING_F64, 1000, 1, &row_ptr, &[0; 1000], &[1.0; 1000]);
     for (device, option, counts) in
@@ -418,7 +418,7 @@ fn distances_on_a_gpu() {
     let gpu = gpu();
     let (cpu, x, y, points) = (cpu(1, 0), three(), two(), line());
     let (x_there, y_there, points_there) = (to(gpu, x), to(gpu, y), to(gpu, points));
-    // From the host, there, and mixed.
+    // Operands on the host, on the GPU, and mixed.
     for (x, y) in [(x, y), (x_there, y), (x, y_there), (x_there, y_there)] {
         let (e, d) = pairs::<f64>(gpu, c"manhattan", (x, null()), None, 9);
         ok(e);
@@ -452,7 +452,7 @@ fn distances_on_a_gpu() {
         }
     }
     let e = all_refused(cpu, c"manhattan", (x_there, null()), None, SPARRING_ARGUMENT);
-    assert_eq!(e, "x: the matrix is on cuda:0; sparring_matrix_to brings it to \"cpu\"");
+    assert_eq!(e, "x: the matrix is on cuda:0; sparring_matrix_to copies it to \"cpu\"");
     let e = all_refused(cpu, c"manhattan", (x, y_there), None, SPARRING_ARGUMENT);
     assert!(e.starts_with("y: the matrix is on cuda:0"), "{e}");
     all_refused(gpu, c"manhattan", (x_there, points_there), None, SPARRING_SHAPE);

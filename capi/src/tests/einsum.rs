@@ -34,7 +34,7 @@ fn twice<T: Copy>(
     assert_eq!(statuses.0, statuses.1);
     let message = text(sparring_last_error());
     ok(sparring_einsum_plan_free(plan));
-    // That of the run, for the caller.
+    // The status of the run.
     assert_eq!(message.is_empty(), statuses.0 == SPARRING_OK, "{message}");
     statuses.0
 }
@@ -91,7 +91,7 @@ fn what_does_not_fit_is_refused() {
     assert!(refused(status, SPARRING_ARGUMENT).starts_with("semiring 'min_pluss'"));
     let status = twice(device, (c"ij,jk->ik", c"any_secondi", SPARRING_I64), &layouts, [&x, &x], (&layouts[0], &mut c));
     let message = refused(status, SPARRING_UNSUPPORTED);
-    assert!(message.contains("its product reads the place of an entry"), "{message}");
+    assert!(message.contains("its product depends on indices of entries"), "{message}");
     let huge = dense(&[u64::MAX, u64::MAX], 1, 0);
     let status = twice(device, asked, &[huge, layouts[0]], [&x, &x], (&layouts[0], &mut c));
     let message = refused(status, SPARRING_INDEX_OVERFLOW);
@@ -111,7 +111,7 @@ fn what_does_not_fit_is_refused() {
     ok(sparring_einsum_plan_free(plan));
 }
 
-/// Whichever of the two begins first; beside each other they are fine, and two operands may share memory.
+/// Overlap in either order is rejected; adjacent arrays are fine, and two operands may share memory.
 #[test]
 fn a_result_shares_no_memory_with_operands() {
     let device = cpu(1, 0);
@@ -132,13 +132,13 @@ fn a_result_shares_no_memory_with_operands() {
             let squares = [operand, operand + 1, operand + 2, operand + 3].map(|k| ((k + 1) * (k + 1)) as f64);
             assert_eq!(x[result..result + 4], squares);
         } else {
-            assert!(refused(status, SPARRING_ARGUMENT).contains("it shares memory with operands[0]"));
+            assert!(refused(status, SPARRING_ARGUMENT).contains("it overlaps operands[0]"));
         }
     }
     ok(sparring_device_free(device));
 }
 
-/// A layout whose rank is not that of the text is refused before its arrays are read.
+/// A layout whose rank differs from the expression is rejected before its arrays are read.
 #[test]
 fn ranks_are_those_of_the_text() {
     let (device, x) = (cpu(1, 0), [1.0f64; 4]);
@@ -154,7 +154,7 @@ fn ranks_are_those_of_the_text() {
     assert_eq!(refused_for(&[good, huge], &good), says);
     let (text, ring, ty) = (c"ij,jk->ik".as_ptr(), c"plus_times".as_ptr(), SPARRING_F64 as u32);
     let mut plan = null_mut();
-    // Layouts that are not there.
+    // NULL layouts.
     let status = unsafe { sparring_einsum_plan_new(device, text, ring, ty, &good, 1 << 40, &good, &mut plan) };
     let e = refused(status, SPARRING_FORMULA);
     assert!(e.contains("2 operands are named, 1099511627776 are given"), "{e}");
@@ -165,7 +165,7 @@ fn ranks_are_those_of_the_text() {
 #[test]
 fn any_semiring_on_any_type() {
     let device = cpu(2, 0);
-    // A by columns with a gap, in three tensors; B once for all of them; C with gaps in reverse order of its indices.
+    // A column-major with a gap, in three tensors; B broadcast; C with gaps and reversed index order.
     let (square, by_columns, turned) = ([2u64, 3], [1i64, 2], [1i64, 3]);
     let a = SparringLayout {
         rank: 2,
@@ -221,7 +221,7 @@ fn any_semiring_on_any_type() {
         |x: [f64; 2], _| x
     );
 
-    // C = α ⊗ it ⊕ β ⊗ C, by a handle, of which the result may be of another type.
+    // C = α ⊗ (contraction) ⊕ β ⊗ C, over a semiring handle, whose result may have another type.
     use crate::semirings::*;
     let (mut ring, mut plan, mut ty) = (null_mut(), null_mut(), 0);
     let (i32s, line) = (SPARRING_I32 as u32, dense(&[3], 1, 0));
@@ -246,7 +246,7 @@ fn any_semiring_on_any_type() {
     assert_eq!(refused(run(None, None, z.as_mut_ptr(), 2), SPARRING_LENGTH), "result: length is 2, expected 3");
     assert_eq!(refused(run(None, None, null_mut(), 3), SPARRING_NULL_POINTER), "result is NULL");
     let e = refused(run(None, None, x.as_ptr().cast_mut(), 3), SPARRING_ARGUMENT);
-    assert_eq!(e, "result: it shares memory with operands[0]");
+    assert_eq!(e, "result: it overlaps operands[0]");
     ok(sparring_einsum_plan_free(plan));
     let e = unsafe { sparring_einsum_plan_new_with(device, text, null(), layouts.as_ptr(), 2, &line, &mut plan) };
     assert_eq!(refused(e, SPARRING_NULL_POINTER), "ring is NULL");

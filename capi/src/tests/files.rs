@@ -10,7 +10,7 @@ use crate::serialize::*;
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 0\n3 2 -2\n";
 
-/// A file that goes away with the test, and its path for C.
+/// A temporary file, and its path for C.
 pub(super) struct File(pub(super) std::path::PathBuf, pub(super) std::ffi::CString);
 
 impl File {
@@ -105,7 +105,7 @@ fn what_is_written_is_read_again() {
     ok(write(m, &file.1, &options(1, 1)));
     let text = std::fs::read_to_string(&file.0).unwrap();
     assert_eq!(text, "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n");
-    // What fails leaves the file as it was.
+    // A failed write leaves the file unchanged.
     let skewed = small();
     let e = refused(write(skewed, &file.1, &options(1, 0)), SPARRING_ARGUMENT);
     assert!(e.starts_with("options.symmetric: "), "{e}");
@@ -176,7 +176,7 @@ fn matrices_and_vectors_become_bytes_and_come_back() {
     let mut longer = of_matrix.clone();
     longer.push(0);
     let (said, len) = (refused(matrix(&longer, &mut none), SPARRING_ARGUMENT), of_matrix.len());
-    assert_eq!(said, format!("len: {}, but what is serialized ends after {len} bytes", len + 1));
+    assert_eq!(said, format!("len: {}, but the serialized data ends after {len} bytes", len + 1));
     refused(unsafe { sparring_matrix_deserialize(null(), 1, &mut none) }, SPARRING_NULL_POINTER);
     refused(unsafe { sparring_matrix_deserialize(null(), 0, &mut none) }, SPARRING_PARSE);
     refused(unsafe { sparring_matrix_serialize(a, null_mut()) }, SPARRING_NULL_POINTER);

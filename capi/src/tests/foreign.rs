@@ -1,4 +1,4 @@
-//! Matrices over arrays of the caller's.
+//! Matrices over caller-owned arrays.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -120,7 +120,7 @@ fn what_is_wrong_is_refused_and_stays_the_callers() {
     says(lend([F64, I64, I32], (&[0i64, 1, 3], &[1i32, 2, 2], &x), 0, &n), SPARRING_DUPLICATE, "col_idx");
     says(lend([F64, F64, I32], (&[0i64, 1, 3], &[1i32, 0, 2], &x), 0, &n), SPARRING_TYPE, "row_ptr: SPARRING_F64");
     says(lend([F64, I64, F64], (&[0i64, 1, 3], &[1.0, 0.0, 2.0], &x), 0, &n), SPARRING_TYPE, "col_idx: SPARRING_F64");
-    // Also where the caller promised that the columns are those of a matrix.
+    // Also with the flag SPARRING_UNCHECKED.
     for flags in [0, SPARRING_UNCHECKED as u32] {
         for (wide, text) in [(1 << 32, "col_idx: number 1 is 4294967296"), (-1, "col_idx: number 1 is -1")] {
             let columns = [1i64, wide, 2];

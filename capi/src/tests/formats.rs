@@ -77,7 +77,7 @@ fn every_format_is_read() {
         ok(sparring_matrix_free(m));
         ok(sparring_labels_free(labels));
     };
-    // A table, with what stands between its cells and its heading.
+    // A table, with delimiter and header.
     let table = File::new("f.csv", b"x;y z\n1.5;0\n0;70\n");
     let how = SparringFileOptions { header: SPARRING_YES as u32, delimiter: u32::from(b';'), ..o };
     let (m, labels) = reader.good(SPARRING_CSV, 0, &table.1, how);
@@ -118,7 +118,7 @@ fn every_format_is_read() {
     assert_eq!(copy::<f64>(m).1, [1, 3, 2]);
     free((m, labels));
 
-    // Edges: of numbers, of any integers, of words.
+    // Edges between vertex numbers, arbitrary integers, and words.
     let edges = File::new("f.el", b"10 -5\n-5 7\n");
     let how = SparringFileOptions { renumber: 1, undirected: SPARRING_YES as u32, ..o };
     let (m, labels) = reader.good(SPARRING_EDGES, 0, &edges.1, how);
@@ -136,10 +136,10 @@ fn every_format_is_read() {
     let (m, labels) = reader.good(SPARRING_EDGES, SPARRING_I64 as u32, &words.1, how);
     assert_eq!((copy::<i64>(m).2, said(sparring_labels_row, labels, 2)), (vec![5, 3], "cleo".into()));
     let e = unsafe { sparring_labels_numbers(labels, numbers.as_mut_ptr(), 2) };
-    assert_eq!(refused(e, SPARRING_PARSE), "labels: that of row 0, 'ada', is no number");
+    assert_eq!(refused(e, SPARRING_PARSE), "labels: that of row 0, 'ada', is not a number");
     free((m, labels));
 
-    // Graphs of two contests.
+    // DIMACS and METIS graphs.
     let dimacs = File::new("f.gr", b"p sp 2 1\na 1 2 7\n");
     let (m, labels) = reader.good(SPARRING_DIMACS, SPARRING_U8 as u32, &dimacs.1, o);
     assert_eq!(copy::<u8>(m), (vec![0, 1, 1], vec![1], vec![7]));
@@ -149,7 +149,7 @@ fn every_format_is_read() {
     assert_eq!(copy::<u8>(m), (vec![0, 1, 2], vec![1, 0], vec![1, 1]));
     free((m, labels));
 
-    // MATLAB's, and Matrix Market, of the type that is in them.
+    // MAT-files and Matrix Market, in the type of the file.
     let mat = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/mat/two.mat");
     let mat = std::ffi::CString::new(mat).unwrap();
     let how = SparringFileOptions { variable: c"Z".as_ptr(), ..o };
@@ -201,7 +201,7 @@ fn what_is_written_in_a_format_is_read_again() {
     let e = refused(write(SPARRING_CSV as u32, labels, &file.1), SPARRING_ARGUMENT);
     assert_eq!(e, "labels: SPARRING_CSV has none");
     let e = refused(write(SPARRING_METIS as u32, null(), &file.1), SPARRING_UNSUPPORTED);
-    assert_eq!(e, "format: SPARRING_METIS is not supported: it is read alone");
+    assert_eq!(e, "format: SPARRING_METIS is not supported: it is read only");
     let e = refused(write(88, null(), &file.1), SPARRING_ARGUMENT);
     assert!(e.starts_with("format: 88 is none of 1, 2"), "{e}");
     let mut three = null_mut();
@@ -212,7 +212,7 @@ fn what_is_written_in_a_format_is_read_again() {
     refused(write(SPARRING_NPZ as u32, null(), c"no/such/folder/a.npz"), SPARRING_IO);
     let mut none = 16 as *mut SparringLabels;
     let e = unsafe { sparring_labels_from_numbers([1.0, f64::NAN].as_ptr(), 2, &mut none) };
-    assert_eq!(refused(e, SPARRING_ARGUMENT), "numbers: number 1 is NaN, and a label is finite");
+    assert_eq!(refused(e, SPARRING_ARGUMENT), "numbers: number 1 is NaN, but labels must be finite");
     let e = unsafe { sparring_labels_from_numbers(null(), 2, &mut none) };
     assert_eq!(refused(e, SPARRING_NULL_POINTER), "numbers is NULL");
     refused(unsafe { sparring_labels_from_numbers([1.0].as_ptr(), u64::MAX, &mut none) }, SPARRING_INDEX_OVERFLOW);
@@ -240,7 +240,7 @@ fn options_of_other_formats_are_refused() {
         ),
         (SPARRING_METIS, SparringFileOptions { named: 1, ..o }, "options.named: SPARRING_METIS has no option named"),
         (SPARRING_CSV, SparringFileOptions { header: 3, ..o }, "options.header: 3 is none of 0, 1, 2"),
-        (SPARRING_CSV, SparringFileOptions { delimiter: 300, ..o }, "options.delimiter: 300 is no character of ASCII"),
+        (SPARRING_CSV, SparringFileOptions { delimiter: 300, ..o }, "options.delimiter: 300 is not an ASCII character"),
         (SPARRING_EDGES, SparringFileOptions { repeated: 9, ..o }, "options.repeated: 9 is none of 0, 1, 2, 3"),
         (SPARRING_EDGES, SparringFileOptions { undirected: 9, ..o }, "options.undirected: 9 is none of 0, 1, 2"),
     ] {
@@ -254,7 +254,7 @@ fn options_of_other_formats_are_refused() {
     assert!(refused(reader.read((0, 0), &table.1, None).0, SPARRING_ARGUMENT).starts_with("format: 0 is none of"));
     let e = refused(reader.read((SPARRING_CSV as u32, 77), &table.1, None).0, SPARRING_ARGUMENT);
     assert!(e.starts_with("type: 77 is none of"), "{e}");
-    // Labels may be unwanted.
+    // Labels may be NULL.
     let mut m = null_mut();
     let path = table.1.as_ptr();
     let csv = SPARRING_CSV as u32;

@@ -1,4 +1,4 @@
-//! Operators that are functions of the caller's, through raw pointers.
+//! User-defined operators, through raw pointers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,11 +14,11 @@ unsafe extern "C" fn add(z: *mut c_void, x: Word, y: Word) {
 unsafe extern "C" fn least(z: *mut c_void, x: Word, y: Word) {
     unsafe { *z.cast::<i64>() = (*x.cast::<i64>()).min(*y.cast::<i64>()) };
 }
-/// A truth value that is any byte, as C may have it.
+/// A bool of an arbitrary byte, as in C.
 unsafe extern "C" fn differ(z: *mut c_void, x: Word, y: Word) {
     unsafe { *z.cast::<u8>() = 6 * u8::from(*x.cast::<i64>() != *y.cast::<i64>()) };
 }
-/// a·b of two types, neither that of the result.
+/// a·b of two types, both different from the result type.
 unsafe extern "C" fn scaled(z: *mut c_void, x: Word, y: Word) {
     unsafe { *z.cast::<f64>() = f64::from(*x.cast::<i16>()) * f64::from(*y.cast::<f32>()) };
 }
@@ -63,11 +63,11 @@ fn functions_compute_what_names_do() {
     let (mut ty, mut name) = (0, [0 as c_char; 16]);
     ok(unsafe { sparring_semiring_describe(ring, name.as_mut_ptr(), 16, null_mut()) });
     assert_eq!(text(name.as_ptr()), "mine, mine");
-    // A fold.
+    // A reduction.
     let s = empty_scalar(i64s);
     ok(unsafe { sparring_matrix_reduce_scalar(cpu, s, null(), most, a) });
     assert_eq!(value::<i64>(s), Some(1));
-    // Of three types, and a truth value.
+    // Three types, and bool.
     let mixed = function(scaled, SPARRING_F64, SPARRING_I16, SPARRING_F32);
     let (x, y) = (vector(SPARRING_I16, 3, &[0, 2], &[2i16, 3]), vector(SPARRING_F32, 3, &[2], &[0.5f32]));
     let z = vector::<f64>(SPARRING_F64, 3, &[], &[]);
@@ -84,7 +84,7 @@ fn functions_compute_what_names_do() {
     assert_eq!(copy::<u8>(truths).2, [0, 1, 1]);
     ok(unsafe { sparring_matrix_select(cpu, c, null(), null(), is_not_one, a, null()) });
     assert_eq!(copy::<i64>(c).2, [2, 3]);
-    // Of an entry, and of an entry, its place and a scalar.
+    // Functions of an entry, and of an entry, its indices and a scalar.
     let mut of_one = null_mut();
     let z_ty = SPARRING_COMPLEX_F64 as u32;
     ok(unsafe { sparring_unary_op_from_function(Some(conj), null(), z_ty, z_ty, &mut of_one) });
@@ -98,7 +98,7 @@ fn functions_compute_what_names_do() {
     let f = Some(below as unsafe extern "C" fn(*mut c_void, Word, u64, u64, Word));
     ok(unsafe { sparring_unary_op_from_index_function(f, null(), truth, i64_ty, i32s as u32, &mut tril) });
     let e = unsafe { sparring_matrix_select(cpu, c, null(), null(), tril, a, null()) };
-    assert!(refused(e, SPARRING_ARGUMENT).starts_with("op: function reads a scalar"));
+    assert!(refused(e, SPARRING_ARGUMENT).starts_with("op: function needs a scalar"));
     let zero = scalar(i32s, 0i32);
     ok(unsafe { sparring_unary_op_with(tril, zero, &mut diagonal) });
     ok(unsafe { sparring_matrix_select(cpu, c, null(), null(), diagonal, a, null()) });
@@ -123,14 +123,14 @@ fn functions_compute_what_names_do() {
     ok(sparring_device_free(cpu));
 }
 
-/// The context goes when the last object that calls the function does.
+/// The context is released with the last object that uses the function.
 #[test]
 fn a_context_is_released_once() {
     let (cpu, i64s) = (cpu(1, 0), SPARRING_I64 as u32);
     let mut op = null_mut();
     let context = Box::into_raw(Box::new(7usize)).cast();
     let f = Some(shifted as unsafe extern "C" fn(*mut c_void, *mut c_void, Word, Word));
-    // What fails leaves it to the caller.
+    // On failure, the context stays with the caller.
     let e = unsafe { sparring_binary_op_from_closure(f, context, Some(release), null(), i64s, i64s, 99, &mut op) };
     assert!(refused(e, SPARRING_ARGUMENT).starts_with("y_type: 99 is none of"));
     assert_eq!(RELEASED.load(Ordering::Relaxed), 0);
@@ -197,7 +197,7 @@ fn wrong_functions_are_refused() {
         "identity: it is of SPARRING_F64, the operator's type is SPARRING_I64"
     );
     let e = refused(new(mixed, half), SPARRING_TYPE);
-    assert!(e.starts_with("op: mine takes SPARRING_I16 and SPARRING_F32 and gives SPARRING_F64"), "{e}");
+    assert!(e.starts_with("op: mine takes SPARRING_I16 and SPARRING_F32 and returns SPARRING_F64"), "{e}");
     let e = refused(new(plus, one), SPARRING_ARGUMENT);
     assert!(e.starts_with("op: ") && e.contains("1 ⊕ x is 2, not x, for x = 1"), "{e}");
     let empty = empty_scalar(SPARRING_I64);
@@ -210,7 +210,7 @@ fn wrong_functions_are_refused() {
     let status = unsafe { sparring_semiring_from_ops(null(), plus, &mut ring) };
     assert_eq!(refused(status, SPARRING_NULL_POINTER), "add is NULL");
     ok(unsafe { sparring_semiring_from_ops(made, plus, &mut ring) });
-    // The same as by name: it has the loops of the name.
+    // Equal to the named semiring, whose loops it uses.
     let mut name = [0 as c_char; 16];
     ok(unsafe { sparring_semiring_describe(ring, name.as_mut_ptr(), 16, null_mut()) });
     assert_eq!(text(name.as_ptr()), "plus_plus");
@@ -218,7 +218,7 @@ fn wrong_functions_are_refused() {
     ok(sparring_monoid_free(made));
     ok(sparring_binary_op_free(mixed));
     let status = unsafe { sparring_monoid_from_op(mixed, half, &mut made) };
-    assert!(refused(status, SPARRING_INVALID_HANDLE).contains("freed before"));
+    assert!(refused(status, SPARRING_INVALID_HANDLE).contains("freed, or never one"));
     ok(sparring_binary_op_free(plus));
     for s in [zero, one, half, empty] {
         ok(sparring_scalar_free(s));

@@ -1,4 +1,4 @@
-//! Graphs through the border.
+//! Graphs through the C API.
 
 use super::*;
 use crate::graph::SparringGraphKind::*;

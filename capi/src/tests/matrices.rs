@@ -45,7 +45,7 @@ fn every_type_goes_in_and_out() {
     there_and_back(SPARRING_F64, &[1.5, -0.0, f64::INFINITY]);
     there_and_back(SPARRING_F32, &[1.5f32, 0.0, f32::MIN]);
     there_and_back(SPARRING_I64, &[i64::MIN, 0, i64::MAX]);
-    // A byte of C that is not 0 is true, whatever it is.
+    // Every nonzero byte is true.
     let m = csr(SPARRING_BOOL, 2, 3, &[0, 1, 3], &[1, 0, 2], &[0u8, 1, 255]);
     assert_eq!(copy::<u8>(m).2, [0, 1, 1]);
     ok(sparring_matrix_free(m));
@@ -107,7 +107,7 @@ fn wrong_arguments_are_refused() {
     let (status, m) = from_csr(SPARRING_BOOL as u32, (1, 1), p, j, odd, 1);
     ok(status);
     ok(sparring_matrix_free(m));
-    // Lengths that no array has.
+    // Impossible lengths.
     for nrows in [u64::MAX, u64::MAX - 1, 1 << 62] {
         let (status, _) = from_csr(f64, (nrows, 1), p, j, x, 1);
         refused(status, SPARRING_INDEX_OVERFLOW);

@@ -1,9 +1,9 @@
-//! Every function from the other side: its success, and each way in which it refuses.
+//! Every function as called from C: success, and each kind of failure.
 //!
 //! Called as C calls them, through raw pointers. The C programs in `tests/` do the same through the header.
 
 // SAFETY, for the whole of these tests: pointers come from references and slices of the lengths given, from handles,
-// or are NULL or nonsense where the function promises to refuse them without reading.
+// or are NULL or invalid where the function promises to reject them without reading.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 mod arrays;
@@ -65,7 +65,7 @@ fn cpu(threads: u32, budget: u64) -> *mut SparringDevice {
     cpu
 }
 
-/// Compressed rows of any type.
+/// A CSR matrix of any type.
 #[track_caller]
 fn csr<T>(
     ty: SparringType,

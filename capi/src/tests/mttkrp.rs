@@ -1,4 +1,4 @@
-//! Products of a tensor with factors: once, and by plans.
+//! MTTKRP, in single calls and by plans.
 
 use super::devices::words;
 use super::tensors::{addresses, coo, free, genten, start, typed};
@@ -7,7 +7,7 @@ use crate::mttkrp::SparringMttkrpVariant::*;
 use crate::mttkrp::*;
 use crate::tensor::*;
 
-/// V for a mode, into room that holds something else.
+/// V for a mode, into a nonzero array.
 fn product(
     cpu: *const SparringDevice,
     x: *const SparringTensor,
@@ -18,7 +18,7 @@ fn product(
     len: usize,
 ) -> (SparringStatus, Vec<f64>) {
     let mut out = vec![f64::NAN; len];
-    // That of the mode is not read.
+    // The factor of the mode is not read.
     let at = |(m, list): (usize, &Vec<f64>)| {
         if m as u64 == mode || list.is_empty() { null() } else { list.as_ptr() }
     };
@@ -40,7 +40,7 @@ fn products_with_factors() {
                 ok(status);
                 assert!(found.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-14), "{mode} {variant}: {found:?}");
             }
-            // Room for more stays as it is; for fewer is refused.
+            // Excess capacity is not written; too little is rejected.
             let (status, found) = product(cpu, x, 2, &start, mode, 0, expected.len() + 1);
             ok(status);
             assert!(found[expected.len()].is_nan());
@@ -71,7 +71,7 @@ fn products_with_factors() {
 fn wrong_products_are_refused() {
     let (x, start, one) = (genten(), start(), cpu(1, 0));
     let e = refused(product(one, x, 2, &start, 3, 0, 4).0, SPARRING_ARGUMENT);
-    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which count from 0");
+    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which are counted from 0");
     refused(product(one, x, 2, &start, u64::MAX, 0, 4).0, SPARRING_ARGUMENT);
     let e = refused(product(one, x, 2, &start, 0, 8, 4).0, SPARRING_ARGUMENT);
     assert_eq!(e, "variant: 8 is none of 0, 1, 2, 3, 4, 5, 6, 7");
@@ -86,10 +86,10 @@ fn wrong_products_are_refused() {
     assert_eq!(refused(call(one, null(), list, out), SPARRING_NULL_POINTER), "tensor is NULL");
     assert_eq!(refused(call(one, x, null(), out), SPARRING_NULL_POINTER), "factors is NULL");
     assert_eq!(refused(call(one, x, list, null_mut()), SPARRING_NULL_POINTER), "out is NULL");
-    // Of columns without elements there may be any number.
+    // Any number of empty columns is allowed.
     let none = coo(&[0, 0], &[vec![], vec![]], &[]);
     ok(product(one, none, 1 << 59, &[vec![], vec![]], 0, 0, 0).0);
-    // The result takes 32 bytes; what is computed with it, more.
+    // The result takes 32 bytes; the computation more.
     let needs = |budget| {
         let cpu = cpu(1, budget);
         let (status, _) = product(cpu, x, 2, &start, 0, 0, 4);
@@ -121,7 +121,7 @@ fn prepared(
     (status, plan)
 }
 
-/// V for a mode by a plan, into room that holds something else.
+/// V for a mode by a plan, into a nonzero array.
 fn run(
     plan: *const SparringMttkrp,
     rank: u64,
@@ -131,7 +131,7 @@ fn run(
 ) -> (SparringStatus, Vec<f64>) {
     let mut out = vec![f64::NAN; len];
     let mut factors = addresses(factors);
-    // That of the mode is not read.
+    // The factor of the mode is not read.
     if let Some(own) = factors.get_mut(mode as usize) {
         *own = null();
     }
@@ -139,13 +139,13 @@ fn run(
     (unsafe { sparring_mttkrp_run(plan, rank, factors.as_ptr().cast(), mode, room, len) }, out)
 }
 
-/// Every mode, in this order and again, with what one call without a plan gives.
+/// Every mode, twice, against single calls without a plan.
 fn serves(device: *const SparringDevice, variants: &[u32]) {
     for &variant in variants {
         let x = genten();
         let (status, plan) = prepared(device, x, 2, variant);
         ok(status);
-        // The plan keeps the tensor.
+        // The plan keeps the tensor alive.
         free(&[x]);
         for mode in [2, 0, 1, 1, 0, 2] {
             let expected = &expected()[mode];
@@ -154,7 +154,7 @@ fn serves(device: *const SparringDevice, variants: &[u32]) {
             let near = found.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-14);
             assert!(near && found[expected.len()].is_nan(), "{mode} {variant}: {found:?}");
         }
-        // Other factors: nothing of those before is left.
+        // Other factors: no state of the previous ones remains.
         let twice: Vec<Vec<f64>> = start().iter().map(|f| f.iter().map(|x| 2.0 * x).collect()).collect();
         let (status, found) = run(plan, 2, &twice, 1, 6);
         ok(status);
@@ -228,7 +228,7 @@ fn wrong_plans_and_runs_are_refused() {
     let e = refused(run(plan, 3, &start(), 0, 6).0, SPARRING_ARGUMENT);
     assert_eq!(e, "rank: 3, the plan is for factors of 2 columns");
     let e = refused(run(plan, 2, &start(), 3, 4).0, SPARRING_ARGUMENT);
-    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which count from 0");
+    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which are counted from 0");
     let (status, found) = run(plan, 2, &start(), 1, 5);
     assert_eq!(refused(status, SPARRING_LENGTH), "out: length is 5, expected 6");
     assert!(found.iter().all(|v| v.is_nan()));
@@ -430,7 +430,7 @@ fn products_of_every_type() {
         ok(unsafe { sparring_mttkrp_with(cpu, ring, tensor, 3, list.as_ptr(), 1, out.as_mut_ptr().cast(), len) });
         assert_eq!(out, with);
         ok(sparring_semiring_free(ring));
-        // Variants are of floats.
+        // Variants need floats.
         let single = SPARRING_MTTKRP_SINGLE as u32;
         let status = unsafe { sparring_mttkrp(cpu, tensor, 3, list.as_ptr(), 1, single, out.as_mut_ptr().cast(), len) };
         if ty == SPARRING_F32 as u32 || ty == SPARRING_F64 as u32 {
@@ -505,7 +505,7 @@ fn products_and_contractions_explain_themselves() {
     assert_eq!(how, format!("{head}  single, a copy does not pay for one product: a permutation\n"));
     let copies = SPARRING_MTTKRP_COPIES as u32;
     let how = explained(&|| ok(product(cpu, x, 2, &start(), 1, copies, 6).0));
-    assert!(how.contains("\n  copies, asked for: a copy"), "{how}");
+    assert!(how.contains("\n  copies, requested: a copy"), "{how}");
     let mut integers = null_mut();
     ok(unsafe { sparring_tensor_cast(x, SPARRING_I64 as u32, 0, &mut integers) });
     let factor = [1i64; 8];

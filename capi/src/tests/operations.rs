@@ -1,4 +1,4 @@
-//! Operations of GraphBLAS through the border.
+//! GraphBLAS operations through the C API.
 
 use super::*;
 use crate::dense::sparring_matrix_spmm;
@@ -26,7 +26,7 @@ fn triplets(m: *const SparringMatrix) -> Vec<(usize, u32, i64)> {
     j.into_iter().zip(x).enumerate().map(|(at, (j, x))| (row(at), j, x)).collect()
 }
 
-/// What the tests below work on, all of int64_t.
+/// The operands of the tests below, all int64_t.
 struct Things {
     cpu: *mut SparringDevice,
     /// [1 2; . 3].
@@ -60,7 +60,7 @@ impl Things {
             sum: monoid(c"plus", SPARRING_I64),
         }
     }
-    /// What a call writes into an empty 2×2 matrix.
+    /// The output of a call into an empty 2×2 matrix.
     #[track_caller]
     fn matrix(&self, call: impl FnOnce(*mut SparringMatrix) -> SparringStatus) -> Vec<(usize, u32, i64)> {
         let c = new(SPARRING_I64, 2, 2);
@@ -69,7 +69,7 @@ impl Things {
         ok(sparring_matrix_free(c));
         found
     }
-    /// What a call writes into an empty vector of length 2.
+    /// The output of a call into an empty vector of length 2.
     #[track_caller]
     fn vector(&self, call: impl FnOnce(*mut SparringVector) -> SparringStatus) -> Vec<(u64, i64)> {
         let c = vector::<i64>(SPARRING_I64, 2, &[], &[]);
@@ -215,13 +215,13 @@ fn folds_to_a_scalar_tell_nothing_from_the_identity() {
     assert_eq!(value::<i64>(s), Some(6));
     ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, t.minus, t.sum, t.y) });
     assert_eq!(value::<i64>(s), Some(6 - 18));
-    // Nothing leaves an accumulated scalar as it is, and empties another.
+    // An empty reduction leaves an accumulated scalar unchanged, and empties another.
     let none = vector::<i64>(SPARRING_I64, 2, &[], &[]);
     ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, t.minus, t.sum, none) });
     assert_eq!(value::<i64>(s), Some(-12));
     ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, null(), t.sum, none) });
     assert_eq!(value::<i64>(s), None);
-    // An empty scalar takes what is found.
+    // An empty scalar takes the result.
     ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, t.minus, t.sum, t.y) });
     assert_eq!(value::<i64>(s), Some(18));
     let real = empty_scalar(SPARRING_F64);
@@ -232,7 +232,7 @@ fn folds_to_a_scalar_tell_nothing_from_the_identity() {
     assert_eq!(e, "a: values are SPARRING_I64, those of plus SPARRING_F64");
     let less = binary(c"a < b", SPARRING_I64, SPARRING_I64);
     let e = refused(unsafe { sparring_matrix_reduce_scalar(t.cpu, s, less, t.sum, t.a) }, SPARRING_TYPE);
-    assert!(e.starts_with("accum: a < b takes SPARRING_I64 and SPARRING_I64 and gives SPARRING_BOOL"), "{e}");
+    assert!(e.starts_with("accum: a < b takes SPARRING_I64 and SPARRING_I64 and returns SPARRING_BOOL"), "{e}");
     ok(sparring_binary_op_free(less));
     ok(sparring_monoid_free(sum));
     ok(sparring_vector_free(none));
@@ -263,12 +263,12 @@ fn what_does_not_fit_is_refused_by_its_name() {
         let call = sparring_matrix_update(t.cpu, f, null(), null(), t.a, null());
         says(call, SPARRING_TYPE, "c: values are SPARRING_F64, those of the result SPARRING_I64");
         let call = sparring_matrix_select(t.cpu, c, null(), null(), t.square, t.a, null());
-        says(call, SPARRING_TYPE, "op: a * a gives SPARRING_I64, and what selects SPARRING_BOOL");
+        says(call, SPARRING_TYPE, "op: a * a returns SPARRING_I64, but select needs SPARRING_BOOL");
         let less = binary(c"a < b", SPARRING_I64, SPARRING_I64);
         let call = sparring_matrix_ewise_add(t.cpu, c, null(), null(), less, t.a, t.a, null());
-        says(call, SPARRING_TYPE, "op: a < b takes SPARRING_I64 and SPARRING_I64 and gives SPARRING_BOOL");
+        says(call, SPARRING_TYPE, "op: a < b takes SPARRING_I64 and SPARRING_I64 and returns SPARRING_BOOL");
         let call = sparring_matrix_update(t.cpu, c, null(), less, t.a, null());
-        says(call, SPARRING_TYPE, "accum: a < b takes SPARRING_I64 and SPARRING_I64 and gives SPARRING_BOOL");
+        says(call, SPARRING_TYPE, "accum: a < b takes SPARRING_I64 and SPARRING_I64 and returns SPARRING_BOOL");
         ok(sparring_binary_op_free(less));
         // Shapes: of operands, of the result, of the mask.
         let call = sparring_matrix_mxm(t.cpu, c, null(), null(), t.ring, wide, t.a, null());
@@ -291,7 +291,7 @@ fn what_does_not_fit_is_refused_by_its_name() {
         says(call, SPARRING_SHAPE, "c: it is 3×1, the result is 2×1");
         // Descriptors.
         let call = sparring_vector_vxm(t.cpu, t.x, null(), null(), t.ring, t.y, t.a, &TRANSPOSE_A);
-        says(call, SPARRING_ARGUMENT, "descriptor: transpose_a is set, but a is no matrix");
+        says(call, SPARRING_ARGUMENT, "descriptor: transpose_a is set, but a is not a matrix");
         let call = sparring_matrix_apply(t.cpu, c, null(), null(), t.square, t.a, &TRANSPOSE_B);
         says(call, SPARRING_ARGUMENT, "descriptor: transpose_b is set, but there is no b");
         let outside = SparringDescriptor { complement: 1, ..Default::default() };
@@ -304,7 +304,7 @@ fn what_does_not_fit_is_refused_by_its_name() {
         says(mxv(with(t.x.cast())), SPARRING_INVALID_HANDLE, said);
         let call = sparring_matrix_transpose(t.cpu, c, null(), null(), t.a, &with(t.a));
         says(call, SPARRING_ARGUMENT, "transposed: transpose takes none");
-        // Sizes that no matrix has.
+        // Impossible sizes.
         let huge = new(SPARRING_I64, 2, 1 << 30);
         let call = sparring_matrix_kronecker(t.cpu, c, null(), null(), t.plus, huge, huge, null());
         says(call, SPARRING_SHAPE, "c: it is 2×2, the result is 4×1152921504606846976");
@@ -378,12 +378,12 @@ fn calls_explain_what_they_run() {
         refused(shape, SPARRING_NULL_POINTER);
     });
     let heads: Vec<&str> = how.lines().filter(|line| !line.starts_with(' ')).collect();
-    let (a, b) = ("2×2 with 3 entries as compressed rows", "2 places with 2 entries as a full vector");
+    let (a, b) = ("2×2 with 3 entries as compressed rows", "length 2 with 2 entries as a full vector");
     assert_eq!(heads[0], format!("mxm: {a}; {a}"), "{how}");
     assert!(heads.contains(&&*format!("mxv: {a}; {b}")), "{how}");
-    // The lines below a head tell what ran.
+    // The lines below a heading explain what ran.
     assert!(how.lines().nth(1).is_some_and(|line| line.starts_with("  ")), "{how}");
-    // What is not listened to is not noted, and what is listened to again is all that there is.
+    // Nothing is recorded when recording is off, and a restart discards earlier records.
     mxm();
     assert_eq!(explained(|| {}), "");
     ok(sparring_explain(1));
@@ -425,7 +425,7 @@ fn a_sparse_matrix_times_a_dense_one() {
     assert_eq!(refused(spmm(&t, &mut y, null(), &[0; 3], null()), SPARRING_LENGTH), "x: length is 3, expected 4");
     assert_eq!(refused(spmm(&t, &mut y[..2], null(), &[0; 4], null()), SPARRING_LENGTH), "y: length is 2, expected 4");
     let e = refused(spmm(&t, &mut y, null(), &[0; 4], &TRANSPOSE_B), SPARRING_ARGUMENT);
-    assert_eq!(e, "descriptor: of a dense result, transpose_a alone may be set");
+    assert_eq!(e, "descriptor: for a dense result, only transpose_a may be set");
     let call = |y: *mut c_void, x: *const c_void, ty: u32, len: u64, columns: u64| unsafe {
         sparring_matrix_spmm(t.cpu, y, len, null(), t.ring, t.a, ty, x, len, columns, null())
     };

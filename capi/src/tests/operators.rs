@@ -1,4 +1,4 @@
-//! Operators and monoids through the border.
+//! Operators and monoids through the C API.
 
 use super::*;
 
@@ -77,7 +77,7 @@ fn scalars_are_bound() {
     let (mut first, mut second, mut above) = (null_mut(), null_mut(), null_mut());
     ok(unsafe { sparring_binary_op_bind_first(minus, ten, &mut first) });
     ok(unsafe { sparring_binary_op_bind_second(minus, ten, &mut second) });
-    // It is the value of then that is bound.
+    // The value at the time of the call is bound.
     ok(unsafe { sparring_scalar_set(ten, [8i32].as_ptr().cast()) });
     let apply = |f| {
         let y = vector::<i32>(SPARRING_I32, 3, &[], &[]);
@@ -87,7 +87,7 @@ fn scalars_are_bound() {
         found
     };
     assert_eq!((apply(first), apply(second)), (vec![3, 1], vec![-3, -1]));
-    // A formula with a scalar of another type, and a name that has its own.
+    // A formula with a scalar of another type, and a named operator with a fixed scalar type.
     let scaled = unary(c"i32(f64(a) * s)", SPARRING_I32, SPARRING_F64 as u32);
     let half = scalar(SPARRING_F64, 0.5f64);
     ok(unsafe { sparring_unary_op_with(scaled, half, &mut above) });
@@ -96,11 +96,11 @@ fn scalars_are_bound() {
     let y = vector::<i32>(SPARRING_I32, 3, &[], &[]);
     let status = unsafe { sparring_vector_apply(cpu, y, null(), null(), scaled, x, null()) };
     let e = refused(status, SPARRING_ARGUMENT);
-    assert!(e.starts_with("op: ") && e.ends_with("reads a scalar, which sparring_unary_op_with gives it"), "{e}");
+    assert!(e.starts_with("op: ") && e.ends_with("needs a scalar, set it by sparring_unary_op_with"), "{e}");
     let e = refused(unsafe { sparring_unary_op_with(scaled, ten, &mut above) }, SPARRING_TYPE);
     assert_eq!(e, "scalar: it is of SPARRING_I32, the operator's type is SPARRING_F64");
     let e = refused(unsafe { sparring_unary_op_with(first, ten, &mut above) }, SPARRING_ARGUMENT);
-    assert_eq!(e, "op: minus is bound");
+    assert_eq!(e, "op: minus already has its scalar");
     let e = refused(unsafe { sparring_binary_op_bind_first(minus, half, &mut above) }, SPARRING_TYPE);
     assert_eq!(e, "scalar: it is of SPARRING_F64, the operand's type is SPARRING_I32");
     ok(unsafe { sparring_scalar_set(ten, null()) });

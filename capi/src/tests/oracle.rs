@@ -1,4 +1,4 @@
-//! Every operation of C is what the specification says: the cases of `oracle/`, through the exported functions.
+//! Every operation of the C API against the specification: the cases of `oracle/`, through the exported functions.
 
 #[path = "../../../tests/oracle/objects.rs"]
 #[allow(dead_code, reason = "shared with the library's own doors")]
@@ -48,15 +48,15 @@ impl Drop for Handle {
     }
 }
 
-/// The sentence of a call that failed.
+/// The message of a failed call.
 fn done(status: SparringStatus) -> Result<(), String> {
     if status == SPARRING_OK { Ok(()) } else { Err(format!("{status:?}: {}", text(sparring_last_error()))) }
 }
 
-/// Rows up to which a matrix goes through arrays of its row pointers.
+/// Maximum number of rows of a matrix passed as CSR arrays.
 const FEW: usize = 1 << 12;
 
-/// A matrix or vector of the form; lists and compressed rows by the functions of C.
+/// A matrix or vector in the given storage form; lists and compressed rows are made by the C functions.
 fn made(of: &oracle::Object, scale: usize) -> Handle {
     let Table { ty, nrows, ncols, kind, .. } = of.table;
     let few = nrows * scale < FEW && of.form == Form::Sparse;
@@ -87,7 +87,7 @@ fn made(of: &oracle::Object, scale: usize) -> Handle {
             ok(unsafe { sparring_vector_from_entries(code, len, indices.as_ptr(), at, nvals, &mut x) });
             Handle::Vector(x)
         }),
-        // Forms that C meets as results.
+        // Forms that occur as results in C.
         Kind::Matrix | Kind::Vector => match objects::object(of, scale) {
             Object::Matrix(a) => Handle::Matrix(crate::handle::give(SparringMatrix::from(a)).expect("a handle")),
             Object::Vector(x) => Handle::Vector(crate::handle::give(SparringVector::from(x)).expect("a handle")),
@@ -106,7 +106,7 @@ fn transposed(cpu: *mut SparringDevice, a: *mut SparringMatrix) -> Handle {
     Handle::Matrix(at)
 }
 
-/// What is read of a result by the functions of C, and that it is what the library says.
+/// Reads a result by the C functions, and checks it against the library.
 fn read(found: &Handle, like: &Table, scale: usize) -> Result<Table, String> {
     let held: Object = match found {
         Handle::Matrix(a) => crate::handle::handle(*a, "c").expect("a handle").snapshot().into(),
@@ -139,9 +139,9 @@ fn read(found: &Handle, like: &Table, scale: usize) -> Result<Table, String> {
     if by_c == whole { Ok(whole) } else { Err(format!("{whole:?}, but C reads {by_c:?}")) }
 }
 
-/// A list of indices for C: now and then NULL for all of them, or a range, where they are one.
+/// An index list for C: sometimes NULL for all, or a range, if it is one.
 struct List {
-    /// What the indices of C point to.
+    /// Storage of a SparringIndices.
     _list: Vec<u64>,
     given: Option<SparringIndices>,
 }
@@ -185,7 +185,7 @@ impl Door {
         let ty = case.operands.first().map_or(like.ty, |&n| case.table(n).ty);
         let is_vector = like.kind == Kind::Vector;
         let accum = Operators::binary(case.accum.map(|op| (op, named(like.ty))), self.functions);
-        // Calls that have no mask, accumulator or descriptor.
+        // Calls without mask, accumulator and descriptor.
         if let Some(made) = self.function(case, &objects)? {
             return read(&made, like, case.scale);
         }
@@ -194,7 +194,7 @@ impl Door {
             oracle::Op::Vxm { .. } => Some(1),
             _ => None,
         };
-        // Now and then with the transpose, so that the direction is chosen.
+        // Sometimes with the transpose, so that the direction is chosen.
         let twin = of_product.filter(|_| calls % 3 == 1).map(|n| transposed(cpu, objects[case.operands[n]].matrix()));
         let descriptor = SparringDescriptor {
             structure: case.mask.map_or(0, |m| m.structure.into()),
@@ -308,7 +308,7 @@ impl Door {
             oracle::Op::Reduce { monoid } | oracle::Op::ReduceScalar { monoid } => {
                 let monoid = Operators::monoid(monoid, named(ty), self.functions);
                 let s = objects[case.c].scalar();
-                // A fold of nothing is empty in C.
+                // An empty reduction is an empty scalar in C.
                 if matches!(case.op, oracle::Op::Reduce { .. }) {
                     ok(unsafe { sparring_scalar_set(s, null()) });
                 }
@@ -387,7 +387,7 @@ impl Door {
         read(&objects.swap_remove(case.c), like, case.scale)
     }
 
-    /// What is made by functions that take neither mask nor accumulator; `None` of other operations.
+    /// Results of functions without mask and accumulator; `None` for other operations.
     fn function(&self, case: &Case, objects: &[Handle]) -> Result<Option<Handle>, String> {
         let (cpu, like) = (self.cpu, case.table(case.c));
         let operand = |n: usize| &objects[case.operands[n]];

@@ -1,4 +1,4 @@
-//! Operators of a case through C: by name, or as functions of a caller's that compute the same.
+//! Operators of a case through the C API: by name, or as equivalent user-defined functions.
 
 use sparring::algebra::{Array, Blocks, Formula, Input, Parameter, Type};
 use sparring::runtime::{BinaryOp, Monoid, Semiring, UnaryOp};
@@ -9,7 +9,7 @@ use crate::functions::*;
 use crate::semirings::*;
 use crate::types::{code, input_values, output_values};
 
-/// An operator, monoid or semiring, freed with the value; perhaps none.
+/// An optional operator, monoid or semiring, freed with the value.
 pub(super) enum Operators {
     None,
     Binary(*mut SparringBinaryOp),
@@ -18,7 +18,7 @@ pub(super) enum Operators {
     Ring(*mut SparringSemiring),
 }
 
-/// A formula as a context, with the numbers of its parameters among the operands.
+/// A formula as a context, with the positions of its parameters among the operands.
 struct Context {
     blocks: Blocks,
     takes: Vec<Type>,
@@ -40,7 +40,7 @@ impl Context {
     fn give(self) -> *mut c_void {
         Box::into_raw(Box::new(self)).cast()
     }
-    /// Computes a value as C does, from addresses.
+    /// Computes a value from addresses, as in C.
     unsafe fn run(context: *mut c_void, z: *mut c_void, operands: &[*const c_void]) {
         let of = unsafe { &*context.cast::<Self>() };
         let value = |(&p, &ty): (&*const c_void, &Type)| unsafe { input_values(ty, p, 1) }.unwrap();

@@ -1,4 +1,4 @@
-//! Parts through the border: extracted, assigned, scattered; blocks, diagonals, aggregates, sizes, entries that repeat.
+//! Extract, assign, scatter, blocks, diagonals, aggregates, resizing and duplicates, through the C API.
 
 use super::*;
 use crate::assign::*;
@@ -86,7 +86,7 @@ fn parts_are_assigned() {
     ok(unsafe { sparring_vector_assign(cpu, x, null(), plus, y, &list(&[1]), null()) });
     ok(unsafe { sparring_vector_assign_scalar(cpu, x, null(), o, s, &list(&[2]), null()) });
     assert_eq!(entries::<i32>(x), (vec![0, 1, 2], vec![7, 108, 6]));
-    // Indices that repeat: refused, but for a scatter with an operator.
+    // Duplicate indices are rejected, except by a scatter with an operator.
     let twice = list(&[1, 1, 0]);
     let e = refused(unsafe { sparring_vector_assign(cpu, x, null(), o, x, &twice, null()) }, SPARRING_DUPLICATE);
     assert!(e.starts_with("indices: index 1 is in the list twice"), "{e}");

@@ -1,4 +1,4 @@
-//! Products through the border, against three nested loops.
+//! Products through the C API, against three nested loops.
 
 use sparring::num_complex::Complex;
 
@@ -115,10 +115,10 @@ fn free(matrices: &[*mut SparringMatrix]) {
     }
 }
 
-/// A name, and what it means.
+/// A name, and its definition.
 type Named<'a, T> = (&'a CStr, fn(T, T) -> T, fn(T, T) -> T);
 
-/// The semirings over numbers. "any" is tested as the last one met, which is what the processor takes.
+/// The semirings over numbers. "any" is tested as the last value, the processor's choice.
 macro_rules! numbers {
     ($t:ty) => {{
         let all: [Named<'_, $t>; 18] = [
@@ -215,7 +215,7 @@ fn a_formula_that_is_none_points_at_the_place() {
     ok(sparring_device_free(cpu));
 }
 
-/// A handle says what it is; formulas may take two types; what does not fit is refused, by the argument's name.
+/// A handle describes itself; formulas may take two types; mismatches are rejected with the argument's name.
 #[test]
 fn a_semiring_has_a_handle() {
     let (cpu, a) = (cpu(1, 0), small());
@@ -353,7 +353,7 @@ fn options_change_the_way_not_the_result() {
 
 #[test]
 fn a_plan_tells_its_figures_and_reasons() {
-    // Row 0 of A meets rows 0 and 1 of B: 2 + 1 products, of which two at column 0; row 1 has none.
+    // Row 0 of A multiplies rows 0 and 1 of B: 2 + 1 products, two of them at column 0; row 1 has none.
     let cpu = cpu(1, 0);
     let a = csr(SPARRING_F64, 2, 2, &[0, 2, 2], &[0, 1], &[1.0, 2.0]);
     let b = csr(SPARRING_F32, 2, 3, &[0, 2, 3], &[0, 2, 0], &[1.0f32, 2.0, 3.0]);
@@ -520,7 +520,7 @@ fn wrong_numeric_phases_are_refused() {
     refused(unsafe { sparring_plan_numeric_into(cpu, plan, null(), a, b, c) }, SPARRING_NULL_POINTER);
     refused(unsafe { sparring_plan_numeric_into(cpu, null(), name, a, b, c) }, SPARRING_NULL_POINTER);
     refused(unsafe { sparring_plan_numeric_into(cpu, plan, name, a, b, null_mut()) }, SPARRING_NULL_POINTER);
-    // An operand as the result, where the structure is not that of the product.
+    // An operand as the result, although its structure differs from the product.
     let e = refused(unsafe { sparring_plan_numeric_into(cpu, plan, name, a, b, a) }, SPARRING_PATTERN_CHANGED);
     assert!(e.starts_with("c: another pattern than the one planned for"), "{e}");
     let mut d = 16 as *mut SparringMatrix;
@@ -528,7 +528,7 @@ fn wrong_numeric_phases_are_refused() {
     assert!(d.is_null());
     refused(unsafe { sparring_plan_numeric(cpu, plan, name, a, b, null_mut()) }, SPARRING_NULL_POINTER);
     refused(unsafe { sparring_plan_numeric(cpu, a.cast(), name, a, b, &mut d) }, SPARRING_INVALID_HANDLE);
-    // What failed has changed nothing.
+    // The failed call has changed nothing.
     assert_eq!(copy::<f64>(c).2, [1.0]);
     ok(sparring_plan_free(plan));
     free(&[a, b, c, ints]);

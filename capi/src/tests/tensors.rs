@@ -1,4 +1,4 @@
-//! Tensors: from arrays and files and back, CP.
+//! Tensors: conversion from and to arrays and files, CP.
 
 use std::cell::RefCell;
 
@@ -28,7 +28,7 @@ pub(super) fn coo(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> *mut Spar
     typed(SPARRING_F64 as u32, dims, lists, values)
 }
 
-/// The same of values of another type.
+/// The same with values of another type.
 #[track_caller]
 pub(super) fn typed<T>(ty: u32, dims: &[u64], lists: &[Vec<u64>], values: &[T]) -> *mut SparringTensor {
     let (status, x) = made(ty, dims, lists, values);
@@ -79,7 +79,7 @@ pub(super) fn genten() -> *mut SparringTensor {
     coo(&[2, 3, 4], &lists, &values)
 }
 
-/// The start that belongs to it.
+/// Its initial factors.
 pub(super) fn start() -> Vec<Vec<f64>> {
     vec![vec![0.8, 0.5, 0.2, 0.5], vec![0.5, 0.5, 0.1, 0.5, 0.5, 0.1], vec![0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.7]]
 }
@@ -98,7 +98,7 @@ fn tensors_from_arrays_and_back() {
     ok(unsafe { sparring_tensor_summed(cpu, x, &mut summed) });
     let expected = (vec![3, 4], vec![vec![0, 1, 2], vec![0, 3, 1]], vec![2.0, 0.0, 5.0]);
     assert_eq!(parts(summed), expected);
-    // What is not wanted, and what is too short.
+    // NULL arrays, and arrays that are too short.
     let mut second = vec![9; 3];
     ok(unsafe { sparring_tensor_copy(summed, [null_mut(), second.as_mut_ptr()].as_ptr(), null_mut(), 3) });
     assert_eq!(second, [0, 3, 1]);
@@ -145,7 +145,7 @@ fn wrong_arrays_are_refused() {
     assert!(wrong(&[1; 256], &vec![vec![0]; 256], SPARRING_ARGUMENT).contains("not 256"));
     let lists = [vec![0, 1], vec![2, 3]];
     assert_eq!(wrong(&[2, 3], &lists, SPARRING_INDEX_RANGE), "indices[1][1] is 3, not below dims[1], which is 3");
-    // An index that 32 bits would make a good one.
+    // An index that would be valid if truncated to 32 bits.
     let e = wrong(&[2, 3], &[vec![0, 1 << 32], vec![0, 0]], SPARRING_INDEX_RANGE);
     assert_eq!(e, "indices[0][1] is 4294967296, not below dims[0], which is 2");
     let e = wrong(&[2, u64::MAX], &lists, SPARRING_INDEX_OVERFLOW);
@@ -291,11 +291,11 @@ fn tensors_of_other_types_from_files_and_casts() {
     ok(status);
     assert_eq!(parts_of::<[f32; 2]>(x).2, [[3.0, 0.0], [-2.5, 0.0]]);
     free(&[x]);
-    // Sums are of the type; a sum that it does not hold is refused, as a value is.
+    // Sums have the type; an unrepresentable sum is rejected, like a value.
     let sums = File::new("sums.tns", b"1 100\n1 100\n");
     assert!(wrong(SPARRING_I8 as u32, &sums.1).contains("entry 0, 200 as i8"));
     let large = File::new("large.tns", b"1 1\n2 9007199254740993\n");
-    assert!(wrong(SPARRING_U64 as u32, &large.1).contains("exact below 2^53"));
+    assert!(wrong(SPARRING_U64 as u32, &large.1).contains("exact only below 2^53"));
     for ty in [0, 14, u32::MAX] {
         refused(read_as(ty, &file.1, &plain).0, SPARRING_ARGUMENT);
         refused(made(ty, &[1], &[vec![0]], &[1u64, 2]).0, SPARRING_ARGUMENT);
@@ -335,7 +335,7 @@ fn decompositions_are_of_floats() {
     let mut integers = null_mut();
     ok(unsafe { sparring_tensor_cast(x, SPARRING_I16 as u32, 0, &mut integers) });
     let e = refused(Found::empty(x, 2).run(cpu, integers, &o), SPARRING_TYPE);
-    assert_eq!(e, "tensor: it is of SPARRING_I16, CP is of SPARRING_F32 or SPARRING_F64");
+    assert_eq!(e, "tensor: it is of SPARRING_I16, CP needs SPARRING_F32 or SPARRING_F64");
     free(&[x, floats, integers]);
     ok(sparring_device_free(cpu));
 }
@@ -368,7 +368,7 @@ fn what_is_written_is_read_again() {
     ok(sparring_device_free(cpu));
 }
 
-/// Weights, factors and figures of [`sparring_cp_als`].
+/// Weights, factors and results of [`sparring_cp_als`].
 struct Found {
     weights: Vec<f64>,
     factors: Vec<Vec<f64>>,
@@ -446,7 +446,7 @@ fn a_published_decomposition() {
         assert!(found.iter().zip(exact).all(|(a, b)| (a - b).abs() < 5e-3), "{found:?}");
     }
     assert!((found.weights[0] - 8f64.sqrt()).abs() < 1e-3 && (found.weights[1] - 2.0).abs() < 1e-3);
-    // From where it ended it ends at once.
+    // Starting from the result, it ends at once.
     let o = SparringCpOptions { warm_start: 1, ..Default::default() };
     ok(found.run(cpu, x, &o));
     assert_eq!((found.fit.sweeps, found.fit.converged), (2, 1));
@@ -476,7 +476,7 @@ fn every_option_of_a_decomposition() {
         ok(found.run(device, x, o));
         found
     };
-    // Defaults, whatever they are, are those of NULL; seeds and starts differ; the same bits for any number of threads.
+    // Zeroed options equal NULL; seeds and starts matter; bitwise identical for any number of threads.
     let plain = SparringCpOptions::default();
     let mut none = Found::empty(x, 3);
     ok(none.run(one, x, null()));
@@ -502,7 +502,7 @@ fn every_option_of_a_decomposition() {
     let wrong = |o, status| {
         let mut found = Found::empty(x, 3);
         let e = refused(found.run(one, x, &o), status);
-        // As they were.
+        // Unchanged.
         assert!(found.weights.iter().chain(found.factors.iter().flatten()).all(|v| v.is_nan()));
         e
     };
@@ -515,7 +515,7 @@ fn every_option_of_a_decomposition() {
     assert!(e.starts_with("options.ridge: -0.5 "), "{e}");
     let e = wrong(SparringCpOptions { variant: 9, ..plain }, SPARRING_ARGUMENT);
     assert!(e.starts_with("options.variant: 9 is none of"), "{e}");
-    // A model of no numbers.
+    // A model of NaNs.
     let e = wrong(SparringCpOptions { warm_start: 1, ..plain }, SPARRING_ARGUMENT);
     assert!(e.starts_with("factors: "), "{e}");
     free(&[x, signs]);
@@ -533,7 +533,7 @@ fn a_callback_sees_every_sweep_and_may_stop() {
     unsafe extern "C" fn watch(sweep: *const SparringSweep, context: *mut c_void) -> i32 {
         let (sweep, seen) = unsafe { (*sweep, &*context.cast::<Seen>()) };
         seen.sweeps.borrow_mut().push(sweep);
-        // It may call, and be refused: the message is that of its call, not of the one around it.
+        // The callback may call the library and fail: the message is that of its call, not of the enclosing one.
         let mut nnz = 0;
         assert_eq!(unsafe { sparring_tensor_nnz(seen.tensor, &mut nnz) }, SPARRING_OK);
         assert_eq!(unsafe { sparring_tensor_nnz(null(), &mut nnz) }, SPARRING_NULL_POINTER);
@@ -618,7 +618,7 @@ fn a_gpu_decomposes_as_the_processor_does() {
         found.fit.fit
     };
     assert!((fit(gpu) - fit(cpu)).abs() <= 1e-9);
-    // The processor reads and sorts whatever the device is.
+    // Reading and sorting run on the processor for any device.
     let mut summed = null_mut();
     ok(unsafe { sparring_tensor_summed(gpu, x, &mut summed) });
     free(&[x, summed]);

@@ -1,4 +1,4 @@
-//! Triangles through the border.
+//! Triangles through the C API.
 
 use super::*;
 use crate::triangles::SparringTriangleMethod::*;

@@ -1,4 +1,4 @@
-//! Vectors and scalars through the border.
+//! Vectors and scalars through the C API.
 
 use super::*;
 
@@ -11,10 +11,10 @@ fn a_vector_has_the_entries_given() {
     ok(unsafe { sparring_vector_nvals(v, &mut nvals) });
     assert_eq!((ty, len, nvals), (SPARRING_F64 as u32, 5, 2));
     assert_eq!(entries::<f64>(v), (vec![1, 4], vec![1.5, 2.5]));
-    // Repeated ones are summed, in the order given.
+    // Duplicates are summed, in the given order.
     let sums = vector(SPARRING_I8, 3, &[2, 0, 2], &[100i8, 1, 27]);
     assert_eq!(entries::<i8>(sums), (vec![0, 2], vec![1, 127]));
-    // Any byte but 0 is true, and true or true is true.
+    // Every nonzero byte is true, and true or true is true.
     let truths = vector(SPARRING_BOOL, 3, &[1, 0, 1], &[7u8, 0, 1]);
     assert_eq!(entries::<u8>(truths), (vec![0, 1], vec![0, 1]));
     let none = vector::<f32>(SPARRING_F32, 3, &[], &[]);
@@ -65,7 +65,7 @@ fn what_makes_no_vector_is_refused() {
         unsafe { sparring_vector_from_dense(f64, values.as_ptr().cast(), u64::MAX, &mut v) },
         SPARRING_INDEX_OVERFLOW,
     );
-    // Of another kind, freed, and room that is too little.
+    // Handles of another kind, freed handles, and insufficient capacity.
     let a = small();
     let e = refused(unsafe { sparring_vector_len(a.cast(), &mut 0) }, SPARRING_INVALID_HANDLE);
     assert_eq!(e, "vector: a SparringVector is needed, the handle is of a SparringMatrix");

@@ -51,7 +51,7 @@ static void batches(const SparringDevice *cpu)
                  SPARRING_LENGTH, "result: array under a layout: length is 13, expected 14");
     operands[1] = c + 14;
     EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->ik", "plus_times", SPARRING_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15),
-                 SPARRING_ARGUMENT, "result: it shares memory with operands[1]");
+                 SPARRING_ARGUMENT, "result: it overlaps operands[1]");
     operands[1] = NULL;
     EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->ik", "plus_times", SPARRING_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15),
                  SPARRING_NULL_POINTER, "operands[1] is NULL");

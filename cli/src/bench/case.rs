@@ -1,4 +1,4 @@
-//! What is measured: generated matrices by their names, and files.
+//! Benchmark cases: generated matrices by name, and files.
 
 use sparring::algebra::Type;
 use sparring::{Csr, Dense, Vector, runtime};
@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::read;
 
-/// What `context.load` calls a case: a name is that of a generated one, unless it looks like a file's.
+/// The argument of `context.load` for a case: a generated matrix, unless the name looks like a file.
 pub(super) fn source(name: &str) -> String {
     let file = name.ends_with(".mtx") || name.ends_with(".gz") || read::generated(name).is_some();
     if file { name.into() } else { format!("gen:{name}") }
@@ -18,7 +18,7 @@ pub(super) fn load(context: &Context, name: &str) -> Result<Csr<f64>> {
     Ok(context.load(&source(name))?.0.matrix)
 }
 
-/// The sums of a product follow from its factors; a result with others is wrong, however fast.
+/// Checks the sums of a product against those computed from its factors.
 pub(super) fn verify(name: &str, expected: Checks, found: Checks, once: [Option<Checks>; 2]) -> Result {
     let [sorted, unsorted] = once;
     for (what, found) in [("", Some(found)), (", for one use", sorted), (", unsorted", unsorted)] {
@@ -29,31 +29,31 @@ pub(super) fn verify(name: &str, expected: Checks, found: Checks, once: [Option<
     Ok(())
 }
 
-/// The error of a result that is not of f64.
+/// The error for a result that is not f64.
 fn other_type() -> sparring::Error {
     sparring::Error::Argument { name: "c", message: "it is not of f64".into() }
 }
 
-/// What an operation made.
-pub(super) enum Made {
+/// The result of an operation.
+pub(super) enum Output {
     Matrix(Csr<f64>),
-    /// Places without an entry count as 0.
+    /// Absent entries count as 0.
     Vector(Vector<f64>),
     Entries(Vector<f64>),
-    /// Of a type and on a machine known at run time.
+    /// An untyped vector.
     Named(runtime::Vector),
     NamedMatrix(runtime::Matrix),
     Dense(Dense<f64>),
     Number(f64),
-    /// What was there has it.
+    /// The result was written into an existing object.
     Nothing,
 }
 
-/// A way of doing it: what its times are called, and one run.
-pub(super) type Way<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Made> + 'a>);
+/// A variant of an operation: the prefix of its times, and a function that runs it once.
+pub(super) type Way<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Output> + 'a>);
 
-impl Made {
-    /// Entries and sums, to compare with those of others.
+impl Output {
+    /// Entries and checksums, for comparison with other libraries.
     pub(super) fn checks(self) -> sparring::Result<Option<(usize, Checks)>> {
         let row = |n: usize, js: Vec<u32>, xs: Vec<f64>| Csr::new(1, n, vec![0, js.len()], js, xs);
         let c = match self {

@@ -1,5 +1,5 @@
-//! `sparring bench contract`: small batched contractions, the cases of the script that measures other libraries on the
-//! same arrays.
+//! `sparring bench contract`: small batched contractions, on the same arrays as the script that measures other
+//! libraries.
 //!
 //! | case | computes |
 //! | --- | --- |
@@ -7,13 +7,13 @@
 //! | `act2d`, `act3d` | U = M V, the mass operator of elements of order p: D = p + 1 functions, Q = p + 2 points in each direction |
 //! | `asm2d`, `asm3d` | its matrices M |
 //!
-//! Flops are 2n³ a matrix; of elements those of sums one direction after the other, whatever is done. Bytes are those
-//! of the model: 4n² elements a matrix, and of elements what must be read and written.
+//! Flops are 2n³ per matrix; for finite elements, those of sum factorization, whatever the implementation does. Bytes
+//! follow a model: 4n² values per matrix; for finite elements, the compulsory reads and writes.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sparring::algebra::{Num, PlusTimes};
-use sparring::backend::AskedEinsum;
+use sparring::backend::EinsumBuilder;
 use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, Viewed};
 use sparring::par::filled;
 use sparring::{Cpu, Cuda, Error, Result};
@@ -25,39 +25,39 @@ use crate::output::{ms, thousands};
 use crate::stream::stream;
 use crate::timing::{Times, timed};
 
-/// What is measured if nothing is named.
+/// Default cases.
 pub(super) const CASES: &[&str] = &["gemm", "act2d", "act3d", "asm2d", "asm3d"];
-/// Bytes of each array of the stream kernel beside elements.
+/// Bytes of each array of the stream kernel, for finite elements.
 const STREAM: usize = 100_000_000;
-/// Assembly in three dimensions is measured up to this order.
+/// Largest order of three-dimensional assembly.
 const LARGEST: usize = 4;
-/// Values that the second checksum looks at, and that the first adds up together.
+/// Values of the second checksum, and block size of the first.
 const PART: usize = 1 << 22;
 
 #[derive(Args)]
 #[group(id = "contract")]
 pub(super) struct Settings {
-    /// Of contract: rows of the matrices of gemm [default: 2,4,6,8,12,16,24,32]
+    /// Matrix sizes of gemm [default: 2,4,6,8,12,16,24,32]
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Bench contract")]
     n: Vec<usize>,
-    /// Of contract: orders of the elements [default: 2 to 8]
+    /// Orders of the elements [default: 2 to 8]
     #[arg(long, value_name = "P", value_delimiter = ',', help_heading = "Bench contract")]
     order: Vec<usize>,
-    /// Of contract: matrices of gemm, or auto for arrays of 1 GB in all [default: 100000]
+    /// Batch size of gemm, or auto for arrays of 1 GB in total [default: 100000]
     #[arg(long, value_name = "N", help_heading = "Bench contract")]
     batch: Option<String>,
-    /// Of contract: types of numbers
+    /// Value types
     #[arg(long, value_enum, value_delimiter = ',', help_heading = "Bench contract")]
     floats: Vec<Floats>,
-    /// Of contract: megabytes of the arrays of gemm, at most [default: 700]
+    /// Maximum size of the arrays of gemm, in megabytes [default: 700]
     #[arg(long, value_name = "MB", help_heading = "Bench contract")]
     max_mb: Option<u32>,
-    /// Of contract: megabytes of the arrays of elements [default: 200]
+    /// Size of the arrays of elements, in megabytes [default: 200]
     #[arg(long, value_name = "MB", help_heading = "Bench contract")]
     fem_mb: Option<u32>,
 }
 
-/// Types of numbers.
+/// Value types.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Floats {
     F64,
@@ -73,7 +73,7 @@ impl Floats {
     }
 }
 
-/// Refuses its options in other benchmarks.
+/// Rejects its options in other benchmarks.
 pub(super) fn refuse(settings: &Settings) -> Result<()> {
     let given = [
         (!settings.n.is_empty(), "--n"),
@@ -96,7 +96,7 @@ fn heading() -> String {
     )
 }
 
-/// Numbers of the script's arrays.
+/// Values of the script's arrays.
 trait Float: Num + Into<f64> {
     fn gemm(n: usize, batch: usize) -> Result<[Vec<Self>; 3]>;
     fn elements(dims: u32, d: usize, q: usize, batch: usize) -> Result<[Vec<Self>; 3]>;
@@ -115,7 +115,7 @@ macro_rules! floats {
 }
 floats! { f64: gemm elements; f32: gemm_f32 elements_f32; }
 
-/// What is contracted.
+/// Kinds of contractions.
 #[derive(Clone, Copy)]
 enum Kind {
     Gemm,
@@ -123,11 +123,11 @@ enum Kind {
     Assembly,
 }
 
-/// A case, and what it costs.
+/// A case, and its cost.
 struct Case {
     name: String,
     kind: Kind,
-    /// Directions of an element.
+    /// Dimensions of an element.
     dims: u32,
     /// Rows of the matrices, or the order of the elements.
     size: usize,
@@ -139,9 +139,9 @@ struct Case {
 impl Case {
     fn new(settings: &Settings, name: &str, size: usize, bytes: usize) -> Result<Self> {
         let wrong = |name, message| Err(Error::Argument { name, message });
-        // All products are far from the end of 64 bits.
+        // No product overflows 64 bits.
         if !(1..=64).contains(&size) {
-            return wrong(if name == "gemm" { "--n" } else { "--order" }, format!("{size} is not among 1 to 64"));
+            return wrong(if name == "gemm" { "--n" } else { "--order" }, format!("{size} is not in 1 to 64"));
         }
         let at_most = |mb: u32, each: usize| mb as usize * 1_000_000 / each;
         if name == "gemm" {
@@ -180,13 +180,13 @@ impl Case {
         let [flops, bytes] = [flops, each].map(|x| x as f64 * batch as f64);
         Ok(Self { name: name.into(), kind, dims, size, batch, flops, bytes })
     }
-    /// Functions and points in each direction.
+    /// Basis functions and quadrature points per dimension.
     fn basis(&self) -> (usize, usize) {
         (self.size + 1, self.size + 2)
     }
 }
 
-/// The operands of a case, and the result as it begins.
+/// The operands of a case, and the initial result.
 struct Arrays<T> {
     operands: Vec<(Vec<T>, Layout)>,
     result: Vec<T>,
@@ -206,7 +206,7 @@ impl<T: Float> Arrays<T> {
         let dims = case.dims as usize;
         let of = |n: usize| Layout::row_major(&vec![n; dims])?.batched(batch);
         let layout = match case.kind {
-            // The script has the indices of each direction beside each other, the operator rows before columns.
+            // The script groups indices by dimension, the operator rows before columns.
             Kind::Assembly => {
                 let order: Vec<_> = (0..dims).map(|k| 2 * k).chain((0..dims).map(|k| 2 * k + 1)).collect();
                 Layout::row_major(&vec![d; 2 * dims])?.permute(&order)?.batched(batch)?
@@ -228,7 +228,7 @@ impl<T: Float> Arrays<T> {
     }
 }
 
-/// The sum of all values, part by part; and that of the first part, the value at place i times (i mod 97) / 97.
+/// The sum of all values, block by block; and Σ v(i)·(i mod 97) / 97 over the first block.
 fn checksums<T: Float>(values: &[T]) -> (f64, f64) {
     let sum = |part: &[T]| part.iter().fold(0.0, |sum, &x| sum + x.into());
     let first = values.iter().take(PART).zip((0..97).cycle());
@@ -254,7 +254,7 @@ pub(super) fn run(context: &Context, settings: &Settings, names: &[String], repe
             }
         }
     }
-    // Nothing is wrong with what comes last.
+    // All cases are validated before the first is measured.
     context.heading(&heading())?;
     for (floats, case) in &cases {
         match floats {
@@ -265,17 +265,17 @@ pub(super) fn run(context: &Context, settings: &Settings, names: &[String], repe
     Ok(())
 }
 
-fn asked<'a, T: Float>(cpu: &'a Cpu, kind: Kind, einsum: Einsum<'a, T>) -> AskedEinsum<'a, PlusTimes<T>, T> {
-    let asked = cpu.einsum(PlusTimes::default(), einsum);
-    if let Kind::Gemm = kind { asked.accumulate() } else { asked }
+fn request<'a, T: Float>(cpu: &'a Cpu, kind: Kind, einsum: Einsum<'a, T>) -> EinsumBuilder<'a, PlusTimes<T>, T> {
+    let request = cpu.einsum(PlusTimes::default(), einsum);
+    if let Kind::Gemm = kind { request.accumulate() } else { request }
 }
 
-/// What was measured.
+/// Measurements of a case.
 struct Measured {
     path: Vec<(usize, usize)>,
     workspace: u128,
     times: Times,
-    /// Checksums of the first result: those of gemm grow.
+    /// Checksums of the first result; later results of gemm grow.
     sums: (f64, f64),
     /// GB/s of c += a·b on the processor, of a copy on a GPU.
     bandwidth: f64,
@@ -289,14 +289,14 @@ fn on_processor<T: Float>(cpu: &Cpu, case: &Case, arrays: Arrays<T>, repeat: u32
     let einsum = Arrays::einsum(case, &views)?;
     let each = if let Kind::Gemm = case.kind { (case.bytes / 4.0) as usize } else { STREAM };
     let bandwidth = stream(cpu, each, repeat)?;
-    let plain = asked(cpu, case.kind, einsum.clone());
+    let plain = request(cpu, case.kind, einsum.clone());
     let (path, workspace) = (plain.path()?, plain.workspace_bytes()?);
     let (mut times, mut sums) = (Times::default(), (0.0, 0.0));
-    // Round 0 warms up, and is the one whose result is looked at.
+    // Round 0 is the warm-up; its result is checked.
     for round in 0..=repeat {
         let mut out = ViewMut::new(&mut c, layout.clone())?;
-        let asked = asked(cpu, case.kind, einsum.clone());
-        let (done, ms) = timed(|| asked.into(&mut out));
+        let request = request(cpu, case.kind, einsum.clone());
+        let (done, ms) = timed(|| request.into(&mut out));
         done?;
         if round == 0 {
             sums = checksums(&c);
@@ -307,7 +307,7 @@ fn on_processor<T: Float>(cpu: &Cpu, case: &Case, arrays: Arrays<T>, repeat: u32
     Ok(Measured { path, workspace, times, sums, bandwidth, kernels: None })
 }
 
-/// Calls of a round on a GPU, one behind the other, so that it waits for none.
+/// Back-to-back calls of a round on a GPU, which hide launch latency.
 const CALLS: usize = 5;
 
 fn on_gpu<T: Float>(cuda: &Cuda, case: &Case, arrays: Arrays<T>, repeat: u32) -> Result<Measured> {
@@ -317,8 +317,8 @@ fn on_gpu<T: Float>(cuda: &Cuda, case: &Case, arrays: Arrays<T>, repeat: u32) ->
     let mut c = cuda.upload_batch(&View::new(&result, layout)?)?;
     let einsum = Arrays::einsum(case, &there)?;
     let ask = || {
-        let asked = cuda.einsum(PlusTimes::default(), einsum.clone());
-        if let Kind::Gemm = case.kind { asked.accumulate() } else { asked }
+        let request = cuda.einsum(PlusTimes::default(), einsum.clone());
+        if let Kind::Gemm = case.kind { request.accumulate() } else { request }
     };
     let (path, workspace, kernels) = (ask().path()?, ask().workspace_bytes()?, ask().explain()?);
     ask().into(&mut c)?;
@@ -345,7 +345,7 @@ fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Re
     let percent = 100.0 * case.bytes / times.minimum() / 1e6 / bandwidth;
     let gflops = case.flops / times.median() / 1e6;
     let chosen: Vec<_> = path.iter().map(|(a, b)| format!("{a}·{b}")).collect();
-    let chosen = format!("{}, {} bytes between", chosen.join(" "), thousands(workspace as u64));
+    let chosen = format!("{}, {} bytes of workspace", chosen.join(" "), thousands(workspace as u64));
     let ty = T::TYPE.name();
     let mut json = json!({
         "op": "contract", "case": name, "type": ty, "size": size, "batch": case.batch, "device": context.device.to_string(),
@@ -374,7 +374,7 @@ fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Re
 mod tests {
     use super::*;
 
-    /// As `dims` of the script has them: matrices or elements, flops, bytes.
+    /// Expected values from `dims` of the script: matrices or elements, flops, bytes.
     #[test]
     fn cases_have_the_sizes_of_the_script() {
         let settings = |batch: Option<&str>| Settings {

@@ -1,4 +1,4 @@
-//! Distances and nearest neighbours, measured.
+//! `sparring bench distance`: distances and nearest neighbours.
 
 use std::cell::Cell;
 
@@ -18,47 +18,46 @@ use crate::memory::Growth;
 use crate::output::ms;
 use crate::timing::{Times, timed};
 
-/// Exponent of Minkowski unless one is given, as the programs it is compared with have it.
+/// Default exponent of Minkowski, as in the compared programs.
 const P: f64 = 3.0;
 
-/// What `bench distance` takes beside the cases.
+/// Options of `bench distance`.
 #[derive(Args)]
 pub(super) struct Settings {
-    /// Distances: nearest neighbours, or all of them [default: knn]
+    /// Task: nearest neighbours, or all distances [default: knn]
     #[arg(long, value_enum, help_heading = "Distances")]
     task: Option<Task>,
-    /// Distances: metrics that `sparring metrics` lists, or formulas [default: cosine, euclidean, manhattan]
+    /// Metrics from `sparring metrics`, or formulas [default: cosine, euclidean, manhattan]
     #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Distances")]
     metric: Vec<String>,
-    /// Distances: neighbours of each row [default: 10]
+    /// Neighbours per row [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
     k: Option<u32>,
-    /// Distances: exponent of minkowski [default: 3]
+    /// Exponent of minkowski [default: 3]
     #[arg(long, help_heading = "Distances")]
     p: Option<f64>,
-    /// Distances: take the first ROWS rows of each case alone
+    /// Use only the first ROWS rows of each case
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
     rows: Option<u32>,
-    /// Distances: take the distances of the first ROWS rows from all [default: all rows, of generated cases as many as
-    /// are published]
+    /// Query only the first ROWS rows [default: all rows; for generated cases, the published number]
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
     queries: Option<u32>,
-    /// Distances: what the entries are [default: f64]
+    /// Type of the entries [default: f64]
     #[arg(long, value_enum, help_heading = "Distances")]
     entries: Option<EntryType>,
-    /// Distances: what is computed in [default: double]
+    /// Precision of the computation [default: double]
     #[arg(long, value_enum, help_heading = "Distances")]
     precision: Option<Computed>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 enum Task {
-    /// The k nearest rows of each row
+    /// The k nearest neighbours of each row
     #[default]
     Knn,
     /// All distances, into a dense matrix
     Pairwise,
-    /// The k nearest rows of each row, of an index that was made before and asked once
+    /// The k nearest neighbours of each row from a prebuilt index, queried once
     Index,
 }
 
@@ -79,13 +78,13 @@ enum Computed {
 }
 
 impl Settings {
-    /// Whether any is given, which other kinds of measurement have no use for.
+    /// Whether any of these options is given, for benchmarks that reject them.
     pub(super) fn given(&self) -> bool {
         let Self { task, metric, k, p, rows, queries, entries, precision } = self;
         let counts = [k, rows, queries].into_iter().any(Option::is_some);
         task.is_some() || !metric.is_empty() || counts || p.is_some() || entries.is_some() || precision.is_some()
     }
-    /// The metrics asked for; `p` goes to Minkowski alone.
+    /// The requested metrics; `p` applies only to Minkowski.
     pub(super) fn metrics(&self) -> sparring::Result<Vec<AnyMetric>> {
         let named = |name: &str| match AnyMetric::named(name, None) {
             Err(Error::Argument { name: "p", .. }) => AnyMetric::named(name, Some(self.p.unwrap_or(P))),
@@ -98,7 +97,7 @@ impl Settings {
     }
 }
 
-/// What stands between the commas that stand in no brackets.
+/// Splits at commas outside of parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let mut open = 0usize;
     let between = |c: char| {
@@ -112,15 +111,15 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(between).collect()
 }
 
-/// Measurements of one command.
+/// The benchmark runner.
 pub(super) struct Bench<'a> {
     pub(super) context: &'a Context,
     pub(super) settings: &'a Settings,
     pub(super) metrics: Vec<AnyMetric>,
     pub(super) repeat: u32,
-    /// Whether freed memory is given back to the system between runs.
+    /// Whether freed memory is returned to the system between runs.
     pub(super) fresh: bool,
-    /// Whether it is not, so that growth tells nothing.
+    /// Whether it was retained, which makes the growth of memory meaningless.
     pub(super) kept: Cell<bool>,
 }
 
@@ -137,7 +136,7 @@ impl Bench<'_> {
         let published = generate::queries(name.strip_prefix("gen:").unwrap_or(name)).filter(|&rows| rows < a.nrows());
         let queries = match self.settings.queries {
             None => published,
-            asked => fewer(asked, &a),
+            requested => fewer(requested, &a),
         };
         let x = queries.map(|rows| first(&a, rows)).transpose()?;
         for metric in &self.metrics {
@@ -154,30 +153,30 @@ impl Bench<'_> {
     }
 }
 
-/// What is asked of each pair of rows.
-struct Question {
+/// The computation for a metric.
+struct Query {
     task: Task,
     metric: AnyMetric,
     k: usize,
     options: Options,
 }
 
-/// What one run finds.
+/// The result of a run.
 enum Answer<T> {
     Nearest(Neighbours<T>),
     All(Dense<T>),
 }
 
-/// One run, and the milliseconds that it took.
+/// A run, and its time in milliseconds.
 struct Run<T> {
     answer: Answer<T>,
     chosen: String,
     ms: f64,
-    /// Without preparing the rows, where that is measured apart.
+    /// Time without preparing the rows, if that is measured separately.
     prepared_ms: Option<f64>,
 }
 
-impl Question {
+impl Query {
     fn on_processor<T: Float>(&self, cpu: &Cpu, x: &Csr<T>, y: Option<&Csr<T>>) -> sparring::Result<Run<T>> {
         let Self { task, metric, k, options } = self;
         match task {
@@ -204,7 +203,7 @@ impl Question {
             }
         }
     }
-    /// Neighbours come to the host within the time, all distances after it.
+    /// The time includes downloading neighbours, but not all distances.
     fn on_gpu<T: Float>(&self, cuda: &Cuda, x: &DeviceCsr<T>, y: Option<&DeviceCsr<T>>) -> sparring::Result<Run<T>> {
         if self.task == Task::Index {
             let index = cuda.index(self.metric.clone(), y.unwrap_or(x), self.options)?;
@@ -228,8 +227,7 @@ impl Question {
     }
 }
 
-/// Σ of the distances of X from Y that are finite, and the same over rows that are not empty: on empty ones definitions
-/// part.
+/// The sum of the finite distances, and the same over nonempty rows: definitions differ for empty ones.
 fn sums<T: Float>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
     let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
     let (rows, columns) = (full(x), full(y));
@@ -261,18 +259,17 @@ impl Bench<'_> {
             Computed::Double => Precision::Double,
             Computed::Entries => Precision::Entries,
         };
-        let question =
-            Question { task, metric: metric.clone(), k, options: Options { precision, ..Options::default() } };
+        let query = Query { task, metric: metric.clone(), k, options: Options { precision, ..Options::default() } };
         let (first, second) = (x.unwrap_or(y), x.map(|_| y));
         let there = match &context.cuda {
             Some(cuda) => Some((cuda, cuda.upload(first)?, second.map(|y| cuda.upload(y)).transpose()?)),
             None => None,
         };
         let run = || match &there {
-            Some((cuda, x, y)) => question.on_gpu(cuda, x, y.as_ref()),
-            None => question.on_processor(&context.quiet, first, second),
+            Some((cuda, x, y)) => query.on_gpu(cuda, x, y.as_ref()),
+            None => query.on_processor(&context.quiet, first, second),
         };
-        // Of the run that warms up, if it takes all its memory from the system; a GPU counts what is in use.
+        // Growth of the warm-up run, if it takes all its memory from the system; on a GPU, memory in use.
         let growth = Growth::start(context.cuda.as_ref());
         let Run { answer, chosen, .. } = run()?;
         let growth = growth.bytes().filter(|_| there.is_some() || !self.kept.get());
@@ -345,7 +342,7 @@ fn row(name: &str, [task, metric, size, times @ .., rate, memory]: &[String; 8],
     format!("{name:18} {task:8} {metric:16} {size:>15}{times} {rate:>9} {memory:>8}  {chosen}")
 }
 
-/// Refuses settings of distances for what is none.
+/// Rejects the options of distances in other benchmarks.
 pub(super) fn refuse(settings: &Settings) -> sparring::Result<()> {
     if !settings.given() {
         return Ok(());

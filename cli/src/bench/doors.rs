@@ -1,4 +1,4 @@
-//! `sparring bench doors`: A·A for one use through the types and by name, in turns. All doors lead to the same kernels.
+//! `sparring bench doors`: a single-use A·A by the typed and the untyped interface, alternating. They share kernels.
 
 use serde_json::{Map, Value, json};
 use sparring::algebra::{PlusTimes, Type};
@@ -16,7 +16,7 @@ use crate::timing::{self, Times, timed};
 
 pub(super) const CASES: &[&str] = &["rmat14", "web18", "lap2d_1000", "er18d8"];
 
-/// What is multiplied: A·A, its rows in any order, or A·A where A has an entry.
+/// The product: A·A, unsorted A·A, or A·A masked by A.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Plain,
@@ -25,10 +25,10 @@ enum What {
 }
 const WHAT: [(What, &str); 3] = [(What::Plain, ""), (What::Unsorted, "unsorted_"), (What::Masked, "masked_")];
 
-/// The doors: by the types of Rust, by a name, and by a name in two phases.
+/// The interfaces: typed, untyped, and untyped in two phases.
 const DOORS: [&str; 3] = ["", "named_", "phases_"];
 
-/// A matrix, and what multiplies it.
+/// A matrix, and the interfaces that multiply it.
 struct Doors<'a> {
     cpu: &'a Cpu,
     a: Csr<f64>,
@@ -53,10 +53,10 @@ impl Doors<'_> {
 }
 
 pub(super) fn heading() -> String {
-    format!("{:18} {:>14}  minima in ms: by types, by name, by name in two phases", "case", "|A|")
+    format!("{:18} {:>14}  minima in ms: typed, untyped, untyped in two phases", "case", "|A|")
 }
 
-/// Measures the doors on one case.
+/// Measures the interfaces on one case.
 pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     let a = load(context, name)?;
     context.progress.stage(format!("measuring {name}"));
@@ -85,7 +85,7 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     for (what, prefix) in WHAT {
         let mut times: [Times; DOORS.len()] = Default::default();
         let mut checks: [Option<Checks>; DOORS.len()] = [None; DOORS.len()];
-        // Round 0 warms up.
+        // Round 0 is the warm-up.
         for round in 0..=repeat {
             for ((door, times), checks) in DOORS.iter().zip(&mut times).zip(&mut checks) {
                 let (c, ms) = timed(|| doors.product(door, what));

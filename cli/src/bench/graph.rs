@@ -1,4 +1,4 @@
-//! `sparring bench graph`: graph algorithms, each on a graph that is made once, which is told apart.
+//! `sparring bench graph`: graph algorithms. The graph is built once and timed separately.
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -19,19 +19,19 @@ use super::case::load;
 use crate::context::Context;
 use crate::device::refused;
 use crate::failure::{Failure, Result};
-use crate::near;
 use crate::output::ms;
+use crate::suggest;
 use crate::timing::{self, Times, timed};
 
 #[derive(Args)]
 #[group(id = "graph")]
 pub(super) struct Settings {
-    /// Of graph: algorithms, or list for their names [default: all]
+    /// Algorithms, or list for their names [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Bench graph")]
     algorithm: Vec<String>,
 }
 
-/// Refuses its options in other benchmarks.
+/// Rejects its options in other benchmarks.
 pub(super) fn refuse(settings: &Settings) -> sparring::Result<()> {
     if settings.algorithm.is_empty() {
         return Ok(());
@@ -41,24 +41,24 @@ pub(super) fn refuse(settings: &Settings) -> sparring::Result<()> {
 
 pub(super) const CASES: &[&str] = &["kron16", "urand16", "grid1000"];
 
-/// So many sources has what searches from several: vertices of most edges outwards.
+/// Number of sources of multi-source algorithms: the vertices of largest out-degree.
 const SOURCES: usize = 4;
-/// So many sources has what searches from many, the same ones first, and a sample.
+/// Number of sources of many-source algorithms, the same vertices first, and of a sample.
 const MANY: usize = 64;
-/// The seed of that sample.
+/// Seed of the sample.
 const SEED: u64 = 7;
 
-/// The graph that an algorithm reads: that of the case, without self-loops, or what is made of it.
+/// The graph that an algorithm reads: that of the case without self-loops, or one derived from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
-    /// As it is, with its transpose.
+    /// Unchanged, with its transpose.
     Given,
     Weighted,
     Undirected,
     UndirectedWeighted,
-    /// With weights of which some are negative, and no negative cycle.
+    /// With some negative weights, but without negative cycles.
     Negative,
-    /// Its edges from lesser to greater vertices.
+    /// Only edges from smaller to larger vertices.
     Acyclic,
 }
 
@@ -73,11 +73,11 @@ struct Case {
     labels: Vec<u32>,
 }
 
-/// Numbers by their names, to compare with others'.
-type Found = Vec<(&'static str, f64)>;
+/// Named figures of a result, for comparison with other libraries.
+type Figures = Vec<(&'static str, f64)>;
 
-/// What counts a result, outside the time.
-type Count<'a> = Box<dyn FnOnce() -> Found + 'a>;
+/// Computes the figures of a result, untimed.
+type Count<'a> = Box<dyn FnOnce() -> Figures + 'a>;
 
 struct Algorithm {
     name: &'static str,
@@ -85,24 +85,27 @@ struct Algorithm {
     run: for<'a> fn(On<'a>, &'a Graph, &Case) -> sparring::Result<Count<'a>>,
 }
 
-/// Where an algorithm runs, and what runs those that have one way only.
+/// The device of an algorithm, and the processor for algorithms without a GPU version.
 #[derive(Clone, Copy)]
 struct On<'a> {
     place: &'a dyn GraphBackend,
     cpu: &'a Cpu,
 }
 
-/// Algorithms that run on a GPU as well.
+/// Algorithms with a GPU version.
 const ON_A_GPU: [&str; 8] =
     ["bfs", "pagerank", "betweenness", "betweenness_all", "betweenness_sampled", "cdlp", "sssp", "components"];
 
-/// What is computed and what is made of it outside the time.
-fn later<'a, T: 'a>(computed: sparring::Result<T>, found: impl FnOnce(T) -> Found + 'a) -> sparring::Result<Count<'a>> {
+/// A timed computation, with the untimed computation of its figures.
+fn later<'a, T: 'a>(
+    computed: sparring::Result<T>,
+    found: impl FnOnce(T) -> Figures + 'a,
+) -> sparring::Result<Count<'a>> {
     computed.map(|x| Box::new(|| found(x)) as Count<'a>)
 }
 
 /// Vertices with a level or a finite length, and the sum of these.
-fn reached(lengths: impl Iterator<Item = f64>) -> Found {
+fn reached(lengths: impl Iterator<Item = f64>) -> Figures {
     let (mut count, mut sum) = (0.0, 0.0);
     for x in lengths {
         (count, sum) = (count + 1.0, sum + x);
@@ -110,23 +113,23 @@ fn reached(lengths: impl Iterator<Item = f64>) -> Found {
     vec![("reached", count), ("sum", sum)]
 }
 
-/// Parts that are labelled by their least vertices.
-fn parts(labels: &[u32]) -> Found {
+/// Figures of parts labelled by their smallest vertices.
+fn parts(labels: &[u32]) -> Figures {
     vec![("components", labels.iter().enumerate().filter(|(v, label)| *v == **label as usize).count() as f64)]
 }
 
-/// Of scores, each divided by their sum.
-fn squares(scores: &[f64]) -> Found {
+/// Sum of squares of the normalized scores.
+fn squares(scores: &[f64]) -> Figures {
     let sum: f64 = scores.iter().sum();
     vec![("squares", scores.iter().map(|x| (x / sum) * (x / sum)).sum())]
 }
 
-fn sum(scores: &[f64]) -> Found {
+fn sum(scores: &[f64]) -> Figures {
     vec![("sum", scores.iter().sum())]
 }
 
-/// Modularity of labels of the vertices, and how many there are.
-fn communities(cpu: &Cpu, g: &Graph, labels: &[u32]) -> Found {
+/// Modularity of a labelling of the vertices, and the number of labels.
+fn communities(cpu: &Cpu, g: &Graph, labels: &[u32]) -> Figures {
     let quality = modularity(cpu, g, labels, 1.0).unwrap_or(f64::NAN);
     let mut of = labels.to_vec();
     of.sort_unstable();
@@ -134,13 +137,13 @@ fn communities(cpu: &Cpu, g: &Graph, labels: &[u32]) -> Found {
     vec![("modularity", quality), ("communities", of.len() as f64)]
 }
 
-/// Of the truss: every edge of it is in two triangles or more.
+/// k of the k-truss: every edge is in at least two triangles.
 const TRUSS: u32 = 4;
 /// Sweeps of label propagation, as in LDBC Graphalytics.
 const SWEEPS: usize = 10;
-/// Rounds of Leiden's method, as igraph's unless told otherwise.
+/// Rounds of the Leiden method, igraph's default.
 const ROUNDS: usize = 2;
-/// What iterations come to before they end.
+/// Convergence criterion of iterations.
 const PRECISE: Iteration = Iteration { tolerance: 1e-6, max_iterations: 1000 };
 
 #[rustfmt::skip]
@@ -182,7 +185,7 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "closeness_weighted", form: Form::UndirectedWeighted, run: |on, g, _| {
         later(closeness_centrality(on.cpu, g), |x| sum(&x))
     } },
-    // Both directions of the pairs of an undirected graph.
+    // Counts both directions of each pair of an undirected graph.
     Algorithm { name: "betweenness_all", form: Form::Given, run: |on, g, _| {
         let ways = if g.kind() == GraphKind::Directed { 1.0 } else { 2.0 };
         later(betweenness_centrality(on.place, g, false), move |x| vec![("sum", ways * x.iter().sum::<f64>())])
@@ -226,7 +229,7 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "msf", form: Form::UndirectedWeighted, run: |on, g, _| {
         later(minimum_spanning_forest(on.cpu, g), |x| vec![("sum", x.weight)])
     } },
-    // Of rows with columns of the adjacency matrix.
+    // Matches rows with columns of the adjacency matrix.
     Algorithm { name: "matching", form: Form::Given, run: |on, g, _| {
         later(bipartite_matching(on.cpu, g.pattern()), |x| vec![("size", x.size as f64)])
     } },
@@ -243,7 +246,7 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "components", form: Form::Undirected, run: |on, g, _| {
         later(connected_components(on.place, g), |x| parts(&x))
     } },
-    // As a user of the operations writes them.
+    // Written in GraphBLAS operations.
     Algorithm { name: "bfs_by_operations", form: Form::Given, run: |on, _, case| {
         later(bfs_levels(on.cpu, &case.a, Some(&case.at), case.sources[0]), |x| reached(x.into_iter().flatten().map(f64::from)))
     } },
@@ -261,7 +264,7 @@ const ALGORITHMS: &[Algorithm] = &[
 ];
 
 impl Case {
-    /// A case is directed unless its pattern is symmetric.
+    /// Loads a case: directed unless its pattern is symmetric.
     fn load(context: &Context, name: &str) -> Result<Self> {
         let threads = context.quiet.threads();
         let a = load(context, name)?.select(threads, |i, j, _| i != j)?;
@@ -282,7 +285,7 @@ impl Case {
         let labels = (0..a.nrows() as u64).map(|v| (splitmix64(v / 64) % 64) as u32).collect();
         Ok(Self { a, at, kind, sources, labels })
     }
-    /// Odd weights to which an edge adds what its ends differ by in a number of theirs: a cycle keeps its length.
+    /// Positive weights plus the difference of a vertex potential, which leaves the length of every cycle unchanged.
     fn negative(&self) -> sparring::Result<Csr<f64>> {
         let of = |v: u64| (splitmix64(v) % 256) as f64;
         let weights = self.a.iter().map(|(u, v, w)| 2.0 * (*w + of(u as u64) - of(v as u64)) + 1.0).collect();
@@ -309,7 +312,7 @@ pub(super) fn heading() -> String {
     format!("{:18} {:16} {:>12} {:>12} {:>12}  found", "case", "algorithm", "its graph", "median ms", "minimum")
 }
 
-/// The algorithms that are asked for; `None` if it is their names.
+/// The selected algorithms; `None` to list their names.
 fn chosen(settings: &Settings) -> sparring::Result<Option<Vec<&'static Algorithm>>> {
     match &settings.algorithm[..] {
         [] => Ok(Some(ALGORITHMS.iter().collect())),
@@ -324,7 +327,7 @@ fn algorithm(name: &str) -> sparring::Result<&'static Algorithm> {
         let message = format!("none is called '{name}'; there are {}", known().collect::<Vec<_>>().join(", "));
         Error::Argument { name: "algorithm", message }
     });
-    near::suggested(found, name, known())
+    suggest::suggested(found, name, known())
 }
 
 /// Measures the algorithms on the graphs.
@@ -353,7 +356,7 @@ fn measure(context: &Context, algorithm: &Algorithm, name: &str, case: &Case, re
     let place: &dyn GraphBackend = context.cuda.as_ref().map_or(&context.quiet as &dyn GraphBackend, |cuda| cuda);
     let on = On { place, cpu: &context.quiet };
     let [mut prepare, mut times] = <[Times; 2]>::default();
-    // The first of the two warms up.
+    // The first of two builds is the warm-up.
     let mut graph = None;
     for _ in 0..2 {
         drop(graph.take());

@@ -1,5 +1,4 @@
-//! `sparring bench bfs|parents|sssp|betweenness`: algorithms of graphs, written with operations on vectors and
-//! matrices.
+//! `sparring bench bfs|parents|sssp|betweenness`: graph algorithms in GraphBLAS operations.
 
 use serde_json::json;
 use sparring::graph::{betweenness, bfs_levels, bfs_parents, sssp_distances};
@@ -12,21 +11,20 @@ use crate::failure::{Failure, Result};
 use crate::output::ms;
 use crate::timing::{Times, timed};
 
-/// What is measured.
+/// The algorithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Algorithm {
     /// Levels of a breadth-first search.
     Bfs,
     /// Parents in a breadth-first tree.
     Parents,
-    /// Lengths of shortest paths (Bellman–Ford), edges relaxed from those vertices that came nearer in the round
-    /// before.
+    /// Shortest path lengths (Bellman–Ford), relaxing only edges of the vertices that improved in the previous round.
     Sssp,
-    /// Betweenness by the shortest paths from [`SOURCES`] sources at once.
+    /// Betweenness by shortest paths from [`SOURCES`] sources at once.
     Betweenness,
 }
 
-/// So many sources has [`Algorithm::Betweenness`], the first vertices with an edge to another.
+/// Number of sources of [`Algorithm::Betweenness`], the first vertices with an edge to another vertex.
 const SOURCES: usize = 4;
 
 pub(super) const CASES: &[&str] = &["lap2d_1000", "tc_rmat16"];
@@ -40,12 +38,12 @@ impl Algorithm {
             Self::Betweenness => "betweenness",
         }
     }
-    /// Vertices reached, and the sum of what they got.
-    fn run<B: Backend>(self, m: &B, graph: &There<B>) -> sparring::Result<(usize, f64)> {
+    /// Number of vertices reached, and the sum of their results.
+    fn run<B: Backend>(self, m: &B, graph: &DeviceGraph<B>) -> sparring::Result<(usize, f64)> {
         fn of_some(x: &[Option<u32>]) -> (usize, f64) {
             (x.iter().flatten().count(), x.iter().flatten().map(|&x| f64::from(x)).sum())
         }
-        let There { a, transposed, sources } = graph;
+        let DeviceGraph { a, transposed, sources } = graph;
         let source = sources[0];
         Ok(match self {
             Self::Bfs => of_some(&bfs_levels(m, a, transposed.as_ref(), source)?),
@@ -63,10 +61,10 @@ impl Algorithm {
     }
 }
 
-/// A graph on a machine.
-struct There<B: Backend> {
+/// A graph on a backend.
+struct DeviceGraph<B: Backend> {
     a: B::Matrix<f64>,
-    /// For those that ask for it.
+    /// The transpose, for algorithms that use it.
     transposed: Option<B::Matrix<f64>>,
     sources: Vec<usize>,
 }
@@ -102,7 +100,7 @@ fn measured<B: Backend>(
 ) -> Result {
     let on = m.upload(a)?;
     let transposed = (algorithm != Algorithm::Sssp).then(|| m.transpose(&on).eval()).transpose()?;
-    let (source, there) = (sources[0], There { a: on, transposed, sources });
+    let (source, there) = (sources[0], DeviceGraph { a: on, transposed, sources });
     let found = algorithm.run(m, &there)?;
     let mut times = Times::default();
     for _ in 0..repeat {

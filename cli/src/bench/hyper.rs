@@ -1,10 +1,10 @@
-//! `sparring bench hyper`: products of matrices of which nearly all rows, or columns, are empty.
+//! `sparring bench hyper`: products of hypersparse matrices.
 
 use serde_json::json;
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
 use sparring::sparse::{Builder, HyperCsr};
-use sparring::{Csr, Error, Result as Made};
+use sparring::{Csr, Error, Result as LibResult};
 use sparring_generate::splitmix64;
 
 use crate::context::Context;
@@ -12,14 +12,14 @@ use crate::failure::Result;
 use crate::output::{ms, thousands};
 use crate::timing::{Times, timed};
 
-/// A matrix: rows and columns, entries that are drawn, and how many rows and columns at most have some (of the columns
-/// of a wide one any may).
+/// A matrix: dimensions, number of random entries, and the maximum number of nonempty rows and columns (unlimited for
+/// the columns of a wide matrix).
 struct Shape {
     name: &'static str,
     n: u64,
     draws: u64,
     live: u64,
-    /// Columns of the right operand, if they are not those of the left one.
+    /// Columns of the right operand, if different from the left one.
     wide: Option<u64>,
 }
 
@@ -45,8 +45,8 @@ pub(super) const CASES: [&str; SHAPES.len()] = {
 };
 
 impl Shape {
-    /// Entries drawn more than once are summed, exactly.
-    fn matrix(&self, wide: Option<u64>) -> Made<HyperCsr<f64>> {
+    /// Duplicate entries are summed, exactly.
+    fn matrix(&self, wide: Option<u64>) -> LibResult<HyperCsr<f64>> {
         let place = |x: u64| splitmix64(splitmix64(x) % self.live + (1 << 50)) % self.n;
         let ncols = wide.unwrap_or(self.n);
         let column = |x: u64| wide.map_or_else(|| place(x), |n| splitmix64(x + (1 << 41)) % n);
@@ -62,7 +62,7 @@ pub(super) fn heading() -> String {
     format!("{:12} {:>12} {:>12} {:>10} {:>10}", "case", "|A|", "|C|", "median ms", "minimum")
 }
 
-/// Measures A·A of stored rows, or the product of rows and a wide matrix.
+/// Measures A·A by stored rows, or the product with a wide matrix.
 pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     let unknown = || Error::Argument { name: "case", message: format!("{name} is none of {}", CASES.join(", ")) };
     let shape = SHAPES.iter().find(|s| s.name == name).ok_or_else(unknown)?;
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
             measured(repeat, || cpu.mxm(ring, &a, &b).eval(), |c: &Csr<f64>, each| c.iter().for_each(each))?
         }
     };
-    let Found { nnz, sum, wsum, times } = found;
+    let Measured { nnz, sum, wsum, times } = found;
     let json = json!({
         "op": "hyper", "case": name, "device": "cpu", "nrows": shape.n, "ncols": shape.wide.unwrap_or(shape.n), "a_nnz": entries,
         "nnz": nnz, "sum": sum, "wsum": wsum, "threads": context.threads(), "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()),
@@ -88,22 +88,22 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     })
 }
 
-/// The times of a product, and the sums that its peer has to have.
+/// The times of a product, and its checksums, which the counterpart must match.
 #[derive(Default)]
-struct Found {
+struct Measured {
     nnz: u64,
     sum: f64,
     wsum: f64,
     times: Times,
 }
 
-/// Runs the product once to warm up, whose entries `each` goes through, then so many times.
+/// Runs the product once as a warm-up, passing its entries to `each`, then `repeat` times.
 fn measured<C>(
     repeat: u32,
-    product: impl Fn() -> Made<C>,
+    product: impl Fn() -> LibResult<C>,
     each: impl Fn(&C, &mut dyn FnMut((usize, usize, &f64))),
-) -> Made<Found> {
-    let mut found = Found::default();
+) -> LibResult<Measured> {
+    let mut found = Measured::default();
     each(&product()?, &mut |(i, j, &x)| {
         found.nnz += 1;
         found.sum += x;

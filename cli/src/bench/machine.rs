@@ -1,4 +1,4 @@
-//! What a product is measured on.
+//! The devices on which products are measured.
 
 use sparring::algebra::PlusTimes;
 use sparring::backend::Backend;
@@ -9,25 +9,25 @@ use sparring_generate::{self as generate, Checks};
 
 use crate::memory;
 
-/// Products over plus-times of matrices that are there.
+/// Plus-times products of matrices on a device.
 pub(super) trait Machine {
     type Matrix;
     type Plan;
     fn plan(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Plan>;
-    /// A·B for one use, its rows in `any_order` or in order, if the machine has a way for that.
+    /// Single-use A·B, unsorted if `any_order`, if the machine has a dedicated algorithm.
     fn once(&self, a: &Self::Matrix, b: &Self::Matrix, any_order: bool) -> Result<Option<Self::Matrix>>;
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()>;
-    /// How many entries the product has, if the machine counts them without finding them.
+    /// Number of entries of the product, if the machine counts them without computing them.
     fn count(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Option<usize>>;
-    /// Waits until nothing is under way.
+    /// Waits until the device is idle.
     fn wait(&self) -> Result<()>;
-    /// Forgets the peak of memory so far; whether that can be done.
+    /// Resets the memory peak. Returns whether that is supported.
     fn forget_peak(&self) -> bool;
     fn peak(&self) -> Option<u64>;
     fn checks(&self, c: &Self::Matrix) -> Result<Checks>;
     fn nnz(c: &Self::Matrix) -> usize;
-    /// Bytes of the matrix's arrays.
+    /// Bytes of the arrays of the matrix.
     fn bytes(c: &Self::Matrix) -> u64;
     fn flops(plan: &Self::Plan) -> u64;
     fn explain(plan: &Self::Plan) -> String;

@@ -1,11 +1,11 @@
-//! `sparring bench mttkrp`: sweeps over all modes of generated tensors, or of files, with the checksums of the script
-//! that makes the same tensors for other libraries.
+//! `sparring bench mttkrp`: sweeps over all modes of generated tensors, or of files. Checksums match the script that
+//! generates the same tensors for other libraries.
 
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::json;
 use sparring::algebra::PlusTimes;
-use sparring::tensor::{AnyTensor, Kept, Tensor, Variant};
+use sparring::tensor::{AnyTensor, MttkrpCache, Tensor, Variant};
 use sparring::{Dense, Error, Index};
 use sparring_generate::bench_tensor::factors;
 
@@ -14,23 +14,23 @@ use crate::failure::Result;
 use crate::output::ms;
 use crate::timing::{Times, timed};
 
-/// What is measured if nothing is named.
+/// Default cases.
 pub(super) const CASES: &[&str] = &["random3m", "uber", "nell2", "enron", "lbnl", "vast"];
-/// Seed of the factors, for every program.
+/// Seed of the factors, shared by all programs.
 const SEED: u64 = 7;
 
 #[derive(Args)]
 #[group(id = "mttkrp")]
 pub(super) struct Settings {
-    /// Of mttkrp: columns of the factors
+    /// Columns of the factors
     #[arg(long, value_name = "R", value_delimiter = ',', help_heading = "Bench mttkrp")]
     rank: Vec<usize>,
-    /// Of mttkrp: a, b, c, copies, tree, single [default: chosen]
+    /// Variants: a, b, c, copies, tree, single [default: automatic]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Bench mttkrp")]
     variant: Vec<String>,
 }
 
-/// Refuses its options in other benchmarks.
+/// Rejects its options in other benchmarks.
 pub(super) fn refuse(settings: &Settings) -> sparring::Result<()> {
     for (given, name) in [(!settings.rank.is_empty(), "--rank"), (!settings.variant.is_empty(), "--variant")] {
         if given {
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, settings: &Settings, name: &str, repeat: u3
     let x = match &x {
         AnyTensor::Narrow(x) => x,
         AnyTensor::Wide(_) => {
-            let why = "indices of 64 bits are not measured".into();
+            let why = "64-bit indices are not measured".into();
             return Err(Error::Unsupported { what: name.into(), why }.into());
         }
     };
@@ -96,12 +96,12 @@ fn measure<I: Index>(
         setup.push(ms);
     }
     let Some(plan) = plan else { unreachable!("there is at least one round") };
-    // Round 0 warms up.
+    // Round 0 is the warm-up.
     for round in 0..=repeat {
-        let (mut kept, mut sweep) = (Kept::default(), 0.0);
+        let (mut kept, mut sweep) = (MttkrpCache::default(), 0.0);
         for (mode, out) in outs.iter_mut().enumerate() {
-            let asked = cpu.mttkrp(PlusTimes::new(), x, &factors, mode).plan(&plan).sweep(&mut kept);
-            let (done, ms) = timed(|| asked.into(out));
+            let request = cpu.mttkrp(PlusTimes::new(), x, &factors, mode).plan(&plan).sweep(&mut kept);
+            let (done, ms) = timed(|| request.into(out));
             done?;
             sweep += ms;
             modes[mode] = modes[mode].min(ms);
@@ -112,7 +112,7 @@ fn measure<I: Index>(
     }
     let checksums: Vec<f64> = outs.iter().map(|v| v.values().iter().sum()).collect();
     let (d, n, best) = (x.order() as f64, x.nnz() as f64, sweeps.minimum());
-    // Bytes of a sweep: by eq. 3 of Phipps and Kolda, which knows no cache; and what must be read and written at least.
+    // Bytes of a sweep: by eq. 3 of Phipps and Kolda, which ignores caches; and the compulsory traffic.
     let eq3 = d * n * ((d * rank as f64 + 3.0) * 8.0 + d * size_of::<I>() as f64);
     let rows: usize = x.dims().iter().sum();
     let least = d * (n * ((d - 1.0) * size_of::<I>() as f64 + 8.0) + (rows * rank * 8) as f64);
@@ -139,7 +139,7 @@ fn measure<I: Index>(
     })
 }
 
-/// GB/s of a(i) = b(i) + s·c(i), 24 bytes an element, arrays that no cache holds.
+/// GB/s of a(i) = b(i) + s·c(i), 24 bytes per element, arrays larger than any cache.
 fn triad() -> sparring::Result<f64> {
     const LEN: usize = 1 << 24;
     const PART: usize = 1 << 16;

@@ -1,5 +1,5 @@
-//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked|steps`: one operation on one matrix, beside which other
-//! libraries do the same.
+//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked|steps`: single operations on a matrix, for comparison
+//! with other libraries.
 
 use serde_json::{Map, Value, json};
 use sparring::algebra::{Plus, PlusTimes};
@@ -9,30 +9,30 @@ use sparring::runtime::Machine;
 use sparring::{Coo, Cpu, Csr, Vector};
 use sparring_generate::{self as generate, splitmix64};
 
-use super::case::{Made, Way, load, verify};
+use super::case::{Output, Way, load, verify};
 use super::steps::Steps;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::thousands;
 use crate::timing::{self, Times, timed};
 
-/// What is measured.
+/// The operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// y = A·x: a new vector, and one that is there.
+    /// y = A·x into a new vector, and into an existing one.
     Mxv,
-    /// yᵀ = xᵀ·A, x with entries at one of two, eight and sixty-four places.
+    /// yᵀ = xᵀ·A, where every second, eighth or sixty-fourth element of x is present.
     Vxm,
     Transpose,
-    /// The sum of all entries; those of rows.
+    /// The sum of all entries; row sums.
     Reduce,
-    /// A + Aᵀ, Aᵀ made before.
+    /// A + Aᵀ, with Aᵀ precomputed.
     Ewise,
-    /// A from its entries in a mixed order.
+    /// A from its entries in shuffled order.
     Build,
-    /// A·A where A has an entry, and everywhere.
+    /// A·A masked by A, and unmasked.
     Masked,
-    /// Operations entry by entry and parts of A, by name.
+    /// Elementwise operations and submatrices, untyped.
     Steps,
 }
 
@@ -58,38 +58,38 @@ impl Operation {
             Self::Mxv => {
                 let More { x, y, .. } = more;
                 vec![
-                    ("", Box::new(|| Ok(Made::Vector(cpu.mxv(RING(), a, &*x).eval()?)))),
+                    ("", Box::new(|| Ok(Output::Vector(cpu.mxv(RING(), a, &*x).eval()?)))),
                     (
                         "into_",
                         Box::new(|| {
                             cpu.mxv(RING(), a, &*x).into(y)?;
-                            Ok(Made::Nothing)
+                            Ok(Output::Nothing)
                         }),
                     ),
                 ]
             }
             Self::Vxm => {
                 let way = |(prefix, x): (&'static str, &'a Vector<f64>)| -> Way<'a> {
-                    (prefix, Box::new(move || Ok(Made::Entries(cpu.vxm(RING(), x, a).eval()?))))
+                    (prefix, Box::new(move || Ok(Output::Entries(cpu.vxm(RING(), x, a).eval()?))))
                 };
                 FRONTIERS.iter().map(|f| f.0).zip(&more.frontiers).map(way).collect()
             }
-            Self::Transpose => vec![("", Box::new(|| Ok(Made::Matrix(a.transpose(threads)?))))],
+            Self::Transpose => vec![("", Box::new(|| Ok(Output::Matrix(a.transpose(threads)?))))],
             Self::Reduce => vec![
-                ("", Box::new(|| Ok(Made::Number(cpu.reduce(Plus::new(), a).eval()?)))),
-                ("rows_", Box::new(|| Ok(Made::Vector(cpu.reduce_rows(Plus::new(), a).eval()?)))),
+                ("", Box::new(|| Ok(Output::Number(cpu.reduce(Plus::new(), a).eval()?)))),
+                ("rows_", Box::new(|| Ok(Output::Vector(cpu.reduce_rows(Plus::new(), a).eval()?)))),
             ],
             Self::Ewise => {
                 let More { transposed, .. } = more;
-                vec![("", Box::new(|| Ok(Made::Matrix(cpu.ewise_add(Plus::new(), a, &*transposed).eval()?))))]
+                vec![("", Box::new(|| Ok(Output::Matrix(cpu.ewise_add(Plus::new(), a, &*transposed).eval()?))))]
             }
             Self::Build => {
                 let More { entries, .. } = more;
-                vec![("", Box::new(|| Ok(Made::Matrix(entries.to_csr_on(threads, Plus::new())?))))]
+                vec![("", Box::new(|| Ok(Output::Matrix(entries.to_csr_on(threads, Plus::new())?))))]
             }
             Self::Masked => vec![
-                ("", Box::new(move || Ok(Made::Matrix(cpu.mxm(RING(), a, a).mask(a.pattern().clone()).eval()?)))),
-                ("all_", Box::new(move || Ok(Made::Matrix(cpu.mxm(RING(), a, a).eval()?)))),
+                ("", Box::new(move || Ok(Output::Matrix(cpu.mxm(RING(), a, a).mask(a.pattern().clone()).eval()?)))),
+                ("all_", Box::new(move || Ok(Output::Matrix(cpu.mxm(RING(), a, a).eval()?)))),
             ],
             Self::Steps => more.steps.as_ref().map_or_else(Vec::new, |steps| steps.ways()),
         }
@@ -97,10 +97,10 @@ impl Operation {
 }
 
 const RING: fn() -> PlusTimes<f64> = PlusTimes::default;
-/// Prefixes of times, and one entry in how many.
+/// Prefixes of times, and the stride of present elements.
 const FRONTIERS: [(&str, u64); 3] = [("half_", 2), ("eighth_", 8), ("few_", 64)];
 
-/// What operations read beside A, or write.
+/// Further operands and outputs of the operations.
 struct More {
     x: Vector<f64>,
     y: Vector<f64>,
@@ -111,7 +111,7 @@ struct More {
 }
 
 impl More {
-    /// Of `operation`; the rest is empty.
+    /// The operands of `operation`; the others are empty.
     fn new(context: &Context, operation: Operation, a: &Csr<f64>) -> sparring::Result<Self> {
         let cpu = &context.quiet;
         let ((m, n), threads) = (a.shape(), cpu.threads());
@@ -178,7 +178,7 @@ pub(super) fn run(context: &Context, operation: Operation, name: &str, repeat: u
     let mut text = format!("{name:18} {:>14}", thousands(a.nnz() as u64));
     for (prefix, mut way) in operation.ways(cpu, &a, &mut more) {
         let mut times = Times::default();
-        // One run warms up.
+        // The first run is the warm-up.
         if let Some((nnz, found)) = way()?.checks()? {
             for (key, value) in [("nnz", json!(nnz)), ("sum", json!(found.sum)), ("wsum", json!(found.wsum))] {
                 line.insert(format!("{prefix}{key}"), value);

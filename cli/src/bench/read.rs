@@ -1,4 +1,4 @@
-//! `sparring bench read`: from a Matrix Market file to compressed rows of f64.
+//! `sparring bench read`: from a Matrix Market file to CSR of f64.
 
 use serde_json::json;
 use sparring::Csr;
@@ -14,7 +14,7 @@ pub(super) fn heading() -> String {
     format!("{:28} {:>12} {:>12} {:>10} {:>10} {:>8}", "file", "entries", "bytes", "median ms", "minimum", "MB/s")
 }
 
-/// Reads the file `name`, which the system keeps in memory after the run that is not counted.
+/// Reads the file `name`, which is in the page cache after the warm-up run.
 pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     let about = std::fs::metadata(name).map_err(|source| Error::Io { path: name.into(), source })?;
     context.progress.stage(format!("reading {name}"));

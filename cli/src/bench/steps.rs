@@ -1,4 +1,4 @@
-//! Operations entry by entry, and parts of a matrix, each by name: what `sparring bench steps` measures.
+//! `sparring bench steps`: elementwise operations and submatrices, untyped.
 
 use sparring::algebra::{PlusTimes, Type};
 use sparring::backend::Backend;
@@ -8,9 +8,9 @@ use sparring::runtime::{
 use sparring::{Cpu, Csr, Dense};
 use sparring_generate::splitmix64;
 
-use super::case::{Made, Way};
+use super::case::{Output, Way};
 
-/// What the operations read.
+/// The operands.
 pub(super) struct Steps {
     cpu: Cpu,
     machine: Machine,
@@ -18,7 +18,7 @@ pub(super) struct Steps {
     transposed: Matrix,
     /// [1 2; 3 4].
     two: Matrix,
-    /// One row in four, and one in two.
+    /// Every fourth row, and every second.
     part: IndexList,
     half: IndexList,
     /// A(part, part).
@@ -32,18 +32,18 @@ pub(super) struct Steps {
     tril: UnaryOp,
     above: UnaryOp,
     plus_times: Semiring,
-    /// A value at one place in four.
+    /// A vector with every fourth element.
     few: Vector,
     /// Eight columns of values.
     tall: Dense<f64>,
-    /// What stands for an absent entry of a union.
+    /// The value of an absent entry in a union.
     for_a: Scalar,
     for_b: Scalar,
     fill: Scalar,
 }
 
 impl Steps {
-    /// For a square matrix, on a machine.
+    /// The operands for a square matrix, on a machine.
     pub(super) fn new(machine: Machine, cpu: &Cpu, a: &Csr<f64>) -> sparring::Result<Self> {
         let taken = |part: u64| -> IndexList {
             let rows = (0..a.nrows()).filter(|&i| splitmix64(i as u64).is_multiple_of(part));
@@ -81,12 +81,12 @@ impl Steps {
             tril,
         })
     }
-    /// An operation that gives a vector.
+    /// An operation with a vector result.
     fn vector<'a>(&'a self, prefix: &'static str, make: impl Fn() -> Operation<'a> + 'a) -> Way<'a> {
         let made = move || {
             let y = make().eval()?;
             self.machine.wait()?;
-            Ok(Made::Named(y))
+            Ok(Output::Named(y))
         };
         (prefix, Box::new(made))
     }
@@ -96,9 +96,9 @@ impl Steps {
     fn of_two<'a>(&'a self, prefix: &'static str, op: Op<'a>, b: &'a Matrix) -> Way<'a> {
         (prefix, Box::new(move || self.made(self.machine.call(op, (&self.a, b)).eval()?)))
     }
-    fn made(&self, c: Matrix) -> sparring::Result<Made> {
+    fn made(&self, c: Matrix) -> sparring::Result<Output> {
         self.machine.wait()?;
-        Ok(Made::NamedMatrix(c))
+        Ok(Output::NamedMatrix(c))
     }
     pub(super) fn ways(&self) -> Vec<Way<'_>> {
         let Self { machine, a, transposed, part, half, all, .. } = self;
@@ -134,9 +134,9 @@ impl Steps {
             self.vector("diagonal_", move || machine.call(Op::Diagonal(0), a)),
             ("concat_", Box::new(move || self.made(machine.concat(&[&[a, a]])?))),
         ];
-        // By types, and measured on the processor.
+        // Typed, and measured on the processor.
         if let Some(a) = a.csr() {
-            let spmm = || Ok(Made::Dense(self.cpu.mxd(PlusTimes::<f64>::new(), a, &self.tall)?));
+            let spmm = || Ok(Output::Dense(self.cpu.spmm_product(PlusTimes::<f64>::new(), a, &self.tall)?));
             ways.push(("spmm_", Box::new(spmm)));
         }
         ways

@@ -1,4 +1,4 @@
-//! `sparring bench write`: what one entry costs that is written into a vector of n places, for several n.
+//! `sparring bench write`: the cost of writing one entry into a vector of length n, for several n.
 
 use serde_json::{Map, json};
 use sparring::algebra::{Any, Pair, Ring};
@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::timing::{self, Times, timed};
 
-/// log₂ of the numbers of places.
+/// log₂ of the vector lengths.
 const SIZES: [u32; 5] = [10, 14, 17, 20, 22];
 pub(super) const CASES: [&str; SIZES.len()] = ["write10", "write14", "write17", "write20", "write22"];
 
@@ -17,18 +17,18 @@ pub(super) const CASES: [&str; SIZES.len()] = ["write10", "write14", "write17", 
 const WRITES: usize = 200;
 
 pub(super) fn heading() -> String {
-    format!("{:10} {:>10}  medians in µs a write", "case", "n")
+    format!("{:10} {:>10}  medians in µs per write", "case", "n")
 }
 
-/// Vectors and a matrix of n places.
+/// Vectors of length n, and a matrix.
 struct Inputs {
-    /// Entries at every other place.
+    /// Every second element is present.
     half: Vector<u32>,
     distances: Vector<f64>,
-    /// One entry each, at places that differ.
+    /// One entry each, at different indices.
     ones: Vec<Vector<bool>>,
     steps: Vec<Vector<f64>>,
-    /// Four entries a row.
+    /// Four entries per row.
     a: Csr<f64>,
 }
 
@@ -36,7 +36,7 @@ impl Inputs {
     fn new(n: usize) -> sparring::Result<Self> {
         let places = || (0..WRITES).map(|w| (splitmix64(w as u64) % n as u64) as u32);
         let even: Vec<u32> = (0..n as u32).step_by(2).collect();
-        // A row's columns differ from its number in one of four bits.
+        // The columns of a row differ from its number in one of four bits.
         let row = |i: usize| {
             let mut row = [i ^ 1, i ^ 2, i ^ (n / 4), i ^ (n / 2)].map(|j| j as u32);
             row.sort_unstable();
@@ -53,12 +53,12 @@ impl Inputs {
     }
 }
 
-/// A way of writing: what its times are called, and one write of those of a measurement.
+/// A kind of write: the name of its times, and a function that performs one write.
 type Way<'a> = (&'static str, Box<dyn FnMut(usize) -> sparring::Result<()> + 'a>);
 
 fn ways<'a>(cpu: &'a Cpu, inputs: &'a Inputs) -> Vec<Way<'a>> {
     let Inputs { half, distances, ones, steps, a } = inputs;
-    // Each way has vectors of its own, which nobody shares after its first write.
+    // Each kind has its own vectors, unshared after the first write.
     let (mut levels, mut parents, mut least, mut next) =
         (half.clone(), half.clone(), distances.clone(), ones[0].clone());
     let reaches = Ring(Any::<bool>::new(), Pair::<bool, bool, f64>::default());
@@ -103,7 +103,7 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     let mut text = format!("{name:10} {n:>10}");
     for (what, mut way) in ways(&context.quiet, &inputs) {
         let mut times = Times::default();
-        // The first one warms up, copies what is shared and finds the form of the vector.
+        // The first measurement is the warm-up: it copies shared data and settles the storage form of the vector.
         let mut once = || (0..WRITES).try_for_each(&mut way);
         once()?;
         for _ in 0..repeat {

@@ -1,4 +1,4 @@
-//! What a file is, by the end of its name or because it was said; and matrices from and to each kind of file.
+//! File formats, by the ending of a name or by an option; reading and writing matrices in each format.
 
 use std::io::Write;
 
@@ -14,49 +14,49 @@ use sparring::par::filled;
 use sparring::runtime::Matrix;
 use sparring::{Error, Pattern, Result};
 
-/// Standard input as a file to read, standard output as one to write.
+/// Name of standard input as an input file, and of standard output as an output file.
 pub(crate) const STANDARD: &str = "-";
 
-/// Kinds of files.
+/// File formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Matrix Market
     #[value(name = "mtx")]
     MatrixMarket,
-    /// A dense array of NumPy
+    /// Dense NumPy array
     Npy,
-    /// A sparse matrix of SciPy
+    /// SciPy sparse matrix
     Npz,
-    /// A MAT-file of MATLAB
+    /// MATLAB MAT-file
     Mat,
-    /// A table of numbers
+    /// Table of numbers
     Csv,
-    /// Lines of a label and column:value, as svmlight and LIBSVM have them
+    /// svmlight or LIBSVM: lines of a label and column:value
     #[value(name = "svm")]
     Svmlight,
-    /// An edge list: two vertices a line, and a weight
+    /// Edge list: two vertices per line, and a weight
     Edges,
-    /// A graph of DIMACS
+    /// DIMACS graph
     #[value(name = "gr")]
     Dimacs,
-    /// A graph of METIS
+    /// METIS graph
     Metis,
-    /// A sparse tensor of FROSTT
+    /// FROSTT sparse tensor
     #[value(name = "tns")]
     Frostt,
-    /// Lines of numbers with tabs between: neighbours.
+    /// Tab-separated neighbours.
     #[value(skip)]
     Tsv,
-    /// A model that cp writes.
+    /// A model written by cp.
     #[value(skip)]
     Json,
-    /// A model as text of the Tensor Toolbox.
+    /// A model as Tensor Toolbox text.
     #[value(skip)]
     Ktensor,
 }
 
 impl Format {
-    /// What `--format` calls it.
+    /// Its name in `--format`.
     pub(crate) fn name(self) -> String {
         match self.to_possible_value() {
             Some(value) => value.get_name().to_owned(),
@@ -65,7 +65,7 @@ impl Format {
     }
 }
 
-/// A kind of file, and whether it is compressed by gzip.
+/// A file format, and whether it is compressed by gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) format: Format,
@@ -96,7 +96,7 @@ const ENDINGS: &[(&str, Format)] = &[
     (".ktensor", Format::Ktensor),
 ];
 
-/// What a name stands for, if its end says so; `-` is Matrix Market.
+/// The format of a name by its ending, if known; `-` is Matrix Market.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
     if name == STANDARD {
         return Some(Kind { format: Format::MatrixMarket, packed: false });
@@ -107,9 +107,9 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
     Some(Kind { format: *format, packed })
 }
 
-/// What a file to read is; Matrix Market where its name does not say.
+/// The format of an input file; Matrix Market if its name does not say.
 pub(crate) fn kind_to_read(whole: &str) -> Format {
-    // Compressed by zstd, which is not written.
+    // zstd is only read, not written.
     let name = whole.len().checked_sub(4).and_then(|end| whole.split_at_checked(end));
     let name = name.filter(|(_, end)| end.eq_ignore_ascii_case(".zst")).map_or(whole, |(stem, _)| stem);
     match kind(name).map_or(Format::MatrixMarket, |kind| kind.format) {
@@ -119,11 +119,11 @@ pub(crate) fn kind_to_read(whole: &str) -> Format {
     }
 }
 
-/// The kind of a file to write, one of `known`: `asked`, or what the name says, the first for standard output. Others
-/// are refused before anything is computed.
-pub(crate) fn kind_to_write(name: &str, asked: Option<Format>, known: &[Format]) -> Result<Kind> {
+/// The format of an output file, one of `known`: `requested`, or that of the name, or the first for standard output.
+/// Others are rejected before anything is computed.
+pub(crate) fn kind_to_write(name: &str, requested: Option<Format>, known: &[Format]) -> Result<Kind> {
     let packed = name != STANDARD && name.to_ascii_lowercase().ends_with(".gz");
-    let kind = match asked {
+    let kind = match requested {
         Some(format) => Some(Kind { format, packed }),
         None if name == STANDARD => known.first().map(|&format| Kind { format, packed }),
         None => kind(name),
@@ -133,7 +133,7 @@ pub(crate) fn kind_to_write(name: &str, asked: Option<Format>, known: &[Format])
             ENDINGS.iter().filter(|(_, format)| known.contains(format)).map(|(end, _)| *end).collect();
         endings.join(", ")
     };
-    kind.filter(|kind| known.contains(&kind.format)).ok_or_else(|| match asked {
+    kind.filter(|kind| known.contains(&kind.format)).ok_or_else(|| match requested {
         Some(_) => {
             Error::Argument { name: "--output-format", message: format!("this result is written as {}", endings()) }
         }
@@ -144,7 +144,7 @@ pub(crate) fn kind_to_write(name: &str, asked: Option<Format>, known: &[Format])
     })
 }
 
-/// What a sparse matrix is written as.
+/// Output formats of sparse matrices.
 pub(crate) const SPARSE: &[Format] = &[Format::MatrixMarket, Format::Npz, Format::Npy, Format::Csv, Format::Svmlight];
 
 /// Writes a matrix in this format.
@@ -155,7 +155,7 @@ pub(crate) fn write(out: &mut dyn Write, format: Format, a: &Matrix) -> Result<(
     write_parts(out, format, pattern, values)
 }
 
-/// Writes a matrix of which every element is an entry, its values by rows.
+/// Writes a full matrix from its values by rows.
 pub(crate) fn write_dense(
     out: &mut dyn Write,
     format: Format,
@@ -165,7 +165,7 @@ pub(crate) fn write_dense(
     write_parts(out, format, &full(nrows, ncols)?, values)
 }
 
-/// The pattern of a matrix of which every element is an entry.
+/// The pattern of a full matrix.
 pub(crate) fn full(nrows: usize, ncols: usize) -> Result<Pattern> {
     let mut row_ptr = filled(nrows + 1, 0, "row pointers")?;
     row_ptr.iter_mut().enumerate().for_each(|(i, place)| *place = i * ncols);
@@ -186,17 +186,17 @@ fn write_parts(mut out: &mut dyn Write, format: Format, pattern: &Pattern, value
     Ok(())
 }
 
-/// What `make` makes, which packs a file and panics where it finds no memory for that.
+/// Runs `make`, which creates a compressor and panics if it cannot allocate.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn packing<T>(make: impl FnOnce() -> T) -> Result<T> {
-    // Less than a packer takes, so that one who has no memory for it is told before anything is written.
+    // Checks for memory up front, so that a lack of it is reported before anything is written.
     filled(1 << 20, 0u8, "packing a file").map(|room| drop(std::hint::black_box(room)))?;
     let made = crate::failure::quietly(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(make)));
     made.map_err(|_| Error::OutOfMemory { what: "packing a file", bytes: 1 << 20 })
 }
 
-/// What ends writing: the system, or the matrix.
+/// Errors of writing: I/O, or the matrix.
 pub(crate) enum Stop {
     Io(std::io::Error),
     Other(Error),
@@ -215,7 +215,7 @@ impl From<Error> for Stop {
     }
 }
 
-/// Lets `body` write the file `name`, compressed or not; it is there when all of it is.
+/// Writes the file `name` with `body`, optionally compressed. The file appears only when complete.
 pub(crate) fn to_file(name: &str, packed: bool, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
     let compressed = |file: &mut dyn Write| {
         if !packed {

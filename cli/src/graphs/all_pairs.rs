@@ -1,4 +1,4 @@
-//! Lengths of shortest paths between all pairs of vertices.
+//! All-pairs shortest path lengths.
 
 use clap::Args;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::output::thousands;
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[(
     "apsp",
     [
-        ("sparring apsp a.mtx -o distances.npy", "The length of a shortest path between each two vertices"),
+        ("sparring apsp a.mtx -o distances.npy", "Shortest path lengths between all pairs of vertices"),
         ("sparring apsp graph.txt --plot eccentricity.svg --json", "The diameter and the eccentricity of each vertex"),
     ],
 )];
@@ -48,7 +48,7 @@ impl Run for AllPairs {
         let average = if reached == 0 { 0.0 } else { sum / reached as f64 };
         Ok(Answer {
             text: format!(
-                "{} pairs of vertices have a path, at most {longest} long, {average} in the mean",
+                "{} pairs of vertices are connected, path length at most {longest}, on average {average}",
                 thousands(reached)
             ),
             figures: vec![

@@ -1,4 +1,4 @@
-//! What an algorithm computed, and the table, figure and ranking made of it on request.
+//! Results of graph algorithms, and their tables, plots and rankings.
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -17,59 +17,59 @@ use crate::write::Output;
 
 /// The result of an algorithm.
 pub(crate) struct Answer {
-    /// The summary that is printed.
+    /// The printed summary.
     pub(crate) text: String,
-    /// The same as keys of JSON.
+    /// The summary in JSON.
     pub(crate) figures: Vec<(&'static str, Value)>,
     pub(crate) values: Values,
-    /// Written in place of the values.
+    /// Parents, written instead of the values.
     pub(crate) parents: Option<Vec<u32>>,
     pub(crate) figure: Figure,
 }
 
 /// The values of a result.
 pub(crate) enum Values {
-    /// A number for each vertex, [`UNREACHED`] for none.
+    /// A number per vertex, [`UNREACHED`] if missing.
     Numbers(Vec<u32>),
-    /// 1 for the vertices of a set, 0 for others.
+    /// 1 for the vertices of a set, 0 for the others.
     Members(Vec<u32>),
-    /// A score for each vertex, infinite for none.
+    /// A score per vertex, infinite if missing.
     Scores(Vec<f64>),
-    /// Levels from several sources, those of one behind those of another, [`UNREACHED`] for none.
+    /// Levels from several sources, one source after the other, [`UNREACHED`] if missing.
     Levels(Vec<u32>),
-    /// A distance between each two vertices, row by row, infinite for none.
+    /// All-pairs distances by rows, infinite without a path.
     Pairs(Vec<f64>),
-    /// Edges with a number each.
+    /// Edges with a number per edge.
     Edges(Vec<(u32, u32)>, Vec<u32>),
-    /// Edges of the graph, whose weights are their values.
+    /// Edges of the graph, with their weights as values.
     Forest(Vec<(u32, u32)>),
 }
 
-/// What a figure shows.
+/// Kinds of plots.
 pub(crate) enum Figure {
-    /// Values by rank; the name of the values.
+    /// Values by rank, with the name of the values.
     Ranked(&'static str),
-    /// Sizes of the sets of vertices with equal numbers, by rank; the name of the rank.
+    /// Sizes of the sets of vertices with equal numbers, by rank, with the name of the rank.
     Sizes(&'static str),
     /// The graph and its communities, or their sizes by rank.
     Communities,
-    /// Numbers of vertices by their distance from the source.
+    /// Numbers of vertices by distance from the source.
     Levels(Vec<u64>),
-    /// Degrees by rank, for results that have no distribution.
+    /// Degrees by rank, for results without a distribution.
     Degrees,
 }
 
-/// What a plot of a partition shows.
+/// Plots of a partition.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum PlotKind {
-    /// The graph, a color for each part; of more than 2,000 vertices the parts as circles
+    /// The graph with a color per part; beyond 2,000 vertices the parts as circles
     Drawing,
     /// Sizes of the parts by rank
     Sizes,
 }
 
 impl Answer {
-    /// Writes the table: a column with a row for each vertex, one for each source, a square, or a matrix of edges.
+    /// Writes the table: a column with a row per vertex, a column per source, a square, or a matrix of edges.
     pub(super) fn save(&self, context: &Context, output: &Output, g: &Graph) -> Result<()> {
         let format = output.kind.format;
         let dense = if is_dense(format) { self.dense(g) } else { None };
@@ -86,8 +86,8 @@ impl Answer {
         }
         output.write(context, |out| write_dense(out, format, (nrows, ncols), values))
     }
-    /// All elements of a table of this shape, whether they lie column by column, and what stands for none among them:
-    /// infinity and [`UNREACHED`].
+    /// The elements of a dense table, its shape and whether it is stored by columns. Missing elements are infinity or
+    /// [`UNREACHED`].
     fn dense(&self, g: &Graph) -> Option<((usize, usize), bool, Slice<'_>)> {
         let n = g.vertices();
         if let Some(parents) = &self.parents {
@@ -101,7 +101,7 @@ impl Answer {
             Values::Edges(..) | Values::Forest(_) => None,
         }
     }
-    /// The same as a sparse matrix, in which what is none is absent.
+    /// The same as a sparse matrix, without the missing elements.
     fn table(&self, g: &Graph) -> Result<Matrix> {
         if let Some(parents) = &self.parents {
             return Ok(known(parents, 1, 1, |x| *x != UNREACHED)?.into());
@@ -117,7 +117,7 @@ impl Answer {
             Values::Forest(edges) => matrix(n, edges, weights(g, edges)?)?.into(),
         })
     }
-    /// The labels of the vertices, if `--plot` draws the graph.
+    /// The vertex labels, if `--plot` draws the graph.
     pub(super) fn drawn(&self, kind: Option<PlotKind>) -> Option<&[u32]> {
         let drawing = kind.map_or(matches!(self.figure, Figure::Communities), |kind| kind == PlotKind::Drawing);
         match &self.values {
@@ -125,7 +125,7 @@ impl Answer {
             _ => None,
         }
     }
-    /// The figure that `--plot` draws otherwise.
+    /// The curve that `--plot` draws otherwise.
     pub(super) fn curve(&self, g: &Graph) -> Result<Curve> {
         Ok(match (&self.figure, &self.values) {
             (Figure::Levels(counts), _) => {
@@ -148,7 +148,7 @@ impl Answer {
             }
         })
     }
-    /// The vertices of the largest values, the least vertex first among equals; at most `top`.
+    /// The `top` vertices of the largest values, ties by vertex number.
     pub(super) fn highest(&self, top: usize) -> Result<Vec<(usize, f64)>> {
         if top == 0 {
             return Ok(vec![]);
@@ -170,13 +170,13 @@ impl Answer {
 }
 
 impl Values {
-    /// Keeps the numbers of the first `n` vertices.
+    /// Truncates to the first `n` vertices.
     pub(super) fn truncate(&mut self, n: usize) {
         if let Self::Numbers(numbers) = self {
             numbers.truncate(n);
         }
     }
-    /// The values as doubles, −∞ for none.
+    /// The values as f64, −∞ if missing.
     fn scores(&self) -> Result<Vec<f64>> {
         let (Self::Numbers(numbers) | Self::Members(numbers) | Self::Levels(numbers) | Self::Edges(_, numbers)) = self
         else {
@@ -195,7 +195,7 @@ impl Values {
     }
 }
 
-/// The length of the longest path from each vertex, of those that there are.
+/// The eccentricity of each vertex, over reachable vertices.
 fn eccentricities(distances: &[f64]) -> Result<Vec<f64>> {
     let n = distances.len().isqrt();
     let mut longest = filled(n, 0.0, "eccentricities")?;
@@ -213,7 +213,7 @@ fn by_rank(rank: &'static str, what: &'static str, mut values: Vec<f64>) -> Resu
     Ok(Curve::logarithmic(rank, what, points))
 }
 
-/// Points that are known to be so many.
+/// Collects points of known number.
 fn numbered(of: impl ExactSizeIterator<Item = (f64, f64)>) -> Result<Vec<(f64, f64)>> {
     let mut points = filled(of.len(), (0.0, 0.0), "points")?;
     points.iter_mut().zip(of).for_each(|(to, point)| *to = point);
@@ -234,14 +234,14 @@ fn is_dense(format: Format) -> bool {
     matches!(format, Format::Npy | Format::Csv)
 }
 
-/// Bytes of a result of so many, and of what is made of it to be written.
+/// Bytes of a result of `bytes` bytes, including its conversion for writing.
 pub(super) fn bytes_to_write(bytes: u128, format: Option<Format>) -> u128 {
-    // Values once more, and an index for each.
+    // A copy of the values, and an index for each.
     if format.is_none_or(|format| format == Format::Npy) { bytes } else { bytes.saturating_mul(3) }
 }
 
-/// A sparse matrix of `ncols` columns of the values for which `is_known` holds. Elements of a row lie one after the
-/// other (`step` 1), or those of a column, a `step` apart.
+/// A sparse matrix of `ncols` columns with the values for which `is_known` holds. The elements of a row are contiguous
+/// (`step` 1) or `step` apart.
 fn known<T: Num>(values: &[T], ncols: usize, step: usize, is_known: impl Fn(&T) -> bool) -> Result<Csr<T>> {
     let nrows = values.len() / ncols.max(1);
     let count = values.iter().filter(|x| is_known(x)).count();
@@ -262,7 +262,7 @@ fn known<T: Num>(values: &[T], ncols: usize, step: usize, is_known: impl Fn(&T) 
     Csr::new(nrows, ncols, row_ptr, cols, kept)
 }
 
-/// Each edge with its value, from its lesser to its larger end.
+/// The matrix of the edges with their values, from the smaller to the larger vertex.
 fn matrix<T: Num>(n: usize, edges: &[(u32, u32)], values: Vec<T>) -> Result<Csr<T>> {
     let (mut rows, mut cols) = (filled(edges.len(), 0u32, "edges")?, filled(edges.len(), 0u32, "edges")?);
     rows.iter_mut().zip(&mut cols).zip(edges).for_each(|((row, col), edge)| (*row, *col) = *edge);

@@ -1,4 +1,4 @@
-//! Centralities of vertices.
+//! Commands for vertex centralities.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -11,7 +11,7 @@ use sparring::{Error, Result};
 use super::answer::{Answer, Figure, Values};
 use super::common::{Common, Example, Run, Top, Weights};
 use crate::context::Context;
-use crate::device::{Device, Where};
+use crate::device::{Device, DeviceArg};
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
@@ -91,10 +91,10 @@ pub(crate) struct Pagerank {
     #[command(flatten)]
     top: Top,
     #[command(flatten)]
-    place: Where,
+    place: DeviceArg,
 }
 
-/// When an iteration ends.
+/// Convergence criterion of an iteration.
 #[derive(Args)]
 pub(crate) struct Until {
     /// Stop when the results change by less than X in the 1-norm
@@ -129,7 +129,7 @@ pub(crate) struct Betweenness {
     #[command(flatten)]
     top: Top,
     #[command(flatten)]
-    place: Where,
+    place: DeviceArg,
 }
 
 #[derive(Args)]
@@ -152,7 +152,7 @@ pub(crate) struct Eigenvector {
     /// Katz centrality with this attenuation factor
     #[arg(long, value_name = "X")]
     alpha: Option<f64>,
-    /// Katz centrality: the weight of each vertex itself
+    /// Katz centrality: the constant weight of each vertex
     #[arg(long, value_name = "X", default_value_t = 1.0, requires = "alpha")]
     beta: f64,
     #[command(flatten)]
@@ -279,7 +279,7 @@ impl Pagerank {
     }
     fn ranked(found: PageRank) -> Result<Answer> {
         let mut answer = scored("rank", found.ranks)?;
-        answer.text = format!("{} steps, the last changed {:.1e}   {}", found.iterations, found.change, answer.text);
+        answer.text = format!("{} iterations, last change {:.1e}   {}", found.iterations, found.change, answer.text);
         answer.figures.extend([("iterations", json!(found.iterations)), ("change", json!(found.change))]);
         Ok(answer)
     }

@@ -1,4 +1,4 @@
-//! What the commands of graphs have in common.
+//! Shared parts of the graph commands.
 
 use clap::{Args, ValueEnum};
 use sparring::graph::{Graph, GraphKind};
@@ -9,10 +9,10 @@ use crate::device::Device;
 use crate::failure;
 use crate::write::Writing;
 
-/// A line for a shell, and what it does.
+/// A shell command, and a description of it.
 pub(super) type Example = (&'static str, &'static str);
 
-/// What every one of these commands takes.
+/// Options of every graph command.
 #[derive(Args)]
 pub(crate) struct Common {
     /// Adjacency matrix, edge list or gen:NAME; vertices are numbered from 0
@@ -21,18 +21,18 @@ pub(crate) struct Common {
     #[arg(long, value_enum)]
     pub(super) kind: Option<Kind>,
     /// Write the result of each vertex as a column, or edges as a matrix; the format follows the name: .mtx, .npz
-    /// (SciPy), .npy, .csv, .svm, also with .gz; - is standard output. Where there is no result, .npy and .csv have inf
-    /// or 4294967295, others no entry
+    /// (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output. Missing results are inf or 4294967295 in
+    /// .npy and .csv, and absent from other formats
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<String>,
     #[command(flatten)]
     pub(super) writing: Writing,
-    /// Draw the distribution of the results, or of degrees where results have none: a file .svg or .png
+    /// Draw the distribution of the results, or of degrees if results have none: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<String>,
 }
 
-/// Whether values count, where an algorithm can do without.
+/// The option of algorithms for which weights are optional.
 #[derive(Args)]
 pub(crate) struct Weights {
     /// Use the values of the matrix as edge weights [default: each edge has weight 1]
@@ -40,7 +40,7 @@ pub(crate) struct Weights {
     pub(super) weighted: bool,
 }
 
-/// What a plot of a partition shows.
+/// The option for plots of a partition.
 #[derive(Args)]
 pub(crate) struct Plotted {
     /// What --plot shows [default: drawing of communities, sizes of components]
@@ -48,10 +48,10 @@ pub(crate) struct Plotted {
     pub(super) plot_kind: Option<PlotKind>,
 }
 
-/// How many results are listed.
+/// The option to list results.
 #[derive(Args)]
 pub(crate) struct Top {
-    /// List the N vertices of the largest results
+    /// List the N vertices with the largest results
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) top: usize,
 }
@@ -73,18 +73,18 @@ impl From<Kind> for GraphKind {
     }
 }
 
-/// An algorithm, as its command describes it.
+/// An algorithm, with the options of its command.
 pub(crate) trait Run {
     fn common(&self) -> &Common;
-    /// Where it computes.
+    /// The device to run on.
     fn device(&self) -> Device {
         Device::Cpu
     }
-    /// Vertices to be listed.
+    /// Number of vertices to list.
     fn top(&self) -> usize {
         0
     }
-    /// What a plot shows, where there is a choice.
+    /// The kind of plot, if there is a choice.
     fn plot_kind(&self) -> Option<PlotKind> {
         None
     }
@@ -92,32 +92,32 @@ pub(crate) trait Run {
     fn is_weighted(&self) -> bool {
         false
     }
-    /// Whether edges are read against their direction, which is prepared for then.
+    /// Whether the algorithm needs the transpose, which is then prepared.
     fn reads_incoming(&self) -> bool {
         false
     }
-    /// Whether the matrix may have any shape, its rows and columns being two sets of vertices.
+    /// Whether the matrix may be rectangular, its rows and columns being two sets of vertices.
     fn takes_rectangles(&self) -> bool {
         false
     }
-    /// Another file that it reads.
+    /// A second input file.
     fn other_file(&self) -> Option<&str> {
         None
     }
-    /// Reads that file; the milliseconds that it takes.
+    /// Reads that file. Returns milliseconds.
     fn read_other(&self, _context: &Context) -> failure::Result<f64> {
         Ok(0.0)
     }
-    /// Bytes of a result that is larger than the graph of n vertices.
+    /// Bytes of a result that is larger than the graph of n vertices, else 0.
     fn result_bytes(&self, _n: usize) -> u128 {
         0
     }
-    /// Whether a result beyond the memory budget is refused.
+    /// Whether the memory budget is enforced.
     fn keeps_to_budget(&self) -> bool {
         false
     }
     fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer>;
-    /// The same on the processes of a job, of the adjacency matrix that they have; `None` if it has no such way.
+    /// The same on the processes of a job, for a distributed adjacency matrix; `None` if unsupported.
     #[cfg(feature = "cluster")]
     fn on_cluster(
         &self,

@@ -1,4 +1,4 @@
-//! The modularity of communities that a file has.
+//! `sparring modularity`: the modularity of communities given in a file.
 
 use std::cell::OnceCell;
 
@@ -28,18 +28,18 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[(
 pub(crate) struct Modularity {
     #[command(flatten)]
     common: Common,
-    /// Community of each vertex: a file of one column or one row, as louvain, leiden, cdlp and components write it;
-    /// any numbers will do, absent ones are 0
+    /// Community of each vertex: a file of one column or one row, as written by louvain, leiden, cdlp and components;
+    /// labels are arbitrary numbers, absent ones are 0
     #[arg(long, value_name = "FILE")]
     communities: String,
     #[command(flatten)]
     weights: Weights,
-    /// Resolution: above 1 small communities are better
+    /// Resolution: values above 1 favor smaller communities
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     resolution: f64,
     #[command(flatten)]
     plotted: Plotted,
-    /// What the file has.
+    /// The contents of the file.
     #[arg(skip)]
     read: OnceCell<Csr<f64>>,
 }
@@ -80,7 +80,7 @@ impl Modularity {
         if (nrows, ncols) != (n, 1) && (nrows, ncols) != (1, n) {
             let file = &self.communities;
             return Err(wrong(format!(
-                "{file} is {nrows}×{ncols}, and the graph has {n} vertices: one number for each"
+                "{file} is {nrows}×{ncols}, but the graph has {n} vertices: it needs one number per vertex"
             )));
         }
         let mut given = filled(n, 0.0, "communities")?;
@@ -89,9 +89,9 @@ impl Modularity {
             for (&j, &x) in column.pattern().row(i).iter().zip(&column.values()[range]) {
                 let v = i + j as usize;
                 if x.is_nan() {
-                    return Err(wrong(format!("that of vertex {v} is not a number")));
+                    return Err(wrong(format!("the label of vertex {v} is not a number")));
                 }
-                // Both zeros are one community.
+                // -0.0 and 0.0 are the same community.
                 given[v] = x + 0.0;
             }
         }

@@ -1,4 +1,4 @@
-//! Searches, shortest paths and components.
+//! Commands for searches, shortest paths and components.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use sparring::runtime::{Machine, Matrix, Vector};
 use super::answer::{Answer, Figure, PlotKind, Values, sizes};
 use super::common::{Common, Example, Plotted, Run, Top};
 use crate::context::Context;
-use crate::device::{self, Device, Where};
+use crate::device::{self, Device, DeviceArg};
 use crate::output::thousands;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
@@ -51,11 +51,11 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
 
 #[derive(Subcommand)]
 pub(crate) enum Paths {
-    /// Breadth-first search: the least number of edges from a source to each vertex
+    /// Breadth-first search: the smallest number of edges from a source to each vertex
     Bfs(Bfs),
     /// Find shortest paths from a source, with the values of the matrix as weights
     Sssp(Sssp),
-    /// Find connected components; weak ones of a directed graph
+    /// Find connected components; for a directed graph, weakly connected ones
     Components(Components),
     /// Find strongly connected components
     Scc(Parts),
@@ -65,14 +65,14 @@ pub(crate) enum Paths {
 pub(crate) struct Bfs {
     #[command(flatten)]
     common: Common,
-    /// Source vertex, or several (0,5,7): a search from each, whose levels are a column each
+    /// Source vertex, or several (0,5,7) for one search and one column of levels each
     #[arg(long, value_name = "V", value_delimiter = ',', required = true)]
     source: Vec<usize>,
-    /// Write the parent of each vertex in a breadth-first tree instead of its level; of one source
+    /// Write the parent of each vertex in a breadth-first tree instead of its level; needs a single source
     #[arg(long)]
     parents: bool,
     #[command(flatten)]
-    place: Where,
+    place: DeviceArg,
 }
 
 #[derive(Args)]
@@ -94,7 +94,7 @@ pub(crate) struct Sssp {
     #[command(flatten)]
     top: Top,
     #[command(flatten)]
-    place: Where,
+    place: DeviceArg,
 }
 
 #[derive(Args)]
@@ -104,7 +104,7 @@ pub(crate) struct Components {
     #[command(flatten)]
     plotted: Plotted,
     #[command(flatten)]
-    place: Where,
+    place: DeviceArg,
 }
 
 #[derive(Args)]
@@ -211,10 +211,10 @@ impl Bfs {
     /// Searches from several sources.
     fn searches(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
         if self.parents {
-            let message = format!("one source has a breadth-first tree, and here are {}", self.source.len());
+            let message = format!("a breadth-first tree needs a single source, not {}", self.source.len());
             return Err(sparring::Error::Argument { name: "--parents", message });
         }
-        device::refuse(&[(context.cuda.is_some(), "several sources", "they are searched on the processor")])?;
+        device::refuse(&[(context.cuda.is_some(), "several sources", "they are searched only on the processor")])?;
         let levels = multi_source_bfs(&context.cpu, g, &self.source)?;
         let (found, k) = (Frontiers::of(&levels)?, self.source.len());
         Ok(Answer {
@@ -232,7 +232,7 @@ impl Bfs {
     }
 }
 
-/// How many vertices a search, or several, reached at each level.
+/// Numbers of vertices reached at each level, by one or several searches.
 struct Frontiers {
     counts: Vec<u64>,
     depth: u32,
@@ -256,7 +256,7 @@ impl Frontiers {
 impl Sssp {
     fn search(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
         if self.negative {
-            device::refuse(&[(context.cuda.is_some(), "--negative", "rounds over all edges run on the processor")])?;
+            device::refuse(&[(context.cuda.is_some(), "--negative", "Bellman-Ford runs only on the processor")])?;
         }
         let found = match (self.negative, self.parents || self.to.is_some()) {
             (true, _) => bellman_ford(&context.cpu, g, self.source)?,
@@ -316,7 +316,7 @@ impl Sssp {
     }
 }
 
-/// The values of a vector of u32, and what stands where it has none.
+/// The values of a u32 vector, with a default for absent ones.
 #[cfg(feature = "cluster")]
 fn numbers(x: &Vector, absent: u32) -> sparring::Result<Vec<u32>> {
     x.typed::<u32>().map_or_else(|| Ok(vec![]), |x| x.to_dense(absent))

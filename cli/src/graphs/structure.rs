@@ -1,4 +1,4 @@
-//! Cores, trusses, clustering, communities, independent sets, colorings, forests, matchings and orders.
+//! Commands for cores, trusses, clustering, communities, independent sets, colorings, forests, matchings and orders.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::answer::{Answer, Figure, PlotKind, Values, sizes};
 use super::centrality::scored;
 use super::common::{Common, Example, Plotted, Run, Top, Weights};
 use crate::context::Context;
-use crate::device::{self, Device, Where};
+use crate::device::{self, Device, DeviceArg};
 use crate::output::thousands;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
@@ -158,10 +158,10 @@ pub(crate) struct Louvain {
     common: Common,
     #[command(flatten)]
     weights: Weights,
-    /// Resolution: communities are smaller above 1
+    /// Resolution: values above 1 favor smaller communities
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     resolution: f64,
-    /// Draws the order in which vertices are considered
+    /// Seed of the random vertex order
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
@@ -184,13 +184,13 @@ pub(crate) struct Cdlp {
     /// Iterations, fewer if the labels are stable [default: 10; until they are stable with --asynchronous]
     #[arg(long, value_name = "N")]
     iterations: Option<usize>,
-    /// Let vertices take labels one after the other (Raghavan, Albert, Kumara)
+    /// Update labels one vertex at a time (Raghavan, Albert, Kumara)
     #[arg(long)]
     asynchronous: bool,
     #[command(flatten)]
     plotted: Plotted,
     #[command(flatten)]
-    place: Where,
+    place: DeviceArg,
 }
 
 impl Run for Structure {
@@ -276,7 +276,7 @@ impl Run for Structure {
             }
             Self::Cdlp(of) => {
                 let found = if of.asynchronous {
-                    let why = "vertices take labels one after the other";
+                    let why = "its vertices are updated sequentially";
                     device::refuse(&[(context.cuda.is_some(), "--asynchronous", why)])?;
                     asynchronous_label_propagation(cpu, g, of.iterations.unwrap_or(usize::MAX))?
                 } else {
@@ -319,13 +319,13 @@ impl Run for Structure {
     }
 }
 
-/// A result whose size is all there is to say of it.
+/// A result that is summarized by its size.
 fn sized(text: String, size: usize, values: Values) -> Answer {
     let figures = vec![("size", json!(size))];
     Answer { text, figures, values, parents: None, figure: Figure::Degrees }
 }
 
-/// A partition of the vertices; `quality` follows the number of its parts.
+/// A partition of the vertices; `quality` is printed after the number of parts.
 fn parts(labels: Vec<u32>, quality: String) -> Result<Answer> {
     let sizes = sizes(&labels)?;
     let largest = sizes.first().copied().unwrap_or(0);

@@ -1,5 +1,4 @@
-//! A product on a GPU: the matrices go there once and stay, the device is idle before and after each time that is
-//! taken.
+//! Products on a GPU. The matrices are uploaded once; the device is idle before and after each measured interval.
 
 use serde_json::{Value, json};
 use sparring::runtime::{Machine, Matrix};
@@ -7,13 +6,13 @@ use sparring::runtime::{Machine, Matrix};
 use crate::context::Context;
 use crate::output::{ms, seconds, thousands};
 
-/// What a GPU's product has beside the processor's.
+/// Additional measurements of a product on a GPU.
 pub(super) struct Figures {
     name: String,
     upload: f64,
-    /// The whole product for the first time: its programs are compiled, or read from their folder.
+    /// Time of the first product, which compiles its programs or loads them from the cache.
     first: f64,
-    /// If the product was asked for.
+    /// Time of the download, if requested.
     download: Option<f64>,
     peak: u64,
 }
@@ -26,20 +25,20 @@ impl Figures {
             ("first_ms", ms(self.first)),
             ("download_ms", self.download.map_or(Value::Null, ms)),
             ("device_peak_bytes", json!(self.peak)),
-            // Floats have other last digits where they are summed in another order.
+            // The last digits of floating-point sums depend on the summation order.
             ("summed_on", json!(if self.download.is_some() { "host" } else { "device" })),
         ] {
             json[key] = value;
         }
     }
-    /// What stands before the times and after the sum.
+    /// Text before the times and after the sum.
     pub(super) fn text(&self) -> (String, String) {
         let before = format!("sent {}, first {}, ", seconds(self.upload), seconds(self.first));
         let order = match self.download {
             Some(ms) => format!("   fetched {}", seconds(ms)),
             None => " in the device's order".into(),
         };
-        (before, format!("{order}\n{}, at most {} bytes of its memory", self.name, thousands(self.peak)))
+        (before, format!("{order}\n{}, peak device memory {} bytes", self.name, thousands(self.peak)))
     }
 }
 
@@ -50,7 +49,7 @@ pub(super) struct Sent {
     upload: f64,
 }
 
-/// Sends the matrices to the GPU, if it is to compute.
+/// Uploads the matrices, if a GPU is selected.
 pub(super) fn send(context: &Context, machine: &Machine, (a, b): (&Matrix, &Matrix)) -> sparring::Result<Option<Sent>> {
     let Some(cuda) = &context.cuda else { return Ok(None) };
     cuda.reset_peak_memory()?;
@@ -59,7 +58,7 @@ pub(super) fn send(context: &Context, machine: &Machine, (a, b): (&Matrix, &Matr
 }
 
 impl Sent {
-    /// The figures, and the product if it is `wanted` in the processor's memory.
+    /// The measurements, and the product if `wanted` in host memory.
     pub(super) fn figures(
         &self,
         context: &Context,

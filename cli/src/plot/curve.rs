@@ -1,10 +1,10 @@
-//! Points of one variable: distributions by rank, counts by level.
+//! Curves: distributions by rank, counts by level.
 
 use plotters::prelude::*;
 
 use super::{Area, CAPTION, COLOURS, Drawing, Drawn, GRID, LABEL, tick};
 
-/// More points than this are thinned out, evenly along a logarithmic axis.
+/// Maximum number of points; more are thinned out evenly along a logarithmic axis.
 const MOST: usize = 4000;
 
 /// Points, on linear or on logarithmic axes.
@@ -24,12 +24,12 @@ impl Curve {
     pub(crate) fn logarithmic(x: &'static str, y: &'static str, points: Vec<(f64, f64)>) -> Self {
         Self { logarithmic: true, ..Self::linear(x, y, points) }
     }
-    /// With the name of a file above.
+    /// Sets the title.
     pub(crate) fn on(mut self, title: &str) -> Self {
         self.title = title.into();
         self
     }
-    /// Of points in order, few enough to be drawn.
+    /// The sorted points, thinned out for drawing.
     fn shown(&self) -> Vec<(f64, f64)> {
         let n = self.points.len();
         if n <= MOST {
@@ -63,7 +63,7 @@ impl Drawing for Curve {
             if points.is_empty() { ((1.0, 1.0), (1.0, 1.0)) } else { (over(|p| p.0), over(|p| p.1)) };
         let mut builder = ChartBuilder::on(area);
         builder.caption(&self.title, CAPTION).margin(16).x_label_area_size(44).y_label_area_size(110);
-        // A range of one value has no length to draw on.
+        // An axis needs a positive length.
         let wide = |low: f64, high: f64, more: f64| if high > low { high } else { more };
         macro_rules! drawn {
             ($chart:expr) => {{

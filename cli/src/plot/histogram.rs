@@ -1,30 +1,30 @@
-//! How often values come: bins whose range grows with what they are given.
+//! Histograms of streams: the range of the bins grows with the values.
 
 use plotters::prelude::*;
 
 use super::{Area, CAPTION, COLOURS, Drawing, Drawn, GRID, LABEL, tick_of, whole_tick};
 
-/// Bins at most, twice as many as are shown at least.
+/// Maximum number of bins; at least half of them are shown.
 const BINS: usize = 128;
 
-/// Counts of finite values in bins of equal width. The same values in the same order give the same bins, whatever comes
-/// at a time.
+/// Counts of finite values in bins of equal width. The bins depend on the order of the values, but not on how they are
+/// split into calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     title: String,
     axis: &'static str,
-    /// Where the bins begin, and how wide each is; 0 until a value tells.
+    /// Lower end of the bins, and their width; 0 until set by two different values.
     low: f64,
     width: f64,
     counts: [u64; BINS],
-    /// Values equal to the first one, while there are no others.
+    /// The first value and its count, until a different value arrives.
     first: Option<f64>,
     same: u64,
     left_out: u64,
 }
 
 impl Histogram {
-    /// Of values that an axis of this name shows.
+    /// An empty histogram with a title and the name of its axis.
     pub(crate) fn new(title: String, axis: &'static str) -> Self {
         Self { title, axis, low: 0.0, width: 0.0, counts: [0; BINS], first: None, same: 0, left_out: 0 }
     }
@@ -43,10 +43,10 @@ impl Histogram {
             Some(first) => {
                 if self.width == 0.0 {
                     let (low, high) = (first.min(x), first.max(x));
-                    // The higher one lies within the last bin, not on its edge.
+                    // Keeps the larger value inside the last bin, off its edge.
                     (self.low, self.width) = (low, (high - low) / (BINS as f64 - 0.5));
                     if self.width == 0.0 || !self.width.is_finite() {
-                        // The two are neighbours, or further apart than any number: one bin is as good.
+                        // Adjacent floats, or a range that overflows: a single bin.
                         self.width = 0.0;
                         self.same += times;
                         return;
@@ -65,7 +65,7 @@ impl Histogram {
                 self.counts[at as usize] += times;
                 return;
             }
-            // Twice as wide: to the side where the value is.
+            // Doubles the range, towards the new value.
             let mut wider = [0; BINS];
             let first = if at < 0.0 { BINS / 2 } else { 0 };
             self.counts.chunks(2).enumerate().for_each(|(k, pair)| wider[first + k] = pair.iter().sum());
@@ -76,7 +76,7 @@ impl Histogram {
             self.width *= 2.0;
         }
     }
-    /// The bins from the first to the last that has values: where they begin, their width, their counts.
+    /// The bins from the first to the last nonempty one: lower end, width, counts.
     pub(crate) fn bins(&self) -> (f64, f64, Vec<u64>) {
         if self.width == 0.0 {
             let x = self.first.unwrap_or(0.0);
@@ -149,7 +149,7 @@ mod tests {
         for (k, &n) in counts.iter().enumerate() {
             let (from, to) = (low + k as f64 * width, low + (k + 1) as f64 * width);
             let within = values.iter().filter(|x| (from..to).contains(x)).count() as u64;
-            // An edge is rounded.
+            // Bin edges are rounded.
             assert!(n.abs_diff(within) <= 1, "bin {k}: {n}, not {within}");
         }
         let mut parts = Histogram::new(String::new(), "x");

@@ -1,4 +1,4 @@
-//! `info --plot`: where a matrix has entries, and how many its rows have.
+//! `info --plot`: the sparsity pattern of a matrix, and its row lengths.
 
 use plotters::prelude::*;
 use sparring::par::filled;
@@ -11,16 +11,16 @@ const SIDE: usize = 160;
 /// Shades of a square.
 const SHADES: usize = 6;
 
-/// Figures of a matrix, to be drawn.
+/// The data of the plot.
 pub(crate) struct Figures {
     title: String,
     shape: (usize, usize),
-    /// Rows and columns of a square, and squares along each side.
+    /// Rows and columns per square, and squares along each side.
     block: usize,
     squares: (usize, usize),
     /// The shade of each square, 0 for none.
     shades: Vec<u8>,
-    /// Entries of a row, and how many rows have so many, but for 0.
+    /// Row lengths and their numbers of rows, without length 0.
     degrees: Vec<(usize, usize)>,
     empty: usize,
 }
@@ -78,7 +78,7 @@ impl Figures {
                 if run[0] == 0 {
                     return None;
                 }
-                // From light to the colour itself; a single entry must be seen.
+                // From light to the full colour; even a single entry must be visible.
                 let light = 0.62 * (1.0 - f64::from(run[0]) / SHADES as f64);
                 let [r, g, b] = [r, g, b].map(|c| (f64::from(c) + (255.0 - f64::from(c)) * light) as u8);
                 let [left, right] = [first, last].map(|c| ((c * self.block) as f64).min(ncols));
@@ -87,7 +87,7 @@ impl Figures {
             })
         });
         chart.draw_series(squares)?;
-        // The frame, over the squares at its edge.
+        // The frame is drawn over the squares at its edge.
         chart.draw_series([Rectangle::new([(0.0, 0.0), (ncols, nrows)], BLACK.stroke_width(1))])?;
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Drawing for Figures {
     fn draw<B: DrawingBackend<ErrorType: 'static>>(&self, area: &Area<B>) -> Drawn {
         area.fill(&WHITE)?;
         let (spy, distribution) = area.split_horizontally(620);
-        // Squares are squares: the shorter side of the matrix takes less of the panel.
+        // Keeps the aspect ratio: the shorter side of the matrix takes less of the panel.
         let (height, width) = (self.shape.0.max(1) as f64, self.shape.1.max(1) as f64);
         let longer = height.max(width);
         let cut = |side: f64| (460.0 * (1.0 - (side / longer).max(0.1))) as i32;

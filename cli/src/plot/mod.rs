@@ -1,4 +1,4 @@
-//! Pictures as files: SVG or PNG, by the end of the name.
+//! Plots as SVG or PNG, by the ending of the file name.
 
 mod curve;
 mod histogram;
@@ -21,7 +21,7 @@ pub(crate) use matrix::Figures;
 pub(crate) use network::Network;
 pub(crate) use png::Pixels;
 
-/// Colours that those who see fewer of them can tell apart, of equal weight on white.
+/// A palette for color blindness, with equal contrast on white.
 ///
 /// Source: Okabe and Ito 2008, Color Universal Design, without the yellow.
 pub(crate) const COLOURS: [RGBColor; 7] = [
@@ -33,25 +33,25 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(0, 0, 0),
 ];
-/// Lines of a grid.
+/// Color of grid lines.
 const GRID: RGBColor = RGBColor(225, 225, 225);
-/// Text of captions, and of axes.
+/// Font of captions, and of axes.
 pub(crate) const CAPTION: (&str, i32) = ("sans-serif", 18);
 pub(crate) const LABEL: (&str, i32) = ("sans-serif", 14);
 
 pub(crate) type Drawn<T = ()> = std::result::Result<T, Box<dyn StdError>>;
 pub(crate) type Area<B> = DrawingArea<B, Shift>;
 
-/// What a picture shows.
+/// A plot.
 pub(crate) trait Drawing {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
-    /// Points, bars and squares, about: how much memory its text takes.
+    /// Approximate number of points, bars and squares, for a memory estimate.
     fn marks(&self) -> usize;
     fn draw<B: DrawingBackend<ErrorType: 'static>>(&self, area: &Area<B>) -> Drawn;
 }
 
-/// The file of a picture.
+/// The output file of a plot.
 #[derive(Clone)]
 pub(crate) struct Picture {
     name: String,
@@ -59,7 +59,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// For a name of `option`; refused before anything is computed if it ends in neither .svg nor .png.
+    /// The file `name`, given by `option`. Rejected up front if it ends in neither .svg nor .png.
     pub(crate) fn new(option: &'static str, name: &str) -> Result<Self> {
         let end = Path::new(name).extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         match end.as_deref() {
@@ -76,7 +76,7 @@ impl Picture {
             drawing.draw(&png::Backend::new(&mut pixels).into_drawing_area()).map_err(failed)?;
             return pixels.write(Path::new(&self.name)).map_err(|e| self.io(e));
         }
-        // What draws makes the text longer without asking whether there is memory: so it is asked for here.
+        // The SVG backend grows the text by infallible allocation, so memory is reserved here.
         let (mut svg, bytes) = (String::new(), (256 << 10) + 256 * drawing.marks());
         svg.try_reserve(bytes).map_err(|_| Error::OutOfMemory { what: "a picture", bytes: bytes as u128 })?;
         drawing.draw(&SVGBackend::with_string(&mut svg, drawing.size()).into_drawing_area()).map_err(failed)?;
@@ -87,11 +87,11 @@ impl Picture {
     }
 }
 
-/// A number on an axis: short, with an exponent where that is shorter.
+/// A tick label: short, with an exponent if that is shorter.
 pub(crate) fn tick(x: f64) -> String {
     let x = if x.abs() < 1e-300 { 0.0 } else { x };
     if x == 0.0 || (1e-3..1e5).contains(&x.abs()) {
-        // Not the digits in which a step of an axis differs from what it means.
+        // Drops the digits of rounding errors in axis steps.
         let text = format!("{x:.6}");
         let text = text.trim_end_matches('0').trim_end_matches('.');
         return if text == "-0" { "0".into() } else { text.into() };
@@ -101,17 +101,17 @@ pub(crate) fn tick(x: f64) -> String {
     format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// [`tick`] on an axis of this length, on which a step may miss 0 by a rounding.
+/// [`tick`] on an axis of this length, where rounding may shift a step away from 0.
 pub(crate) fn tick_of(x: f64, length: f64) -> String {
     tick(if x.abs() < 1e-9 * length { 0.0 } else { x })
 }
 
-/// A whole number on an axis; nothing for what lies between two.
+/// A tick label for integers; empty for fractions.
 pub(crate) fn whole_tick(x: f64) -> String {
     if (x - x.round()).abs() < 1e-6 { crate::output::thousands(x.round().max(0.0) as u64) } else { String::new() }
 }
 
-/// Values of an axis with a mark: at most so many whole numbers.
+/// Number of tick labels on an axis of integers.
 pub(crate) fn labels_of(len: usize) -> usize {
     len.clamp(2, 9)
 }

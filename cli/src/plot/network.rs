@@ -1,4 +1,5 @@
-//! Parts of a graph drawn: its vertices where edges pull them, in the color of their part, or the parts as circles.
+//! Drawings of a partitioned graph: a force-directed layout of the vertices in the colors of their parts, or the parts
+//! as circles.
 
 use plotters::prelude::*;
 use sparring::graph::Graph;
@@ -8,31 +9,31 @@ use sparring::{Error, Result};
 use super::{Area, CAPTION, COLOURS, Drawing, Drawn, LABEL};
 use crate::output::thousands;
 
-/// A picture holds so many vertices and edges one by one; of larger graphs it shows the parts.
+/// Maximum numbers of vertices and edges to draw individually; beyond them, parts are drawn.
 const VERTICES: usize = 2000;
 const EDGES: usize = 20_000;
-/// Parts that are laid out, the largest.
+/// Maximum number of parts to lay out, the largest ones.
 const PARTS: usize = 200;
-/// Lines between parts, the heaviest.
+/// Maximum number of lines between parts, the heaviest ones.
 const LINES: usize = 1000;
-/// Sides of the picture, what lies above and around the graph, in pixels.
+/// Size of the picture and its margins, in pixels.
 const SIDE: u32 = 900;
 const ABOVE: f64 = 64.0;
 const MARGIN: f64 = 36.0;
-/// Of an edge between parts.
+/// Color of an edge between parts.
 const GREY: RGBColor = RGBColor(190, 190, 190);
 
-/// A place in the plane.
-type Place = [f64; 2];
+/// A position in the plane.
+type Point = [f64; 2];
 
 struct Dot {
-    at: Place,
+    at: Point,
     radius: f64,
     color: RGBColor,
 }
 
 struct Line {
-    ends: [Place; 2],
+    ends: [Point; 2],
     width: u32,
     color: RGBColor,
 }
@@ -40,20 +41,20 @@ struct Line {
 /// A graph and a partition of its vertices, laid out.
 pub(crate) struct Network {
     title: String,
-    /// What dots and lines are.
+    /// Legend of dots and lines.
     note: String,
     dots: Vec<Dot>,
     lines: Vec<Line>,
 }
 
 impl Network {
-    /// Of a graph with a label below n for each of its n vertices.
+    /// Lays out a graph with a label below n for each of its n vertices.
     pub(crate) fn of(title: &str, g: &Graph, labels: &[u32]) -> Result<Self> {
         let parts = Parts::of(labels)?;
         let (n, all) = (labels.len(), parts.sizes.len());
         let between = parts.between(g)?;
         let edges = list(between.len(), between.iter().copied(), "lines of a picture")?;
-        let mut centers = list(parts.shown(), (0..).map(|k| scattered(k).map(|x| x - 0.5)), "places of a picture")?;
+        let mut centers = list(parts.shown(), (0..).map(|k| scattered(k).map(|x| x - 0.5)), "positions of a picture")?;
         lay_out(&mut centers, &edges, 1.0)?;
         let [vertices, edges_of, count] = [n, g.edges(), all].map(thousands);
         let ending = if all == 1 { "" } else { "s" };
@@ -71,7 +72,7 @@ impl Network {
             many(lines, edges.len(), "heaviest"),
         );
         fit(&mut centers, &[]);
-        // All circles take a part of the square.
+        // The circles cover a fixed part of the square.
         let largest = parts.sizes.first().map_or(1.0, |&size| size as f64);
         let shown: f64 = parts.sizes.iter().take(centers.len()).map(|&size| size as f64).sum();
         let all = 0.18 * f64::from(SIDE).powi(2) / std::f64::consts::PI;
@@ -91,9 +92,9 @@ impl Network {
         let dots = list(centers.len(), (0..centers.len()).map(dot), "a picture")?;
         Ok(Self { title, note, dots, lines: list(lines, edges[..lines].iter().rev().map(line), "a picture")? })
     }
-    fn of_vertices(title: String, g: &Graph, parts: &Parts, centers: &[Place]) -> Result<Self> {
+    fn of_vertices(title: String, g: &Graph, parts: &Parts, centers: &[Point]) -> Result<Self> {
         let n = g.vertices();
-        // A part begins around its middle, on as much of the square as it has of the vertices.
+        // A part starts around its center, on an area in proportion to its number of vertices.
         let begin = |v: usize| {
             let k = parts.of[v] as usize;
             let middle = centers.get(k).copied().unwrap_or_else(|| scattered(k as u64).map(|x| x - 0.5));
@@ -101,9 +102,9 @@ impl Network {
             let wide = (parts.sizes[k] as f64 / n as f64).sqrt();
             [middle[0] + wide * (x - 0.5), middle[1] + wide * (y - 0.5)]
         };
-        let mut at = list(n, (0..n).map(begin), "places of a picture")?;
+        let mut at = list(n, (0..n).map(begin), "positions of a picture")?;
         let each = || (0..n).flat_map(|v| g.neighbors(v).iter().map(move |&u| (v as u32, u, 1.0)));
-        // An undirected edge is in the lists of both its ends; one both ways is drawn once.
+        // An undirected edge is stored at both ends, a directed one possibly in both directions: each is drawn once.
         let is_first = |&(v, u, _): &Edge| v < u || (v > u && g.neighbors(u as usize).binary_search(&v).is_err());
         let edges = list(each().filter(is_first).count(), each().filter(is_first), "lines of a picture")?;
         lay_out(&mut at, &edges, 0.5)?;
@@ -120,22 +121,17 @@ impl Network {
         };
         let dots = list(n, (0..n).map(dot), "a picture")?;
         let lines = list(edges.len(), edges.iter().map(line), "a picture")?;
-        Ok(Self {
-            title,
-            note: "dots grow with the degree, their color is that of the part; grey: edges between parts".into(),
-            dots,
-            lines,
-        })
+        Ok(Self { title, note: "dot size: degree; color: part; grey: edges between parts".into(), dots, lines })
     }
 }
 
-/// Two vertices, and how strongly they pull each other.
+/// Two vertices, and the strength of their attraction.
 type Edge = (u32, u32, f64);
 
-/// A partition, its parts numbered by decreasing size, the one of the least label first among equals.
+/// A partition, with parts numbered by decreasing size, ties by label.
 struct Parts {
     sizes: Vec<u64>,
-    /// Of each vertex.
+    /// The part of each vertex.
     of: Vec<u32>,
 }
 
@@ -159,7 +155,7 @@ impl Parts {
     fn shown(&self) -> usize {
         self.sizes.len().min(PARTS)
     }
-    /// The sums of weights between parts that are shown, the heaviest first.
+    /// Total weights between the shown parts, the heaviest first.
     fn between(&self, g: &Graph) -> Result<Vec<Edge>> {
         let k = self.shown();
         let mut sums = filled(k * k, 0.0, "weights between parts")?;
@@ -180,7 +176,7 @@ impl Parts {
     }
 }
 
-/// A vector of so many.
+/// Collects `len` items, with fallible allocation.
 fn list<T>(len: usize, of: impl Iterator<Item = T>, what: &'static str) -> Result<Vec<T>> {
     let mut all = Vec::new();
     let bytes = len as u128 * size_of::<T>() as u128;
@@ -189,19 +185,19 @@ fn list<T>(len: usize, of: impl Iterator<Item = T>, what: &'static str) -> Resul
     Ok(all)
 }
 
-/// Of each number the same place in the unit square on every machine.
-fn scattered(k: u64) -> Place {
+/// A deterministic position in the unit square for each number.
+fn scattered(k: u64) -> Point {
     let z = sparring_generate::splitmix64(k);
     [z >> 32, z & 0xFFFF_FFFF].map(|half| half as f64 / (1u64 << 32) as f64)
 }
 
-/// Moves vertices, in a square of side 1, until the pull of edges and the push of all vertices on each other balance.
+/// Force-directed layout in the unit square: moves vertices until attraction and repulsion balance.
 ///
-/// Distances are to be about κ = 1/√n: vertices push by κ²/d, an edge pulls by d²/κ times its weight over the mean one,
-/// and a vertex goes no further in a round than the temperature, which falls from `heat`/10 to 0. A pull to the middle
-/// keeps near what no edge holds. O(n²) a round. Source: Fruchterman, Reingold 1991, "Graph Drawing by Force-directed
-/// Placement".
-fn lay_out(at: &mut [Place], edges: &[Edge], heat: f64) -> Result<()> {
+/// The target distance is κ = 1/√n. Vertices repel by κ²/d; an edge attracts by d²/κ times its weight over the mean
+/// weight. The displacement per round is limited by the temperature, which falls from `heat`/10 to 0. A pull to the
+/// center retains disconnected vertices. O(n²) per round. Source: Fruchterman, Reingold 1991, "Graph Drawing by
+/// Force-directed Placement".
+fn lay_out(at: &mut [Point], edges: &[Edge], heat: f64) -> Result<()> {
     let n = at.len();
     if n < 2 {
         return Ok(());
@@ -216,7 +212,7 @@ fn lay_out(at: &mut [Place], edges: &[Edge], heat: f64) -> Result<()> {
             let mut sum = [-MIDDLE * x, -MIDDLE * y];
             for u in 0..v {
                 let (dx, dy) = (x - at[u][0], y - at[u][1]);
-                // Vertices at one place part in the direction of their numbers.
+                // Coincident vertices separate in the order of their numbers.
                 let square = (dx * dx + dy * dy).max(1e-9);
                 let push = ideal * ideal / square;
                 let (fx, fy) = (push * dx, push * dy);
@@ -241,13 +237,13 @@ fn lay_out(at: &mut [Place], edges: &[Edge], heat: f64) -> Result<()> {
     }
     Ok(())
 }
-/// Rounds of the layout; Fruchterman and Reingold have 50, from places that nothing has prepared.
+/// Rounds of the layout; Fruchterman and Reingold use 50, from random positions.
 const ROUNDS: usize = 100;
-/// The pull to the middle, over the distance from it.
+/// Strength of the pull to the center.
 const MIDDLE: f64 = 0.5;
 
-/// Moves circles apart that lie over each other.
-fn separate(at: &mut [Place], radii: &[f64]) {
+/// Separates overlapping circles.
+fn separate(at: &mut [Point], radii: &[f64]) {
     for _ in 0..ROUNDS {
         let mut apart = true;
         for v in 1..at.len() {
@@ -259,9 +255,9 @@ fn separate(at: &mut [Place], radii: &[f64]) {
                     continue;
                 }
                 apart = false;
-                // From one place the later circle goes right.
+                // Of coincident circles, the later one moves right.
                 let (dx, dy) = if distance > 0.0 { (dx / distance, dy / distance) } else { (1.0, 0.0) };
-                // The smaller circle gives way.
+                // The smaller circle moves more.
                 let of_v = missing * radii[u] / (radii[u] + radii[v]);
                 at[v] = [at[v][0] + of_v * dx, at[v][1] + of_v * dy];
                 at[u] = [at[u][0] - (missing - of_v) * dx, at[u][1] - (missing - of_v) * dy];
@@ -272,12 +268,11 @@ fn separate(at: &mut [Place], radii: &[f64]) {
         }
     }
 }
-/// Pixels between circles, which a line is to be seen in.
+/// Minimum gap between circles in pixels, so that lines remain visible.
 const GAP: f64 = 14.0;
 
-/// Stretches places so that they fill the picture, with circles of these radii around them, 0 if there are none; by
-/// what.
-fn fit(at: &mut [Place], radii: &[f64]) -> f64 {
+/// Scales positions to fill the picture, including circles of these radii (0 for none). Returns the scale.
+fn fit(at: &mut [Point], radii: &[f64]) -> f64 {
     let radii = || radii.iter().copied().chain(std::iter::repeat(0.0));
     let over = |axis: usize| {
         let values = || at.iter().map(move |place| place[axis]).zip(radii());
@@ -287,7 +282,7 @@ fn fit(at: &mut [Place], radii: &[f64]) -> f64 {
     let ((left, right), (low, high)) = (over(0), over(1));
     let side = f64::from(SIDE) - 2.0 * MARGIN;
     let scale = (side / (right - left).max(1e-9)).min((side - ABOVE + MARGIN) / (high - low).max(1e-9));
-    // One vertex is in the middle.
+    // A single vertex is centered.
     let scale = if at.len() < 2 { 1.0 } else { scale };
     let middle = [f64::from(SIDE) / 2.0, (f64::from(SIDE) + ABOVE - MARGIN) / 2.0];
     for place in at {
@@ -299,9 +294,9 @@ fn fit(at: &mut [Place], radii: &[f64]) -> f64 {
     scale
 }
 
-/// The color of the k-th part: those of figures, then lighter and darker ones.
+/// The color of the k-th part: the palette, then lighter and darker shades.
 fn color(k: usize) -> RGBColor {
-    // Not black.
+    // Without black.
     let colors = COLOURS.len() - 1;
     let base = COLOURS[k % colors];
     match k / colors % 3 {
@@ -325,7 +320,7 @@ impl Drawing for Network {
     }
     fn draw<B: DrawingBackend<ErrorType: 'static>>(&self, area: &Area<B>) -> Drawn {
         area.fill(&WHITE)?;
-        let pixel = |[x, y]: Place| (x.round() as i32, y.round() as i32);
+        let pixel = |[x, y]: Point| (x.round() as i32, y.round() as i32);
         area.draw(&Text::new(&self.title[..], (20, 16), CAPTION))?;
         area.draw(&Text::new(&self.note[..], (20, 40), LABEL))?;
         for line in &self.lines {
@@ -347,9 +342,9 @@ mod tests {
 
     #[test]
     fn what_an_edge_holds_is_near() {
-        // Two triangles and an edge between them.
+        // Two triangles joined by an edge.
         let edges = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (2, 3)].map(|(u, v)| (u, v, 1.0));
-        let mut at: Vec<Place> = (0..6).map(|k| scattered(k).map(|x| x - 0.5)).collect();
+        let mut at: Vec<Point> = (0..6).map(|k| scattered(k).map(|x| x - 0.5)).collect();
         lay_out(&mut at, &edges, 1.0).unwrap();
         let distance = |u: usize, v: usize| (at[u][0] - at[v][0]).hypot(at[u][1] - at[v][1]);
         for (u, v, _) in edges {

@@ -1,4 +1,4 @@
-//! Pictures of pixels: what plotters draws on, with a font of its own.
+//! A raster backend for plotters, with a built-in font.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::formats::packing;
 
 type Failed = DrawingErrorKind<Infallible>;
 
-/// A picture of red, green and blue.
+/// An RGB picture.
 pub(crate) struct Pixels {
     width: u32,
     height: u32,
@@ -25,15 +25,15 @@ pub(crate) struct Pixels {
 }
 
 impl Pixels {
-    /// All white.
+    /// A white picture.
     pub(crate) fn new((width, height): (u32, u32)) -> Result<Self> {
         Ok(Self { width, height, pixels: filled(width as usize * height as usize, [u8::MAX; 3], "a picture")? })
     }
-    /// Of rows of pixels, from the top.
+    /// A picture from rows of pixels, top first.
     pub(crate) fn of((width, height): (u32, u32), pixels: Vec<[u8; 3]>) -> Self {
         Self { width, height, pixels }
     }
-    /// Writes it as PNG.
+    /// Writes the picture as PNG.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let out_of_memory = |_| io::Error::from(io::ErrorKind::OutOfMemory);
         write_file(path, |out: &mut dyn Write| packing(|| self.encode(out)).map_err(out_of_memory)?)
@@ -41,7 +41,7 @@ impl Pixels {
     fn encode(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut picture = png::Encoder::new(out, self.width, self.height);
         picture.set_color(png::ColorType::Rgb);
-        // A piece at a time: what is packed is not in memory as a whole.
+        // Compressed in chunks, without holding the whole output in memory.
         let written = picture.write_header().and_then(|mut writer| {
             let mut pieces = writer.stream_writer_with_size(1 << 14)?;
             pieces.write_all(self.pixels.as_flattened())?;
@@ -55,7 +55,7 @@ impl Pixels {
     }
 }
 
-/// Draws on pixels.
+/// The drawing backend.
 pub(super) struct Backend<'a>(&'a mut Pixels);
 
 impl<'a> Backend<'a> {
@@ -64,7 +64,7 @@ impl<'a> Backend<'a> {
     }
 }
 
-/// The raster of the font that is nearest to a size.
+/// The font raster closest to a size.
 fn raster(size: f64) -> RasterHeight {
     if size < 17.0 { RasterHeight::Size16 } else { RasterHeight::Size20 }
 }
@@ -99,7 +99,7 @@ impl DrawingBackend for Backend<'_> {
         }
         Ok(())
     }
-    /// A line of any width without steps; no memory is taken for it.
+    /// A line of any width, antialiased, without allocation.
     fn draw_line<S: BackendStyle>(
         &mut self,
         from: BackendCoord,
@@ -169,7 +169,7 @@ impl DrawingBackend for Backend<'_> {
         };
         let color = style.color();
         for (k, c) in text.chars().enumerate() {
-            // The font has the characters of ASCII.
+            // The font only has ASCII characters.
             let c = if c == '×' { 'x' } else { c };
             let known = |c| get_raster(c, FontWeight::Regular, size);
             let Some(glyph) = known(c).or_else(|| known('?')) else { continue };

@@ -1,4 +1,4 @@
-//! Steps entry by entry: `sparring ewise|apply|select|reduce`.
+//! Elementwise operations: `sparring ewise|apply|select|reduce`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use sparring::Error;
@@ -8,7 +8,7 @@ use sparring::runtime::{Aggregate, BinaryOp, Monoid, Object, Op, Pairing, UnaryO
 use super::common::{Common, Loaded, Run};
 use super::lists::scalar;
 
-/// Two examples of each of these commands: lines for a shell, and what they do.
+/// Two examples per command: shell commands and their descriptions.
 pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "ewise",
@@ -21,45 +21,45 @@ pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "apply",
         [
             ("sparring apply a.mtx --op abs -o absolute.mtx", "Absolute values"),
-            ("sparring apply a.mtx --op \"a / f64(1 + i)\" --type f64 -o -", "By a formula of values and places"),
+            ("sparring apply a.mtx --op \"a / f64(1 + i)\" --type f64 -o -", "By a formula of values and indices"),
         ],
     ),
     (
         "select",
         [
-            ("sparring select a.mtx --op tril --scalar -1 -o lower.mtx", "What is below the diagonal"),
-            ("sparring select a.mtx --op \"a > 1\" -o -", "By a formula of values and places"),
+            ("sparring select a.mtx --op tril --scalar -1 -o lower.mtx", "The strictly lower triangle"),
+            ("sparring select a.mtx --op \"a > 1\" -o -", "By a formula of values and indices"),
         ],
     ),
     (
         "reduce",
         [
-            ("sparring reduce a.mtx --op max", "The greatest entry"),
-            ("sparring reduce a.mtx --op argmax --of rows -o best.mtx", "The column of the greatest entry of each row"),
+            ("sparring reduce a.mtx --op max", "The largest entry"),
+            ("sparring reduce a.mtx --op argmax --of rows -o best.mtx", "The column of the largest entry of each row"),
         ],
     ),
 ];
 
 #[derive(Subcommand)]
 pub(crate) enum Entries {
-    /// Join two matrices entry by entry: C(i, j) = A(i, j) ∘ B(i, j)
+    /// Combine two matrices elementwise: C(i, j) = A(i, j) ∘ B(i, j)
     Ewise(Ewise),
-    /// Compute a function of each entry: C(i, j) = f(A(i, j), s, i, j)
+    /// Apply a function to each entry: C(i, j) = f(A(i, j), s, i, j)
     Apply(OfEntries),
-    /// Keep the entries for which an operator holds
+    /// Select the entries that satisfy an operator
     Select(OfEntries),
-    /// Fold all entries of a matrix, those of each row, or of each column
+    /// Reduce a matrix to a scalar, or by rows or columns
     Reduce(Reduce),
 }
 
-/// Where C has entries.
+/// The pattern of C.
 #[derive(Clone, Copy, ValueEnum)]
 enum On {
-    /// Where both matrices have one
+    /// Intersection of both patterns
     Both,
-    /// Where either has one; an entry of one alone stands as it is
+    /// Union of both patterns; an entry without a counterpart is copied
     Either,
-    /// Where either has one, --alpha and --beta standing for an absent one of A and of B
+    /// Union of both patterns, with --alpha and --beta for absent entries of A and B
     Union,
 }
 
@@ -72,13 +72,13 @@ pub(crate) struct Ewise {
     /// Operator ∘: a name, or a formula of a and b: "a + 2*b"
     #[arg(long, value_name = "OP")]
     op: String,
-    /// Where the result has entries
+    /// Pattern of the result
     #[arg(long, value_enum, default_value = "both")]
     on: On,
-    /// What stands for an absent entry of A
+    /// Value for absent entries of A
     #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
     alpha: String,
-    /// What stands for an absent entry of B
+    /// Value for absent entries of B
     #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
     beta: String,
     #[command(flatten)]
@@ -99,7 +99,7 @@ pub(crate) struct OfEntries {
     common: Common,
 }
 
-/// What is folded to one value.
+/// What is reduced to one value.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Of {
     /// The whole matrix
@@ -114,11 +114,11 @@ enum Of {
 pub(crate) struct Reduce {
     /// Matrix: a file, or gen:NAME
     a: String,
-    /// Monoid ⊕: a name (plus, max), or a formula with its identity: "a + b - a*b identity 0"; of rows and columns also
+    /// Monoid ⊕: a name (plus, max), or a formula with its identity: "a + b - a*b identity 0"; by rows and columns also
     /// count, mean, argmin, argmax
     #[arg(long, value_name = "OP", default_value = "plus")]
     op: String,
-    /// What is folded to one value
+    /// What is reduced to one value
     #[arg(long, value_enum, default_value = "all")]
     of: Of,
     #[command(flatten)]
@@ -173,7 +173,7 @@ impl Run for Entries {
                 let monoid;
                 let op = match (aggregate(&reduce.op), reduce.of) {
                     (Some(_), Of::All) => {
-                        let message = format!("{} is of rows or columns: say --of rows", reduce.op);
+                        let message = format!("{} works on rows or columns: use --of rows", reduce.op);
                         return Err(Error::Argument { name: "--op", message });
                     }
                     (Some(aggregate), _) => Op::Aggregate(aggregate),
@@ -183,7 +183,7 @@ impl Run for Entries {
                     }
                 };
                 if reduce.of == Of::All && on.mask.is_some() {
-                    let message = "a mask is for rows or columns: say --of rows".into();
+                    let message = "a mask applies to rows or columns: use --of rows".into();
                     return Err(Error::Argument { name: "--mask", message });
                 }
                 let call = machine.call(op, a);
@@ -199,11 +199,11 @@ fn of_entries(arguments: &OfEntries, ty: Type) -> sparring::Result<UnaryOp> {
     match (op.takes_scalar(), &arguments.scalar) {
         (Some(ty), Some(text)) => op.with(scalar("--scalar", text, ty)?),
         (Some(ty), None) => {
-            let message = format!("{} reads a scalar of {ty}: give it one", arguments.op);
+            let message = format!("{} needs a scalar of type {ty}", arguments.op);
             Err(Error::Argument { name: "--scalar", message })
         }
         (None, Some(_)) => {
-            let message = format!("{} reads no scalar", arguments.op);
+            let message = format!("{} takes no scalar", arguments.op);
             Err(Error::Argument { name: "--scalar", message })
         }
         (None, None) => Ok(op),

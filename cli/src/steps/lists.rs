@@ -1,10 +1,10 @@
-//! Lists of indices and scalars as they stand on the command line.
+//! Parsing of index lists and scalars.
 
 use sparring::Error;
 use sparring::algebra::Type;
 use sparring::runtime::{IndexList, Scalar};
 
-/// A list of rows or columns as it stands on the command line.
+/// Parses a list of rows or columns.
 pub(super) fn index_list(name: &'static str, text: &str, n: usize) -> sparring::Result<IndexList> {
     if text == ":" {
         return Ok(IndexList::all());
@@ -13,7 +13,7 @@ pub(super) fn index_list(name: &'static str, text: &str, n: usize) -> sparring::
         name,
         message: format!("{part:?} {why}; expected indices from 0 and ranges START:STOP:STEP, as 0:10,12 or ::2"),
     };
-    let whole = |part: &str, text: &str| text.parse::<usize>().map_err(|_| bad(part, "is no index"));
+    let whole = |part: &str, text: &str| text.parse::<usize>().map_err(|_| bad(part, "is not an index"));
     // Start, step and number of indices.
     let range = |part: &str| -> sparring::Result<(usize, isize, usize)> {
         let fields: Vec<&str> = part.split(':').collect();
@@ -21,11 +21,11 @@ pub(super) fn index_list(name: &'static str, text: &str, n: usize) -> sparring::
             [one] => return Ok((whole(part, one)?, 1, 1)),
             [start, stop] => (start, stop, ""),
             [start, stop, step] => (start, stop, step),
-            _ => return Err(bad(part, "is no range")),
+            _ => return Err(bad(part, "is not a range")),
         };
         let step = match step {
             "" => 1,
-            step => step.parse::<isize>().ok().filter(|s| *s != 0).ok_or_else(|| bad(part, "has no step"))?,
+            step => step.parse::<isize>().ok().filter(|s| *s != 0).ok_or_else(|| bad(part, "has no valid step"))?,
         };
         let last = n.saturating_sub(1);
         let start = if start.is_empty() { if step > 0 { 0 } else { last } } else { whole(part, start)? };
@@ -45,7 +45,7 @@ pub(super) fn index_list(name: &'static str, text: &str, n: usize) -> sparring::
     let mut list = Vec::new();
     for part in text.split(',') {
         let (start, step, len) = range(part)?;
-        // Places are counted from the beginning of the whole list.
+        // Positions are counted from the beginning of the whole list.
         let indices = IndexList::strided(start, step, len).to_vec(name, n).map_err(|e| match e {
             Error::ListIndex { list: name, index, position, bound } => {
                 Error::ListIndex { list: name, index, position: list.len() + position, bound }
@@ -57,7 +57,7 @@ pub(super) fn index_list(name: &'static str, text: &str, n: usize) -> sparring::
     Ok(list.into())
 }
 
-/// A scalar of the command line, for an operator that takes one.
+/// Parses a scalar for an operator.
 pub(super) fn scalar(name: &'static str, text: &str, ty: Type) -> sparring::Result<Scalar> {
     let negative = text.strip_prefix('-').filter(|_| matches!(ty, Type::U8 | Type::U16 | Type::U32 | Type::U64));
     if negative.is_some() {

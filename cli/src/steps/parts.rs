@@ -1,5 +1,4 @@
-//! Parts of matrices and vectors, taken, written and put together: `sparring extract`, `assign`, `scatter`, `diag`,
-//! `concat` and `resize`.
+//! Submatrices and blocks: `sparring extract`, `assign`, `scatter`, `diag`, `concat` and `resize`.
 
 use clap::{Args, Subcommand};
 use sparring::Error;
@@ -8,19 +7,19 @@ use sparring::runtime::{BinaryOp, IndexList, Matrix, Object, Op};
 use super::common::{Common, Loaded, Run};
 use super::lists::{index_list, scalar};
 
-/// Two examples of each of these commands: lines for a shell, and what they do.
+/// Two examples per command: shell commands and their descriptions.
 pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "extract",
         [
-            ("sparring extract a.mtx --rows 0:2 --cols 1,0 -o part.mtx", "Two rows, two columns in another order"),
-            ("sparring extract a.mtx --rows ::-1 -o -", "The rows from the last to the first"),
+            ("sparring extract a.mtx --rows 0:2 --cols 1,0 -o part.mtx", "Two rows, two columns in reverse order"),
+            ("sparring extract a.mtx --rows ::-1 -o -", "The rows in reverse order"),
         ],
     ),
     (
         "assign",
         [
-            ("sparring assign a.mtx b.mtx --rows ::-1 -o assigned.mtx", "B over A, its rows in another order"),
+            ("sparring assign a.mtx b.mtx --rows ::-1 -o assigned.mtx", "Assign B to A, with rows reversed"),
             ("sparring assign a.mtx --value 9 --mask b.mtx --structure -o -", "9 where B has an entry"),
         ],
     ),
@@ -29,15 +28,15 @@ pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         [
             (
                 "sparring scatter x.mtx --to 1,0,1 --len 3 --op plus -o -",
-                "Sums at repeated places: entry p goes to I(p)",
+                "Sums at duplicate indices: entry p goes to I(p)",
             ),
-            ("sparring scatter x.mtx places.mtx --len 4 --op max -o scattered.mtx", "The places from a file"),
+            ("sparring scatter x.mtx places.mtx --len 4 --op max -o scattered.mtx", "Indices from a file"),
         ],
     ),
     (
         "diag",
         [
-            ("sparring diag x.mtx -o diagonal.mtx", "The matrix with a vector as its diagonal"),
+            ("sparring diag x.mtx -o diagonal.mtx", "A diagonal matrix"),
             ("sparring diag a.mtx --extract --diagonal 1 -o -", "The diagonal above the main one, as a vector"),
         ],
     ),
@@ -52,24 +51,24 @@ pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "resize",
         [
             ("sparring resize a.mtx --nrows 2 -o less.mtx", "The first two rows"),
-            ("sparring resize a.mtx --nrows 10 --ncols 10 -o -", "More rows and columns, without entries"),
+            ("sparring resize a.mtx --nrows 10 --ncols 10 -o -", "Additional empty rows and columns"),
         ],
     ),
 ];
 
 #[derive(Subcommand)]
 pub(crate) enum Parts {
-    /// Take rows and columns in any order: C = A(I, J)
+    /// Extract rows and columns in any order: C = A(I, J)
     Extract(Extract),
-    /// Write a matrix or a value into rows and columns of another: C(I, J) = A
+    /// Assign a matrix or a value to rows and columns of another: C(I, J) = A
     Assign(Assign),
-    /// Send the entries of a vector to places that may repeat: w(i) = u(p) ⊕ u(q) ⊕ … over I(p) = I(q) = i
+    /// Scatter the entries of a vector, folding duplicate indices: w(i) = u(p) ⊕ u(q) ⊕ … over I(p) = I(q) = i
     Scatter(Scatter),
-    /// Make the matrix with a vector as its diagonal, or take the diagonal of a matrix
+    /// Build a diagonal matrix, or extract a diagonal
     Diag(Diag),
-    /// Put matrices side by side, or one beneath the other
+    /// Concatenate matrices into a block matrix
     Concat(Concat),
-    /// Change the number of rows and columns: entries outside are gone, new places have none
+    /// Change the number of rows and columns; entries outside are dropped
     Resize(Resize),
 }
 
@@ -77,7 +76,7 @@ pub(crate) enum Parts {
 pub(crate) struct Extract {
     /// Matrix: a file, or gen:NAME
     a: String,
-    /// Rows, counted from 0: indices and ranges START:STOP:STEP with commas between; STOP is not part of them
+    /// Rows, counted from 0: comma-separated indices and ranges START:STOP:STEP, STOP excluded
     #[arg(long, value_name = "LIST", default_value = ":", allow_hyphen_values = true)]
     rows: String,
     /// Columns, likewise
@@ -89,24 +88,24 @@ pub(crate) struct Extract {
 
 #[derive(Args)]
 pub(crate) struct Assign {
-    /// Matrix that is written into: a file, or gen:NAME; the file stays as it is
+    /// Target matrix: a file, or gen:NAME; the file itself is not changed
     c: String,
-    /// Matrix that is written, of as many rows and columns as the lists name
+    /// Matrix to assign, with as many rows and columns as the lists select
     #[arg(required_unless_present = "value", conflicts_with = "value")]
     a: Option<String>,
-    /// Write this value to every place of the part
+    /// Assign this value to the whole submatrix
     #[arg(long, allow_hyphen_values = true)]
     value: Option<String>,
-    /// Rows that are written, counted from 0: indices and ranges START:STOP:STEP with commas between
+    /// Target rows, counted from 0: comma-separated indices and ranges START:STOP:STEP
     #[arg(long, value_name = "LIST", default_value = ":", allow_hyphen_values = true)]
     rows: String,
     /// Columns, likewise
     #[arg(long, value_name = "LIST", default_value = ":", allow_hyphen_values = true)]
     cols: String,
-    /// Operator ⊙ that joins what is written to what is there: C(I, J) = C(I, J) ⊙ A
+    /// Accumulator ⊙: C(I, J) = C(I, J) ⊙ A
     #[arg(long, value_name = "OP")]
     accum: Option<String>,
-    /// Remove the entries that the mask does not allow
+    /// Delete the entries outside the mask
     #[arg(long, requires = "mask")]
     replace: bool,
     #[command(flatten)]
@@ -117,16 +116,16 @@ pub(crate) struct Assign {
 pub(crate) struct Scatter {
     /// Vector: a matrix of one row or one column
     u: String,
-    /// Vector of the places, counted from 0: a matrix of one row or one column with an entry for each place of u
+    /// Vector of indices, counted from 0: a matrix of one row or one column with an entry for each element of u
     #[arg(required_unless_present = "to", conflicts_with = "to")]
     places: Option<String>,
-    /// The places as a list: indices and ranges START:STOP:STEP with commas between
+    /// The indices as a list: comma-separated indices and ranges START:STOP:STEP
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     to: Option<String>,
-    /// Places of the result
+    /// Length of the result
     #[arg(long, value_name = "N")]
     len: usize,
-    /// Operator ⊕ that joins entries sent to one place, in the order of u; on a GPU a monoid
+    /// Operator ⊕ that folds entries with the same index, in the order of u; on a GPU a monoid
     #[arg(long, value_name = "OP", default_value = "plus")]
     op: String,
     #[command(flatten)]
@@ -137,10 +136,10 @@ pub(crate) struct Scatter {
 pub(crate) struct Diag {
     /// Vector, a matrix of one row or one column; with --extract any matrix
     a: String,
-    /// Which diagonal: 0 the main one, above 0 those above it
+    /// Diagonal: 0 is the main diagonal, positive numbers are above it
     #[arg(long, value_name = "K", default_value = "0", allow_hyphen_values = true)]
     diagonal: i64,
-    /// Take the diagonal of the matrix, as a vector
+    /// Extract the diagonal of the matrix, as a vector
     #[arg(long)]
     extract: bool,
     #[command(flatten)]
@@ -149,10 +148,10 @@ pub(crate) struct Diag {
 
 #[derive(Args)]
 pub(crate) struct Concat {
-    /// Matrices: files, or gen:NAME; row by row, from the left
+    /// Blocks: files, or gen:NAME; row by row, from left to right
     #[arg(required = true)]
     blocks: Vec<String>,
-    /// Matrices side by side, 1 to stack all [default: all of them]
+    /// Blocks per row, 1 to stack all [default: all of them]
     #[arg(long, value_name = "N")]
     across: Option<usize>,
     #[command(flatten)]
@@ -246,7 +245,7 @@ impl Run for Parts {
             Self::Concat(of) => {
                 let across = of.across.unwrap_or(on.all.len());
                 if across == 0 || !on.all.len().is_multiple_of(across) {
-                    let message = format!("{across} side by side of {} matrices leave a row incomplete", on.all.len());
+                    let message = format!("{} matrices with {across} per row leave a row incomplete", on.all.len());
                     return Err(Error::Argument { name: "--across", message });
                 }
                 let all: Vec<&Matrix> = on.all.iter().collect();

@@ -10,7 +10,7 @@ use sparring::runtime::{BinaryOp, Machine, Matrix, Object, Op, Pairing, Scalar, 
 use super::common::{Common, Loaded, Run};
 use crate::formats::full;
 
-/// Two examples of each of these commands: lines for a shell, and what they do.
+/// Two examples per command: shell commands and their descriptions.
 pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "kronecker",
@@ -23,25 +23,25 @@ pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "mxv",
         [
             ("sparring mxv a.mtx x.mtx -o y.mtx", "y = A·x"),
-            ("sparring mxv a.mtx x.mtx --semiring min_plus --transpose -o -", "Shortest ways of one more step"),
+            ("sparring mxv a.mtx x.mtx --semiring min_plus --transpose -o -", "Shortest paths, extended by one edge"),
         ],
     ),
     (
         "spmm",
         [
-            ("sparring spmm a.mtx x.mtx -o y.npy", "Y = A·X, an array of NumPy's"),
-            ("sparring spmm a.mtx x.mtx --transpose --type f64 -o -", "Aᵀ·X in doubles, to standard output"),
+            ("sparring spmm a.mtx x.mtx -o y.npy", "Y = A·X, as a NumPy array"),
+            ("sparring spmm a.mtx x.mtx --transpose --type f64 -o -", "Aᵀ·X in f64, to standard output"),
         ],
     ),
 ];
 
 #[derive(Subcommand)]
 pub(crate) enum Products {
-    /// Multiply each entry of a matrix with each of another: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)
+    /// Compute a Kronecker product: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)
     Kronecker(Kronecker),
     /// Multiply a matrix with a vector over any semiring: y = A ⊕.⊗ x
     Mxv(Mxv),
-    /// Multiply a sparse matrix with a dense one over any semiring: Y = A ⊕.⊗ X, a value at each place
+    /// Multiply a sparse matrix with a dense one over any semiring: Y = A ⊕.⊗ X
     Spmm(Spmm),
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Mxv {
 pub(crate) struct Spmm {
     /// Sparse matrix: a file, or gen:NAME
     a: String,
-    /// Dense matrix: an array (.npy, .csv, .mtx), or any matrix, whose absent elements are 0
+    /// Dense matrix: an array (.npy, .csv, .mtx), or any matrix, with 0 for absent elements
     x: String,
     /// Semiring: a name that `sparring semirings` lists, or formulas: "min, a + 2*b"
     #[arg(long, value_name = "RING", default_value = "plus_times")]
@@ -90,7 +90,7 @@ pub(crate) struct Spmm {
     common: Common,
 }
 
-/// The matrix as an array: a value at each place, 0 where it has no entry.
+/// The matrix as a dense array, with 0 for absent entries.
 fn dense(machine: &Machine, x: &Matrix) -> sparring::Result<Matrix> {
     let zeros = Matrix::constant(&Scalar::from(false).cast(x.ty())?, x.shape())?;
     let second = BinaryOp::new("second", x.ty())?;

@@ -12,7 +12,7 @@ use sparring::tensor::{AnyTensor, Kruskal};
 
 use super::{plot, save};
 use crate::context::{Context, Form};
-use crate::device::Where;
+use crate::device::DeviceArg;
 use crate::failure::Result;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::Picture;
@@ -27,45 +27,45 @@ pub(crate) struct Arguments {
     /// Number of components
     #[arg(long, short, value_name = "R")]
     rank: usize,
-    /// Sweeps through the modes of each start, at most
+    /// Maximum number of sweeps per start
     #[arg(long, default_value_t = 100, value_name = "N")]
     sweeps: usize,
-    /// Ends when the fit changes by less
+    /// Stop when the fit changes by less
     #[arg(long, default_value_t = 1e-4, value_name = "T")]
     tol: f64,
     /// Seed of the first start, NumPy's PCG64
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Starts, of which the best is kept
+    /// Number of random starts; the best result is kept
     #[arg(long, default_value_t = 1, value_name = "N")]
     starts: usize,
-    /// Factors without negative elements
+    /// Require nonnegative factors
     #[arg(long)]
     nonneg: bool,
-    /// Adds this much of the factors' squared norms to what is made least
+    /// Ridge: penalize the squared norms of the factors by this weight
     #[arg(long, default_value_t = 0.0, value_name = "RHO")]
     ridge: f64,
-    /// How products are computed: a, b, c, copies, tree, linear or single; on a GPU copies, c, remapped or parts
-    /// [default: chosen]
+    /// MTTKRP variant: a, b, c, copies, tree, linear or single; on a GPU copies, c, remapped or parts
+    /// [default: automatic]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Goes on from a model that -o wrote as .json, - for standard input, or one of the Tensor Toolbox (.ktensor)
+    /// Continue from a model: a .json written by -o, - for standard input, or a .ktensor of the Tensor Toolbox
     #[arg(long, value_name = "FILE")]
     resume: Option<String>,
-    /// Stops after the sweep in which so many seconds have passed
+    /// Stop after the sweep in which this time limit is exceeded
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
-    /// Writes weights and factors: FILE.json, FILE.ktensor (Tensor Toolbox), FILE.npz, a folder of tables, or - for
+    /// Write weights and factors: FILE.json, FILE.ktensor (Tensor Toolbox), FILE.npz, a folder of tables, or - for
     /// standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
-    /// Draws 1 - fit by sweep and the factors' columns: FILE.svg or FILE.png
+    /// Draw 1 - fit by sweep, and the columns of the factors: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceArg,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
@@ -91,7 +91,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     compute(context, arguments, (x.dims(), x.nnz()), &run, (variant, guess), read_ms, results)
 }
 
-/// What decomposes the tensor.
+/// Runs the decomposition.
 type Run<'a> = &'a dyn Fn(&CpAls<'_, f64>, Option<TensorForm>) -> sparring::Result<CpFit<f64>>;
 
 fn compute(
@@ -128,7 +128,8 @@ fn compute(
         als = als.guess(model);
     }
     if let Some(limit) = arguments.time_limit {
-        let wrong = |_| Error::Argument { name: "--time-limit", message: format!("{limit} is no number of seconds") };
+        let wrong =
+            |_| Error::Argument { name: "--time-limit", message: format!("{limit} is not a number of seconds") };
         als = als.time_limit(Duration::try_from_secs_f64(limit).map_err(wrong)?);
     }
     let found = run(&als, form)?;
@@ -166,7 +167,7 @@ fn tell(
         let singular = if found.singular > 0 { format!("   {} singular systems", found.singular) } else { String::new() };
         let start = if arguments.starts > 1 { format!("   best: start {}", found.start + 1) } else { String::new() };
         format!(
-            "{}   {} entries   rank {}\nfit {:.10}   {} sweeps, {ended}{start}{singular}\nweights {}\nread {}, prepared {}, products {}, in all {}\n{chosen}",
+            "{}   {} entries   rank {}\nfit {:.10}   {} sweeps, {ended}{start}{singular}\nweights {}\nread {}, preparation {}, MTTKRP {}, total {}\n{chosen}",
             super::dims(dims),
             thousands(nnz as u64),
             arguments.rank,
@@ -181,7 +182,7 @@ fn tell(
     })
 }
 
-/// A weight to eight places, with an exponent where those would show none of its digits.
+/// A weight with eight decimals, in exponent notation if those would all be zero.
 fn weight(w: f64) -> String {
     if w == 0.0 || (1e-4..1e9).contains(&w.abs()) { format!("{w:.8}") } else { format!("{w:.8e}") }
 }

@@ -13,14 +13,14 @@ use crate::output::{ms, seconds, thousands};
 pub(crate) struct Arguments {
     /// FROSTT file (.tns, .tns.gz), - for standard input, or gen:NAME
     pub(crate) file: String,
-    /// Columns of the factors that the choice is made for
+    /// Columns of the factors, for the choice of the algorithm
     #[arg(long, default_value_t = 16, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     rank: u32,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (x, read_ms) = context.load_tensor(&arguments.file)?;
-    context.progress.stage("looking at fibres".into());
+    context.progress.stage("counting fibres".into());
     match &x {
         AnyTensor::Narrow(x) => tell(context, arguments, x, read_ms),
         AnyTensor::Wide(x) => tell(context, arguments, x, read_ms),
@@ -50,7 +50,7 @@ fn tell<I: Index>(context: &Context, arguments: &Arguments, x: &Tensor<f64, I>, 
     context.result(json, || {
         let elements = x.dims().iter().map(|&n| n as f64).product::<f64>();
         let mut text = format!(
-            "{}   {} entries, {:.2e} of all   {} repeats, {} zeros   norm² {:.12e}   indices of {} bits, {} bytes   read {}\n",
+            "{}   {} entries, density {:.2e}   {} duplicates, {} zeros   norm² {:.12e}   {}-bit indices, {} bytes   read {}\n",
             super::dims(x.dims()),
             thousands(x.nnz() as u64),
             x.nnz() as f64 / elements,
@@ -75,7 +75,7 @@ fn tell<I: Index>(context: &Context, arguments: &Arguments, x: &Tensor<f64, I>, 
     })
 }
 
-/// Distinct tuples of indices in `modes`.
+/// Number of distinct index tuples in `modes`.
 fn distinct<I: Index>(x: &Tensor<f64, I>, modes: &[usize], context: &Context) -> sparring::Result<usize> {
     if modes.is_empty() {
         return Ok(usize::from(x.nnz() > 0));

@@ -13,9 +13,9 @@ use super::{dims, save};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::formats::{self, Format, SPARSE};
-use crate::near::suggested;
 use crate::output::{ms, number, seconds, shape, thousands};
 use crate::semiring::warn_outside;
+use crate::suggest::suggested;
 use crate::timing::{Times, timed};
 use crate::write::{Output, Writing};
 
@@ -26,24 +26,24 @@ pub(crate) struct Arguments {
     /// Mode of the result, counted from 0
     #[arg(long, default_value_t = 0, value_name = "N")]
     mode: usize,
-    /// Factors, one for each mode in order, of which that of --mode is not read: matrix files, absent elements being 0;
-    /// or a model that cp wrote as .json or .ktensor
+    /// Factors, one per mode in order, of which that of --mode is not read: matrix files, with 0 for absent elements;
+    /// or a model written by cp as .json or .ktensor
     #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with_all = ["rank", "seed"])]
     factors: Vec<String>,
-    /// Columns of factors that are drawn at random [default: 16]
+    /// Columns of random factors [default: 16]
     #[arg(long, short, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     rank: Option<u32>,
-    /// Seed of these, NumPy's PCG64: elements in [0, 1), factor after factor [default: 0]
+    /// Seed of random factors, NumPy's PCG64: elements in [0, 1), factor after factor [default: 0]
     #[arg(long)]
     seed: Option<u64>,
-    /// Semiring on f64: a name that `sparring semirings` lists, or ⊕ and ⊗ as formulas: "min, a + 2*b"
+    /// Semiring on f64: a name from `sparring semirings`, or ⊕ and ⊗ as formulas: "min, a + 2*b"
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
     /// Compute N times and report the median
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the product, a row for each index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, .gz behind them, or -
-    /// for standard output
+    /// Write the product, a row per index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, also with .gz, or - for
+    /// standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
@@ -59,13 +59,13 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     compute(context, arguments, &x.into(), &ring, read_ms, output.as_ref())
 }
 
-/// Factors for a tensor of these extents, from files or at random, and the milliseconds that reading them took.
+/// Factors for a tensor of these extents, from files or random, and the milliseconds of reading them.
 fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(Vec<Dense<f64>>, f64)> {
     if let [model] = &arguments.factors[..]
         && formats::kind(model).is_some_and(|kind| matches!(kind.format, Format::Json | Format::Ktensor))
     {
         let (model, ms) = timed(|| save::load(model));
-        // The weights go into the first factor that is read.
+        // The weights are multiplied into the first factor that is read.
         let mut model: Kruskal<f64> = model?;
         model.distribute(usize::from(arguments.mode == 0))?;
         return Ok((model.into_parts().1, ms));
@@ -90,13 +90,13 @@ fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(
     Ok((factors, read_ms))
 }
 
-/// Columns of factors that fit the tensor.
+/// Number of columns of the factors, which must match the tensor.
 fn rank_of(factors: &[Dense<f64>], dims: &[usize], mode: usize) -> Result<usize> {
     let rows: Vec<usize> = factors.iter().map(Dense::nrows).collect();
     if rows.len() != dims.len() || (0..dims.len()).any(|m| m != mode && rows[m] != dims[m]) {
         return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs: rows }.into());
     }
-    // Of a vector the factors say nothing, and its only one gives the rank.
+    // For a vector, no other factor exists, and its own gives the rank.
     let mut others = factors.iter().enumerate().filter(|(m, _)| *m != mode).map(|(_, f)| f);
     let rank = others.clone().next().or(factors.first()).map_or(0, Dense::ncols);
     match others.find(|f| f.ncols() != rank) {

@@ -1,4 +1,4 @@
-//! `cp --plot`: how the fit came, and the columns of the factors.
+//! `cp --plot`: convergence of the fit, and the columns of the factors.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -6,32 +6,32 @@ use sparring::factor::CpFit;
 
 use crate::plot::{Area, CAPTION, COLOURS, Drawing, Drawn, LABEL, labels_of, tick, tick_of, whole_tick};
 
-/// Points of a curve, at most: longer columns are thinned.
+/// Maximum number of points of a curve; longer columns are thinned.
 const POINTS: usize = 1000;
-/// Indices of a mode up to which its elements are bars.
+/// Largest extent of a mode that is drawn as bars.
 const BARS: usize = 12;
 /// Height of a chart.
 const HEIGHT: u32 = 300;
 /// Width of a chart, and of the legend.
 const WIDTHS: [u32; 2] = [800, 220];
-/// Lines of a grid.
+/// Color of grid lines.
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// A decomposition, to be drawn.
+/// The plot of a decomposition.
 pub(super) struct Decomposition<'a>(pub(super) &'a CpFit<f64>);
 
 impl Decomposition<'_> {
-    /// Components that are shown: those of largest weight come first.
+    /// Number of components shown, by decreasing weight.
     fn components(&self) -> usize {
         self.0.model.rank().min(COLOURS.len())
     }
 
     fn convergence<B: DrawingBackend<ErrorType: 'static>>(&self, area: &Area<B>) -> Drawn {
-        // What is fitted to the last digit has no place on a logarithmic axis.
+        // An exact fit has no position on a logarithmic axis.
         let missing: Vec<f64> = self.0.fits.iter().map(|fit| (1.0 - fit).max(1e-16)).collect();
         let finite = || missing.iter().copied().filter(|x| x.is_finite());
         let (low, high) = (finite().fold(1.0, f64::min), finite().fold(1e-16, f64::max));
-        // Whole decades, so that at least two have a mark.
+        // Whole decades, so that at least two ticks are labelled.
         let (low, high) = (10f64.powf(low.log10().floor()), 10f64.powf(high.log10().ceil()));
         let high = high.max(10.0 * low);
         let sweeps = missing.len();
@@ -131,7 +131,7 @@ impl Decomposition<'_> {
     }
 }
 
-/// Four digits.
+/// Formats with four digits.
 fn digits(x: f64) -> String {
     if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
         let places = (3 - x.abs().max(1e-3).log10().floor() as i32).clamp(0, 6) as usize;
@@ -141,7 +141,7 @@ fn digits(x: f64) -> String {
     }
 }
 
-/// Some of `n` points, the last among them.
+/// Thins `n` points, always including the last.
 fn thinned<P>(points: impl Iterator<Item = P>, n: usize) -> impl Iterator<Item = P> {
     let step = n.div_ceil(POINTS).max(1);
     points.enumerate().filter(move |(k, _)| k % step == 0 || k + 1 == n).map(|(_, point)| point)
@@ -163,7 +163,7 @@ impl Drawing for Decomposition<'_> {
         for (mode, area) in areas[1..].iter().enumerate() {
             self.mode(area, mode)?;
         }
-        // Beside the first factor.
+        // Next to the first factor.
         self.legend(&legend.margin(HEIGHT, 0, 0, 0))?;
         area.present()?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Models in files: `.json` and `.ktensor` that can be gone on from, `.npz` for NumPy, or a folder of tables.
+//! Models in files: `.json` and `.ktensor`, which can be resumed, `.npz` for NumPy, or a folder of tables.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::failure::STDIN;
 use crate::formats::{Format, STANDARD, kind};
 use crate::write::{Output, Writing};
 
-/// Where a model goes.
+/// The output of a model.
 pub(super) enum Model {
     File(Output),
     Folder(String),
 }
 
 impl Model {
-    /// Refuses a name that says no format, before anything is computed.
+    /// Rejects a name without a known format, before anything is computed.
     pub(super) fn new(context: &Context, name: Option<&String>, writing: Writing) -> Result<Option<Self>> {
         let Some(name) = name else { return Ok(None) };
         let path = Path::new(name);
@@ -43,7 +43,7 @@ impl Model {
         match self {
             Self::Folder(name) => folder(context, Path::new(name), model),
             Self::File(output) if output.kind.format == Format::Json => output.write(context, |out| {
-                // Number by number: no text of the whole is in memory.
+                // Streamed number by number, without holding the text in memory.
                 let mut out = BufWriter::new(out);
                 serde_json::to_writer(&mut out, model).map_err(io::Error::from)?;
                 writeln!(out)?;
@@ -92,7 +92,7 @@ fn folder(context: &Context, folder: &Path, model: &Kruskal<f64>) -> Result<()> 
     Ok(())
 }
 
-/// A model that was saved as `.json` or `.ktensor`, or comes as JSON by standard input.
+/// A model from `.json` or `.ktensor`, or as JSON from standard input.
 pub(super) fn load(name: &str) -> Result<Kruskal<f64>> {
     if kind(name).is_some_and(|kind| kind.format == Format::Ktensor) {
         return read_ktensor(name);

@@ -7,14 +7,14 @@ use sparring::{Cpu, Result};
 
 use super::{check, constant, graph_of, on_one_rank, search};
 
-/// The number of edges on a shortest path from `source` to each vertex that it reaches: u32.
+/// The number of edges on a shortest path from `source` to each reachable vertex: u32.
 ///
-/// Each step is `q = qᵀ A` where no level is known yet. Several ranks of processors follow the edges of the new
-/// vertices: O(m) work on all of them together, and at most n / r + n / c words to each rank of r × c in the whole
-/// search. Other machines go by the rows of A that q names, or by those of Aᵀ that are left, whichever are fewer.
+/// Each step is `q⟨¬levels⟩ = qᵀ A`. Multiple CPU ranks scan the edges of the frontier: O(m) work in total, and at most
+/// n / r + n / c words received per rank of r × c over the whole search. Other backends push along the rows of A in the
+/// frontier or pull along the unvisited rows of Aᵀ, whichever are fewer.
 /// # Errors
-/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that
-/// is not there; those of the machine.
+/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex out of
+/// range; those of the backend.
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, runtime::{Machine, Matrix}};
@@ -32,9 +32,9 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
     {
         let levels = bfs(cpu, &graph_of(one, a, false)?, source)?;
         let reached = || levels.iter().enumerate().filter(|(_, level)| **level != UNREACHED);
-        let places = reached().map(|(v, _)| v as u32).collect();
+        let indices = reached().map(|(v, _)| v as u32).collect();
         let levels = Array::of(reached().map(|(_, level)| *level).collect::<Vec<_>>());
-        return machine.upload_vector(&Vector::new(n, places, levels)?);
+        return machine.upload_vector(&Vector::new(n, indices, levels)?);
     }
     if let Some(levels) = search::reached("bfs_levels", machine, a, source, |level, _| level)? {
         return Ok(levels);
@@ -57,8 +57,8 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
     Ok(levels)
 }
 
-/// The vertex before each on a shortest path from `source`: the least of those that are one edge nearer; of `source`
-/// itself; u64.
+/// The BFS parent of each reachable vertex: the smallest neighbor one level closer to `source`; `source` is its own
+/// parent; u64.
 ///
 /// Cost: as [`bfs_levels`].
 /// # Errors
@@ -79,7 +79,7 @@ pub fn bfs_parents(machine: &Machine, a: &Matrix, source: usize) -> Result<Vecto
         return Ok(parents);
     }
     let (a, at) = both_ways(machine, a)?;
-    // ⊗ gives the vertex by which the edge is entered.
+    // ⊗ returns the source vertex of the edge.
     let ring = Semiring::between("min, k", Type::U64, Type::Bool)?;
     let own = Vector::constant_at(&Scalar::from(source as u64), &IndexList::from(source..source + 1), n)?;
     let mut q = machine.upload_vector(&own)?;
@@ -93,7 +93,7 @@ pub fn bfs_parents(machine: &Machine, a: &Matrix, source: usize) -> Result<Vecto
     Ok(parents)
 }
 
-/// The pattern and its transpose, on the machine.
+/// The pattern and its transpose, on the backend.
 fn both_ways(machine: &Machine, a: &Matrix) -> Result<(Matrix, Matrix)> {
     let a = constant(machine, &machine.upload(a)?, true)?;
     let at = machine.transpose(&a)?;

@@ -10,12 +10,12 @@ use super::{check, contract, graph_of, on_one_rank, on_ranks};
 use crate::blocks::Piece;
 use crate::wire::{broken, reserved};
 
-/// For each vertex the least vertex of its component, directions of edges left out of account: u64.
+/// The smallest vertex of the (weakly) connected component of each vertex: u64.
 ///
-/// Cost on r × c ranks: O(m / p) for each, and O(log n) rounds of messages, of at most n / r + n / c vertices in the
-/// first and half as many in each round after it or fewer; O(n / r + n / c) memory.
+/// Cost on r × c ranks: O(m / p) time per rank and O(log n) rounds of communication, of at most n / r + n / c vertices
+/// in the first round and at most half as many in each following one; O(n / r + n / c) memory.
 /// # Errors
-/// [`Error::NotSquare`](sparring::Error::NotSquare); those of the machine.
+/// [`Error::NotSquare`](sparring::Error::NotSquare); those of the backend.
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, runtime::{Machine, Matrix}};
@@ -41,7 +41,7 @@ pub fn connected_components(machine: &Machine, a: &Matrix) -> Result<Vector> {
     Ok(Piece { shared: Arc::clone(shared), len: n, nnz, piece }.into())
 }
 
-/// Numbers of vertices as values.
+/// Component labels as values.
 fn of_vertices(labels: &[u32]) -> Result<Array> {
     let mut made: Vec<u64> = reserved(labels.len(), "labels")?;
     made.extend(labels.iter().map(|&label| u64::from(label)));

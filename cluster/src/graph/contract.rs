@@ -1,9 +1,10 @@
-//! Connected components on the ranks of a grid: trees of vertices are contracted until no edge is left.
+//! Distributed connected components: trees of vertices are contracted until no edge is left.
 //!
-//! A rank finds a spanning forest of its block, and keeps of each tree a star. In a round each vertex hooks to the
-//! least of its neighbors on any rank, which at least halves those that have edges; the ranks that hold vertices follow
-//! hooks to the roots, and edges get the names of these. O(log n) rounds; in the first a rank sends a name and an
-//! answer for each row and column of its block that has entries, in the others for those that are left.
+//! A rank computes a spanning forest of its block and reduces each tree to a star. In each round every vertex hooks to
+//! its smallest neighbor on any rank, which at least halves the number of vertices with edges. The owners of vertices
+//! then follow hooks to the roots, and edges are relabeled with the roots. There are O(log n) rounds. In the first one
+//! a rank sends a label and a reply for each non-empty row and column of its block; in the following rounds only for
+//! the remaining vertices.
 //!
 //! Source: Chung, Condon 1996, "Parallel implementation of Borůvka's minimum spanning tree algorithm" (hooking and
 //! contraction); Sutton et al. 2018 (linking within a block).
@@ -14,18 +15,18 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 use sparring::{Pattern, Result};
 
-use super::held::Held;
+use super::held::Ownership;
 use crate::cluster::Shared;
 use crate::wire::{Bytes, bytes, bytes_mut, reserved, zeros};
 
 /// No vertex.
 const NONE: u32 = u32::MAX;
-/// Edges of each row that are looked at before the others.
+/// Edges of each row that are linked in a first pass (neighbor sampling).
 const FIRST: usize = 2;
-/// Rows of a task.
+/// Rows per task.
 const TASK: usize = 1 << 10;
 
-/// Two ranges of vertices as one, in the order of their numbers.
+/// The union of two vertex ranges, renumbered contiguously in increasing order.
 struct Union {
     first: Range<usize>,
     second: Range<usize>,
@@ -36,25 +37,25 @@ impl Union {
         let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
         Self { first, second }
     }
-    /// By how much a number of the second range is behind its place in the union.
+    /// Size of the gap between the two ranges.
     fn gap(&self) -> usize {
         self.second.start.saturating_sub(self.first.end)
     }
     fn len(&self) -> usize {
         self.first.end.max(self.second.end) - self.first.start - self.gap()
     }
-    /// The place of the first vertex of one of the ranges, if it has one.
-    fn place(&self, start: usize) -> u32 {
+    /// Position in the union of the first vertex of one of the ranges, if that is not empty.
+    fn position(&self, start: usize) -> u32 {
         let behind = if start < self.first.end { 0 } else { self.gap() };
         (start - self.first.start).saturating_sub(behind) as u32
     }
-    fn vertex(&self, place: usize) -> u32 {
-        let vertex = self.first.start + place;
+    fn vertex(&self, position: usize) -> u32 {
+        let vertex = self.first.start + position;
         (if vertex < self.first.end { vertex } else { vertex + self.gap() }) as u32
     }
 }
 
-/// Trees of vertices: the parent of a vertex is no larger than it.
+/// A concurrent union-find forest; the parent of a vertex is never larger than the vertex.
 struct Trees(Vec<AtomicU32>);
 
 impl Trees {
@@ -66,7 +67,7 @@ impl Trees {
     fn parent(&self, x: u32) -> u32 {
         self.0[x as usize].load(Relaxed)
     }
-    /// Joins the trees of two vertices, whatever other threads join.
+    /// Unites the trees of two vertices; safe under concurrent calls.
     fn link(&self, u: u32, v: u32) {
         let (mut a, mut b) = (self.parent(u), self.parent(v));
         while a != b {
@@ -80,19 +81,20 @@ impl Trees {
             (a, b) = (self.parent(above), self.parent(low));
         }
     }
-    /// Makes the least vertex of a tree the parent of all in it: parents are smaller, so theirs are known.
+    /// Makes the root of each tree the parent of all its vertices. One pass in increasing order suffices, because
+    /// parents are smaller.
     fn compress(&self) {
         (0..self.0.len()).for_each(|v| self.0[v].store(self.parent(self.parent(v as u32)), Relaxed));
     }
-    /// The least vertex of the tree of each.
+    /// The root, i.e. the smallest vertex, of each vertex's tree.
     fn roots(self) -> Vec<u32> {
         self.compress();
         self.0.into_iter().map(AtomicU32::into_inner).collect()
     }
 }
 
-/// Edges as stars: vertices that increase, and of each the place of its center, the least of the star, which is its
-/// own.
+/// Edges as stars: increasing vertices, and for each the position of its center. The center is the smallest vertex of
+/// the star, and its own center.
 #[derive(Default)]
 struct Stars {
     names: Vec<u32>,
@@ -100,7 +102,7 @@ struct Stars {
 }
 
 impl Stars {
-    /// Trees of more than one vertex.
+    /// The trees with more than one vertex.
     fn of(roots: &[u32], name: impl Fn(usize) -> u32) -> Result<Self> {
         let mut at: Vec<u32> = zeros(roots.len())?;
         roots.iter().enumerate().filter(|(v, root)| **root as usize != *v).for_each(|(_, root)| at[*root as usize] = 1);
@@ -116,11 +118,11 @@ impl Stars {
         }
         Ok(Self { names, centers })
     }
-    /// The forest of a block.
+    /// The spanning forest of a block.
     fn of_block(shared: &Shared, n: usize, block: &Pattern) -> Result<Self> {
         let (rows, cols) = shared.grid.block((n, n));
         let union = Union::of(rows.clone(), cols.clone());
-        let (row, col) = (union.place(rows.start), union.place(cols.start));
+        let (row, col) = (union.position(rows.start), union.position(cols.start));
         let trees = Trees::new(union.len())?;
         let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
         let link = |edges: Range<usize>| {
@@ -134,13 +136,13 @@ impl Stars {
                 Some(threads) => threads.install(|| (0..rows.len()).into_par_iter().with_min_len(TASK).for_each(of)),
             }
         };
-        // A few edges join most vertices; of the others most are then found to join none, at a glance.
+        // A few edges per row connect most vertices; most of the other edges are then rejected by one comparison.
         link(0..FIRST);
         trees.compress();
         link(FIRST..usize::MAX);
-        Self::of(&trees.roots(), |place| union.vertex(place))
+        Self::of(&trees.roots(), |position| union.vertex(position))
     }
-    /// The least neighbor of each: the center, and of that the first of the others.
+    /// The smallest neighbor of each vertex: its center; for a center, the first of the others.
     fn least(&self) -> Result<Vec<u32>> {
         let mut least = reserved(self.names.len(), "neighbors")?;
         least.extend(self.centers.iter().map(|&center| self.names[center as usize]));
@@ -149,7 +151,7 @@ impl Stars {
         }
         Ok(least)
     }
-    /// The same edges between vertices of these names; those of two equal names are gone.
+    /// Relabels the vertices, and removes self-loops.
     fn renamed(&self, names: &[u32]) -> Result<Self> {
         let mut edges: Vec<[u32; 2]> = reserved(names.len(), "edges")?;
         let ends = names.iter().zip(&self.centers).map(|(&name, &center)| [name, names[center as usize]]);
@@ -159,50 +161,50 @@ impl Stars {
         left.sort_unstable();
         left.dedup();
         let trees = Trees::new(left.len())?;
-        // All of them are there.
-        let place = |name: u32| left.binary_search(&name).unwrap_or_else(|place| place) as u32;
-        edges.iter().for_each(|&[a, b]| trees.link(place(a), place(b)));
+        // Every name is in `left`.
+        let position = |name: u32| left.binary_search(&name).unwrap_or_else(|position| position) as u32;
+        edges.iter().for_each(|&[a, b]| trees.link(position(a), position(b)));
         Self::of(&trees.roots(), |k| left[k])
     }
 }
 
-/// What ranks have in `table` for what it has for these vertices, in their order. Collective.
-fn above(held: &Held<'_>, moving: &[u32], table: &[u32]) -> Result<Vec<u32>> {
-    let at = |v: u32| table[v as usize - held.piece.start];
-    let asked = || {
-        let mut asked = reserved(moving.len(), "vertices")?;
-        asked.extend(moving.iter().map(|&v| at(v)));
-        asked.sort_unstable();
-        asked.dedup();
-        Ok(asked)
+/// The grandparents `table[table[v]]` of these vertices, looked up on the owners of the parents. Collective.
+fn grandparents(owned: &Ownership<'_>, moving: &[u32], table: &[u32]) -> Result<Vec<u32>> {
+    let at = |v: u32| table[v as usize - owned.piece.start];
+    let queries = || {
+        let mut queries = reserved(moving.len(), "vertices")?;
+        queries.extend(moving.iter().map(|&v| at(v)));
+        queries.sort_unstable();
+        queries.dedup();
+        Ok(queries)
     };
-    let (asked, found) = held.values(asked(), table)?;
+    let (queries, found) = owned.values(queries(), table)?;
     let mut made = reserved(moving.len(), "vertices")?;
-    // All of them were asked for.
-    made.extend(moving.iter().map(|&v| asked.binary_search(&at(v)).map_or(NONE, |k| found[k])));
+    // Every parent was queried.
+    made.extend(moving.iter().map(|&v| queries.binary_search(&at(v)).map_or(NONE, |k| found[k])));
     Ok(made)
 }
 
-/// Sets the parents of these vertices to the roots of their trees. Collective.
-fn settle(held: &Held<'_>, mut moving: Vec<u32>, parents: &mut [u32]) -> Result<()> {
-    while held.shared.world.all_words([moving.len() as u64, 0]).iter().any(|words| words[0] > 0) {
-        let next = above(held, &moving, parents);
-        // Where one rank has no room, none goes on.
-        let next = held.shared.ready(next)?;
+/// Sets the parents of these vertices to their roots, by pointer jumping. Collective.
+fn settle(owned: &Ownership<'_>, mut moving: Vec<u32>, parents: &mut [u32]) -> Result<()> {
+    while owned.shared.world.all_words([moving.len() as u64, 0]).iter().any(|words| words[0] > 0) {
+        let next = grandparents(owned, &moving, parents);
+        // An allocation failure on one rank stops all.
+        let next = owned.shared.ready(next)?;
         let mut next = next.into_iter();
         moving.retain(|&v| {
-            let parent = &mut parents[v as usize - held.piece.start];
+            let parent = &mut parents[v as usize - owned.piece.start];
             next.next().is_some_and(|next| std::mem::replace(parent, next) != next)
         });
     }
     Ok(())
 }
 
-/// For each vertex that this rank holds the least of its component, directions of edges left out of account, in an n×n
-/// pattern of which this rank has a block. Collective.
+/// The smallest vertex of the (weakly) connected component of each vertex that this rank owns, in a distributed n×n
+/// pattern. Collective.
 pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u32>> {
-    let held = Held::new(shared, n);
-    let piece = held.piece.clone();
+    let owned = Ownership::new(shared, n);
+    let piece = owned.piece.clone();
     let made = || {
         let mut parents: Vec<u32> = reserved(piece.len(), "parents")?;
         parents.extend(piece.clone().map(|v| v as u32));
@@ -212,18 +214,18 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
     };
     let (mut parents, mut hooks, mut stars) = shared.ready(made())?;
     loop {
-        // What each vertex hooks to, at its holder.
+        // Owners combine the hooks of each vertex.
         let sent = stars.least().and_then(|least| {
-            let to = held.messages(&stars.names, Some(&least))?;
+            let to = owned.messages(&stars.names, Some(&least))?;
             let names: Vec<u32> = zeros(stars.names.len())?;
             Ok(((to.lengths.clone(), names), to))
         });
-        let hooked = shared.world.deal(sent).and_then(|(made, got)| {
+        let hooked = shared.world.all_to_all(sent).and_then(|(made, got)| {
             let mut active: Vec<u32> = reserved((got.bytes.len() / 8).min(piece.len()), "vertices")?;
             for bytes in got.iter() {
                 let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
                 for (vertex, least) in bytes.indices(count)?.zip(bytes.indices(count)?) {
-                    let hook = &mut hooks[held.place(vertex)?];
+                    let hook = &mut hooks[owned.local(vertex)?];
                     if *hook == NONE {
                         active.push(vertex);
                     }
@@ -231,8 +233,8 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
                 }
             }
             for &v in &active {
-                let place = v as usize - piece.start;
-                parents[place] = std::mem::replace(&mut hooks[place], NONE);
+                let local = v as usize - piece.start;
+                parents[local] = std::mem::replace(&mut hooks[local], NONE);
             }
             let count = active.len();
             Ok(((made, got, active), count))
@@ -241,8 +243,8 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
         if total == 0 {
             break;
         }
-        // Of two that hook to each other the lesser is a root.
-        let next = shared.ready(above(&held, &active, &parents))?;
+        // Of two vertices that hook to each other, the smaller one is a root.
+        let next = shared.ready(grandparents(&owned, &active, &parents))?;
         let mut next = next.into_iter();
         active.retain(|&v| {
             let parent = &mut parents[v as usize - piece.start];
@@ -258,13 +260,13 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
                 None => false,
             }
         });
-        settle(&held, active, &mut parents)?;
-        // The edges between different roots.
+        settle(&owned, active, &mut parents)?;
+        // Relabels edges with roots; edges within a tree vanish.
         let answer = || {
             let mut answer: Vec<u32> = reserved(got.bytes.len() / 8, "answers")?;
             for bytes in got.iter() {
                 for vertex in Bytes(bytes).indices(bytes.len() / 8)? {
-                    answer.push(parents[held.place(vertex)?]);
+                    answer.push(parents[owned.local(vertex)?]);
                 }
             }
             Ok(answer)
@@ -274,7 +276,7 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
         shared.world.exchange_over(bytes(&answer), &half(&got.lengths), &half(&lengths), bytes_mut(&mut names));
         stars = shared.ready(stars.renamed(&names))?;
     }
-    // Of rounds before the last, too.
+    // Vertices hooked in earlier rounds need their final roots.
     let moving = || {
         let is_moving = |v: &u32| parents[*v as usize - piece.start] != *v;
         let all = piece.clone().map(|v| v as u32);
@@ -283,9 +285,9 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
         Ok(moving)
     };
     let moving = shared.ready(moving())?;
-    settle(&held, moving, &mut parents)?;
-    // The least vertex of a component and the least of its neighbors hook to each other in each round, so that it is a
-    // root in all of them.
+    settle(&owned, moving, &mut parents)?;
+    // The smallest vertex of a component and its smallest neighbor hook to each other in every round, so the former
+    // stays a root.
     Ok(parents)
 }
 
@@ -309,19 +311,19 @@ mod tests {
             let mut all: Vec<usize> = a.clone().chain(b.clone()).collect();
             all.sort_unstable();
             all.dedup();
-            let found: Vec<usize> = (0..union.len()).map(|place| union.vertex(place) as usize).collect();
+            let found: Vec<usize> = (0..union.len()).map(|position| union.vertex(position) as usize).collect();
             assert!(all.iter().all(|v| found.contains(v)), "{a:?} {b:?}");
             assert!(found.windows(2).all(|w| w[0] < w[1]));
             for range in [a, b] {
                 for v in range.clone() {
-                    let place = union.place(range.start) as usize + v - range.start;
-                    assert_eq!(union.vertex(place) as usize, v);
+                    let position = union.position(range.start) as usize + v - range.start;
+                    assert_eq!(union.vertex(position) as usize, v);
                 }
             }
         }
     }
     #[test]
-    fn stars_have_the_least_vertex_amid() {
+    fn the_center_of_a_star_is_its_smallest_vertex() {
         let trees = Trees::new(9).unwrap();
         [(7, 3), (3, 5), (8, 1), (2, 2)].iter().for_each(|&(u, v)| trees.link(u, v));
         let stars = Stars::of(&trees.roots(), |v| 10 * v as u32).unwrap();

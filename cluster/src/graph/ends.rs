@@ -1,4 +1,4 @@
-//! The rows and columns of a block that have entries, and the ranks that hold these places of vectors.
+//! The non-empty rows and columns of a block, and the ranks that own the corresponding vector elements.
 
 use std::ops::Range;
 
@@ -9,24 +9,25 @@ use crate::fold::Line;
 use crate::link::Parts;
 use crate::wire::{buffer, put_indices, reserved, zeros};
 
-/// Degrees below this are told apart when targets are put in order, larger ones by their logarithm.
+/// Degrees below this have a class of their own when targets are sorted by degree; larger ones are classed by
+/// logarithm.
 const SMALL: usize = 64;
-/// Classes of degrees.
+/// Number of degree classes.
 const CLASSES: usize = SMALL + 27;
 
-/// The rows, or the columns, of a block that have entries: numbered by the rank that holds them, and on each by their
-/// degree, the largest first, or by their places.
+/// A numbering of the non-empty rows, or columns, of a block: by owner, then by decreasing degree or by index.
 pub(super) struct Numbers {
-    /// By place in the block; of any value where there are no entries.
+    /// Number by local index in the block; arbitrary if the row or column is empty.
     pub(super) number: Vec<u32>,
-    /// By number: place in what the holder has.
-    pub(super) places: Vec<u32>,
-    /// How many each rank holds.
+    /// By number: local index on the owner.
+    pub(super) indices: Vec<u32>,
+    /// How many each rank owns.
     pub(super) counts: Vec<usize>,
 }
 
 impl Numbers {
-    /// By degrees, and for each rank the part of the block that it holds and the place there of its first.
+    /// From degrees, and for each rank the range of the block that it owns with the local index there of its first
+    /// element.
     fn new(degrees: &[u32], parts: &[(Range<usize>, usize)], by_degree: bool) -> Result<Self> {
         let class = |degree: u32| {
             let degree = degree as usize;
@@ -35,7 +36,7 @@ impl Numbers {
         };
         let mut made = Self {
             number: zeros(degrees.len())?,
-            places: zeros(degrees.iter().filter(|d| **d > 0).count())?,
+            indices: zeros(degrees.iter().filter(|d| **d > 0).count())?,
             counts: reserved(parts.len(), "ranks")?,
         };
         let mut first = 0;
@@ -48,7 +49,7 @@ impl Numbers {
             for (k, &degree) in of.iter().enumerate().filter(|(_, d)| **d > 0) {
                 let at = &mut next[class(degree)];
                 made.number[part.start + k] = *at;
-                made.places[*at as usize] = (start + k) as u32;
+                made.indices[*at as usize] = (start + k) as u32;
                 *at += 1;
             }
             made.counts.push((next[CLASSES] - first) as usize);
@@ -56,14 +57,14 @@ impl Numbers {
         }
         Ok(made)
     }
-    /// Messages to the holders: the places, and of each the word that goes with it.
+    /// Messages to the owners: local indices, and an optional word for each.
     pub(super) fn messages(&self, word: Option<&[u32]>) -> Result<Parts> {
         let size = if word.is_some() { 8 } else { 4 };
         let mut made =
-            Parts { bytes: buffer(size * self.places.len())?, lengths: reserved(self.counts.len(), "ranks")? };
+            Parts { bytes: buffer(size * self.indices.len())?, lengths: reserved(self.counts.len(), "ranks")? };
         let mut first = 0;
         for &count in &self.counts {
-            put_indices(&mut made.bytes, self.places[first..first + count].iter().copied());
+            put_indices(&mut made.bytes, self.indices[first..first + count].iter().copied());
             if let Some(word) = word {
                 put_indices(&mut made.bytes, word[first..first + count].iter().copied());
             }
@@ -72,9 +73,9 @@ impl Numbers {
         }
         Ok(made)
     }
-    /// Of something for each place of the block, that of each number.
+    /// Permutes values per row or column of the block into values per number.
     pub(super) fn by_number(&self, of_places: &[u32], degrees: &[u32]) -> Result<Vec<u32>> {
-        let mut made = zeros(self.places.len())?;
+        let mut made = zeros(self.indices.len())?;
         for ((&number, &x), _) in self.number.iter().zip(of_places).zip(degrees).filter(|(_, d)| **d > 0) {
             made[number as usize] = x;
         }
@@ -82,18 +83,18 @@ impl Numbers {
     }
 }
 
-/// Both ends of the edges of a block.
+/// The endpoints of the edges of a block.
 pub(super) struct Ends {
-    /// Entries of each row and column.
+    /// Number of entries of each row and column.
     pub(super) row_degrees: Vec<u32>,
     pub(super) col_degrees: Vec<u32>,
-    /// Rows are held by ranks of the row of the grid, columns by ranks of the world.
+    /// Rows are owned by ranks of the same grid row, columns by ranks of the world.
     pub(super) rows: Numbers,
     pub(super) cols: Numbers,
 }
 
 impl Ends {
-    /// Of the block of this rank, of an n×n pattern.
+    /// For this rank's block of an n×n pattern.
     pub(super) fn new(shared: &Shared, n: usize, block: &Pattern, by_degree: bool) -> Result<Self> {
         let ((rows, cols), grid) = (shared.grid.block((n, n)), shared.grid);
         let mut row_degrees = reserved(rows.len(), "degrees")?;
@@ -102,9 +103,9 @@ impl Ends {
         block.col_idx().iter().for_each(|&j| col_degrees[j as usize] += 1);
         let of_row: Vec<_> = shared.parts(Line::Row, n).into_iter().map(|part| (part, 0)).collect();
         let of_world = grid.all().map(|at| {
-            let held = grid.piece_of(n, at);
-            let (first, end) = (held.start.max(cols.start), held.end.min(cols.end));
-            if first < end { (first - cols.start..end - cols.start, first - held.start) } else { (0..0, 0) }
+            let owned = grid.piece_of(n, at);
+            let (first, end) = (owned.start.max(cols.start), owned.end.min(cols.end));
+            if first < end { (first - cols.start..end - cols.start, first - owned.start) } else { (0..0, 0) }
         });
         Ok(Self {
             rows: Numbers::new(&row_degrees, &of_row, by_degree)?,

@@ -1,4 +1,4 @@
-//! Numbers of vertices that ranks hold: which rank has them, and what it answers.
+//! Ownership of vertices, and lookups of values on their owners.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use crate::cluster::Shared;
 use crate::link::Parts;
 use crate::wire::{Bytes, broken, buffer, bytes_mut, put_indices, reserved, zeros};
 
-/// The vertices of a graph, each held by one rank.
-pub(super) struct Held<'a> {
+/// The distribution of the vertices of a graph over the ranks.
+pub(super) struct Ownership<'a> {
     pub(super) shared: &'a Shared,
-    /// Those of this rank.
+    /// Vertices that this rank owns.
     pub(super) piece: Range<usize>,
-    /// The ends of what ranks hold, in the order of ranks.
+    /// End of each rank's range, in rank order.
     ends: Vec<usize>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> Ownership<'a> {
     pub(super) fn new(shared: &'a Shared, n: usize) -> Self {
         let (mut ends, mut last): (Vec<usize>, _) = (Vec::new(), 0);
         for at in shared.grid.all() {
@@ -29,7 +29,7 @@ impl<'a> Held<'a> {
         }
         Self { shared, piece: shared.grid.piece(n), ends }
     }
-    /// How many of these vertices, which increase, each rank holds.
+    /// How many of these increasing vertices each rank owns.
     pub(super) fn counts(&self, vertices: &[u32]) -> Vec<usize> {
         let mut first = 0;
         let of = |end: &usize| {
@@ -39,7 +39,7 @@ impl<'a> Held<'a> {
         };
         self.ends.iter().map(of).collect()
     }
-    /// Messages to the holders of these vertices, which increase: the vertices, and a number for each if there is one.
+    /// Messages to the owners of these increasing vertices: the vertices, and an optional number for each.
     pub(super) fn messages(&self, vertices: &[u32], numbers: Option<&[u32]>) -> Result<Parts> {
         let each = if numbers.is_some() { 8 } else { 4 };
         let mut made = Parts { bytes: buffer(each * vertices.len())?, lengths: self.counts(vertices) };
@@ -54,28 +54,28 @@ impl<'a> Held<'a> {
         }
         Ok(made)
     }
-    /// The place of a vertex in what this rank holds.
-    pub(super) fn place(&self, vertex: u32) -> Result<usize> {
-        let place = (vertex as usize).checked_sub(self.piece.start).ok_or_else(broken)?;
-        if place < self.piece.len() { Ok(place) } else { Err(broken()) }
+    /// Local index of a vertex that this rank owns.
+    pub(super) fn local(&self, vertex: u32) -> Result<usize> {
+        let local = (vertex as usize).checked_sub(self.piece.start).ok_or_else(broken)?;
+        if local < self.piece.len() { Ok(local) } else { Err(broken()) }
     }
-    /// What the holders have in `table` for these vertices, which increase. Collective; an error of one rank in making
-    /// the vertices is one of all.
+    /// Looks up these increasing vertices in the `table` of their owners. Collective; an error in the argument of one
+    /// rank is an error of all.
     pub(super) fn values(&self, vertices: Result<Vec<u32>>, table: &[u32]) -> Result<(Vec<u32>, Vec<u32>)> {
         let made = vertices.and_then(|vertices| {
             let (found, to) = (zeros(vertices.len())?, self.messages(&vertices, None)?);
             let lengths = to.lengths.clone();
             Ok(((vertices, found, lengths), to))
         });
-        let answered = self.shared.world.deal(made).and_then(|(made, got)| {
+        let answered = self.shared.world.all_to_all(made).and_then(|(made, got)| {
             let mut answer: Vec<u32> = reserved(got.bytes.len() / 4, "answers")?;
             for vertex in Bytes(&got.bytes).indices(got.bytes.len() / 4)? {
-                answer.push(*table.get(self.place(vertex)?).ok_or_else(broken)?);
+                answer.push(*table.get(self.local(vertex)?).ok_or_else(broken)?);
             }
             Ok((made, answer, got.lengths))
         });
-        let ((vertices, mut found, asked), answer, lengths) = self.shared.ready(answered)?;
-        self.shared.world.exchange_over(crate::wire::bytes(&answer), &lengths, &asked, bytes_mut(&mut found));
+        let ((vertices, mut found, queried), answer, lengths) = self.shared.ready(answered)?;
+        self.shared.world.exchange_over(crate::wire::bytes(&answer), &lengths, &queried, bytes_mut(&mut found));
         Ok((vertices, found))
     }
 }

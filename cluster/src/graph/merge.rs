@@ -1,4 +1,4 @@
-//! Sums that come from many ranks, added for each vertex that a rank holds.
+//! Accumulation of partial sums from several ranks, per vertex of a piece.
 
 use std::ops::Range;
 
@@ -7,31 +7,32 @@ use sparring::Result;
 use crate::wire::zeros;
 use crate::wire::{broken, reserved};
 
-/// The order in which a rank computes with its vertices: those of as many sums beside each other, so that no branch of
-/// the loop over them is a guess, and among these by the first of their sums.
+/// The processing order of a rank's vertices: grouped by number of partial sums, so that inner loops have fixed length
+/// and predictable branches; within a group by the position of the first partial sum.
 pub(super) struct Merge {
-    /// Places of the piece.
+    /// Local indices of the piece, in processing order.
     pub(super) order: Vec<u32>,
     groups: Vec<Group>,
-    /// Of each vertex its sums among those that come, in the order of ranks.
+    /// Positions of each vertex's partial sums among those received, in rank order.
     sums: Vec<u32>,
 }
 
-/// Vertices of `each` sums.
+/// The vertices with `each` partial sums.
 struct Group {
     vertices: Range<usize>,
     each: usize,
-    /// Where their sums begin.
+    /// Start of their positions in `sums`.
     at: usize,
 }
 
 impl Merge {
-    /// For a piece of so many places, and the place of each sum that comes; and the number of each place in the order.
-    pub(super) fn new(len: usize, places: &[u32]) -> Result<(Self, Vec<u32>)> {
+    /// For a piece of length `len`, and the local index of each partial sum received. Also returns the number of each
+    /// local index in the order.
+    pub(super) fn new(len: usize, indices: &[u32]) -> Result<(Self, Vec<u32>)> {
         const NONE: u32 = u32::MAX;
         let mut each: Vec<u32> = zeros(len)?;
-        for &place in places {
-            *each.get_mut(place as usize).ok_or_else(broken)? += 1;
+        for &index in indices {
+            *each.get_mut(index as usize).ok_or_else(broken)? += 1;
         }
         let most = each.iter().copied().max().unwrap_or(0) as usize;
         let mut counts: Vec<usize> = zeros(most + 1)?;
@@ -46,28 +47,28 @@ impl Merge {
         let (mut order, mut number): (Vec<u32>, Vec<u32>) = (zeros(len)?, zeros(len)?);
         let (mut seen, mut sums): (Vec<u32>, Vec<u32>) = (zeros(len)?, zeros(at)?);
         number.fill(NONE);
-        let mut numbered = |place: usize, number: &mut u32| {
-            let next = &mut next[each[place] as usize];
+        let mut numbered = |index: usize, number: &mut u32| {
+            let next = &mut next[each[index] as usize];
             *number = *next as u32;
-            order[*next] = place as u32;
+            order[*next] = index as u32;
             *next += 1;
         };
-        for (sum, &place) in places.iter().enumerate() {
-            let place = place as usize;
-            if number[place] == NONE {
-                numbered(place, &mut number[place]);
+        for (sum, &index) in indices.iter().enumerate() {
+            let index = index as usize;
+            if number[index] == NONE {
+                numbered(index, &mut number[index]);
             }
-            let group = &groups[most - each[place] as usize];
-            let vertex = number[place] as usize - group.vertices.start;
-            sums[group.at + vertex * group.each + seen[place] as usize] = sum as u32;
-            seen[place] += 1;
+            let group = &groups[most - each[index] as usize];
+            let vertex = number[index] as usize - group.vertices.start;
+            sums[group.at + vertex * group.each + seen[index] as usize] = sum as u32;
+            seen[index] += 1;
         }
-        for place in (0..len).filter(|&place| each[place] == 0) {
-            numbered(place, &mut number[place]);
+        for index in (0..len).filter(|&index| each[index] == 0) {
+            numbered(index, &mut number[index]);
         }
         Ok((Self { order, groups, sums }, number))
     }
-    /// `each(v, Σ)` for the vertices of a range, in their order.
+    /// Calls `each(v, Σ)` for the vertices of a range, in order.
     #[inline(always)]
     pub(super) fn for_each(&self, range: Range<usize>, got: &[f64], mut each: impl FnMut(usize, f64)) {
         for group in &self.groups {
@@ -94,9 +95,9 @@ mod tests {
 
     #[test]
     fn every_place_gets_its_sums() {
-        let places = [4, 1, 1, 7, 4, 0, 4, 9];
-        let (merge, number) = Merge::new(11, &places).unwrap();
-        let got: Vec<f64> = (0..places.len()).map(|k| f64::from(1 << k)).collect();
+        let indices = [4, 1, 1, 7, 4, 0, 4, 9];
+        let (merge, number) = Merge::new(11, &indices).unwrap();
+        let got: Vec<f64> = (0..indices.len()).map(|k| f64::from(1 << k)).collect();
         for step in [1, 3, 11] {
             let mut found = vec![];
             for first in (0..11).step_by(step) {
@@ -105,10 +106,10 @@ mod tests {
             found.sort_by_key(|x| x.0);
             assert_eq!(found.len(), 11);
             for (v, sum) in found {
-                let place = merge.order[v];
-                assert_eq!(number[place as usize] as usize, v);
-                let want: f64 = places.iter().zip(&got).filter(|(p, _)| **p == place).map(|(_, x)| x).sum();
-                assert_eq!(sum, want, "place {place}");
+                let index = merge.order[v];
+                assert_eq!(number[index as usize] as usize, v);
+                let want: f64 = indices.iter().zip(&got).filter(|(p, _)| **p == index).map(|(_, x)| x).sum();
+                assert_eq!(sum, want, "index {index}");
             }
         }
         assert_eq!(merge.order, [4, 1, 7, 0, 9, 2, 3, 5, 6, 8, 10]);

@@ -1,10 +1,10 @@
-//! Graph algorithms on a [`Cluster`] and on any other [`Machine`], with the same results. Ranks of processors have
-//! kernels of their own, ranks of GPUs for PageRank; there breadth-first search goes by operations, and blocks of the
-//! graph come to the processors of the ranks for the others.
+//! Graph algorithms on a [`Cluster`] and on any other [`Machine`], with the same results. CPU ranks run dedicated
+//! kernels. GPU ranks have a dedicated kernel for PageRank and run breadth-first search by matrix operations; for the
+//! other algorithms, blocks of the graph are downloaded and processed on the CPUs of the ranks.
 //!
-//! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
-//! vectors of the machine: on a cluster each rank has its piece, and
-//! [`download`](sparring::runtime::Vector::download) gathers all.
+//! A graph is given by its adjacency matrix, of any type: entry (i, j) is the edge from i to j, explicit zeros
+//! included. Results are vectors of the backend: on a cluster, each rank has its piece, and
+//! [`download`](sparring::runtime::Vector::download) gathers all of it.
 
 mod bfs;
 mod components;
@@ -39,7 +39,7 @@ use crate::blocks::Block;
 use crate::cluster::Shared;
 use crate::wire::broken;
 
-/// Refuses a matrix that is no graph, and a vertex that it does not have.
+/// Checks that the matrix is square and that the source vertex is in range; returns the number of vertices.
 fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
     let (nrows, ncols) = a.shape();
     if nrows != ncols {
@@ -53,7 +53,7 @@ fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
     }
 }
 
-/// The processor or the GPU that is the machine, or the one rank of it.
+/// The CPU or GPU of the backend, if there is only one rank.
 fn on_one_rank(machine: &Machine) -> Option<&Machine> {
     let machine = match machine.typed::<Cluster>() {
         Some(cluster) if cluster.size() == 1 => cluster.inner(),
@@ -62,7 +62,7 @@ fn on_one_rank(machine: &Machine) -> Option<&Machine> {
     machine.place().is_ok().then_some(machine)
 }
 
-/// The graph of a matrix, for the library's own kernels.
+/// The graph of a matrix, for the single-node kernels.
 fn graph_of(one: &Machine, a: &Matrix, weighted: bool) -> Result<Graph> {
     let kind = Some(GraphKind::Directed);
     match one.typed::<Cpu>() {
@@ -71,7 +71,7 @@ fn graph_of(one: &Machine, a: &Matrix, weighted: bool) -> Result<Graph> {
     }
 }
 
-/// Several ranks, and this rank's block in the memory of its processor. Collective, and the beginning of an operation.
+/// The ranks of a cluster, and this rank's block in host memory. Collective; opens an operation.
 fn on_ranks<'a>(machine: &'a Machine, what: &str, a: &Matrix) -> Result<(&'a Arc<Shared>, Matrix)> {
     let cluster = machine.typed::<Cluster>().ok_or_else(|| Error::Unsupported {
         what: format!("{what} on {}", machine.name()),
@@ -82,21 +82,21 @@ fn on_ranks<'a>(machine: &'a Machine, what: &str, a: &Matrix) -> Result<(&'a Arc
     Ok((&cluster.0, cluster.0.ready(block_of(&a).and_then(|a| a.block.download()))?))
 }
 
-/// The same entries, all of one value.
+/// The same pattern, all values equal to `s`.
 fn constant(machine: &Machine, a: &Matrix, s: impl Into<Scalar>) -> Result<Matrix> {
     let s = s.into();
     let f = UnaryOp::between("s", a.ty(), s.ty())?.with(s)?;
     machine.apply(&f, a)
 }
 
-/// The pattern of A + Aᵀ without its diagonal, each entry a one of this type of integers.
+/// The pattern of A + Aᵀ without its diagonal; all values are 1, of this integer type.
 fn simple(machine: &Machine, a: &Matrix, ty: Type) -> Result<Matrix> {
     let ones = constant(machine, a, Scalar::from(true).cast(ty)?)?;
     let both = machine.ewise_add(&BinaryOp::new("first", ty)?, &ones, &machine.transpose(&ones)?)?;
     machine.select(&UnaryOp::new("i != j", ty)?, &both)
 }
 
-/// This rank's block of a matrix of a cluster.
+/// This rank's block of a distributed matrix.
 fn block_of(a: &Matrix) -> Result<&Block> {
     a.as_remote().and_then(|there| there.as_any().downcast_ref()).ok_or_else(broken)
 }

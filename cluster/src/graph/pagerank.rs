@@ -1,4 +1,4 @@
-//! PageRank by iteration.
+//! PageRank by power iteration.
 
 use sparring::algebra::{Array, Type};
 use sparring::graph::PageRankOptions;
@@ -12,32 +12,33 @@ use crate::blocks::Piece;
 use crate::wire::zeros;
 use crate::wire::{broken, reserved};
 
-/// Ranks of vertices, on the machine.
+/// The PageRank vector, on the backend.
 #[derive(Clone, Debug)]
 pub struct PageRank {
     /// The rank of each vertex: f64.
     pub ranks: Vector,
-    /// Steps that were taken.
+    /// Number of iterations.
     pub iterations: u32,
-    /// By how much the last of them changed the ranks in all.
+    /// 1-norm of the last change.
     pub change: f64,
 }
 
 /// `r(v) = (1 − d) p(v) + d (Σ_{u → v} r(u) / deg(u) + p(v) Σ_{u without edges} r(u))` for the edges of `a`, each of
-/// weight 1, where p is the personalization, 1 / n without one: what [`sparring::graph::pagerank`] computes of a graph
-/// without weights. Every rank has all of the personalization.
+/// weight 1, where p is the personalization (1 / n by default): equal to [`sparring::graph::pagerank`] of an unweighted
+/// graph. The personalization is replicated on every rank.
 ///
-/// Cost: O(n + m) on all ranks together for each step. On processors of r × c ranks, a rank receives a value for each
-/// row of its block that has entries, at most n / r, and as many sums as blocks have entries in the columns that it
-/// holds, at most n / c. The graph is not transposed. Sums are folded on each rank and then in the order of ranks: the
-/// same bits in every run on one grid, for any number of threads.
+/// Cost per iteration: O(n + m) over all ranks. On r × c CPU ranks, a rank receives one value per non-empty row of its
+/// block, at most n / r, and one partial sum per non-empty column segment of the vertices that it owns, at most n / c.
+/// The graph is not transposed globally. Sums are folded locally and then in rank order: every run on one grid gives
+/// the same bits, for any number of threads.
 ///
-/// A GPU turns the graph once. So do GPUs that NCCL joins, each its own block, of which it has the columns that have
-/// entries: a step brings x at the rows of the block and as many sums as above, and two words of each rank.
+/// A GPU transposes the graph once. Likewise, each of several GPUs connected by NCCL transposes its own block, with
+/// empty columns removed. An iteration transfers x at the rows of the block, the partial sums as above, and two words
+/// per rank.
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Argument`] for a damping outside [0, 1), a tolerance that is not positive, a
-/// personalization that is negative or adds up to 0, and ranks that have not converged; [`Error::Length`] for one of
-/// another length; [`Error::OutOfMemory`]; those of the machine.
+/// [`Error::NotSquare`]; [`Error::Argument`] if the damping is outside [0, 1), the tolerance is not positive, the
+/// personalization has a negative element or sums to 0, or the iteration has not converged; [`Error::Length`] if the
+/// personalization has the wrong length; [`Error::OutOfMemory`]; those of the backend.
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, graph::PageRankOptions, runtime::{Machine, Matrix}};
@@ -83,7 +84,7 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
     let (plus, times) = (Monoid::new("plus", Type::F64)?, BinaryOp::new("times", Type::F64)?);
     let degrees: Vector = machine.reduce_rows(&plus, &edges)?;
     drop(edges);
-    // What a vertex passes on to each edge for its rank; no entry where no edge leaves it.
+    // Damping divided by out-degree; no entry for dangling vertices.
     let share = machine.apply(&UnaryOp::new("s / a", Type::F64)?.with(options.damping)?, &degrees)?;
     let has_edges = share.nvals()? == n;
     let even = 1.0 / n as f64;
@@ -126,7 +127,7 @@ fn converged(options: &PageRankOptions, found: PageRank) -> Result<PageRank> {
     Err(Error::Argument { name: "max_iterations", message })
 }
 
-/// The same on several ranks of processors, by loops over their blocks and pieces.
+/// PageRank on multiple CPU ranks, by loops over local blocks and pieces.
 fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps: Option<&[f64]>) -> Result<PageRank> {
     let (machine, shared, n) = (cluster.machine(), &cluster.0, a.shape().0);
     let a = machine.upload(a)?;
@@ -135,21 +136,21 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
     let pattern = shared.ready(block.pattern().ok_or_else(broken))?;
     let (mut product, degrees) = Pull::new(shared, n, pattern)?;
     let (damping, even, piece) = (options.damping, 1.0 / n as f64, shared.grid.piece(n));
-    let jump = |place: u32| jumps.map_or(even, |p| p[piece.start + place as usize]);
+    let jump = |v: u32| jumps.map_or(even, |p| p[piece.start + v as usize]);
     let made = || {
         let (mut share, mut ranks, mut passed) = (zeros(piece.len())?, zeros(piece.len())?, zeros(piece.len())?);
         let mut jumps: Vec<f64> = reserved(piece.len(), "jumps")?;
-        jumps.extend(product.places().iter().map(|&place| jump(place)));
+        jumps.extend(product.order().iter().map(|&v| jump(v)));
         for v in 0..piece.len() {
             share[v] = if degrees[v] > 0 { damping / f64::from(degrees[v]) } else { 0.0 };
             ranks[v] = jumps[v];
             passed[v] = ranks[v] * share[v];
         }
-        // Room for the ranks in the order of places.
+        // The last buffer is for the ranks in index order.
         Ok((share, jumps, ranks, passed, zeros(piece.len())?))
     };
     let (share, jumps, mut ranks, mut passed, mut made) = shared.ready(made())?;
-    // Sums over the vertices of every rank, in the order of ranks.
+    // All-reduce in rank order.
     let all = |mine: [f64; 2]| {
         let words = shared.world.all_words(mine.map(f64::to_bits));
         words.iter().fold([0.0, 0.0], |sum, w| [sum[0] + f64::from_bits(w[0]), sum[1] + f64::from_bits(w[1])])
@@ -168,7 +169,7 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
         });
         [change, lost] = all(mine);
     }
-    product.places().iter().zip(ranks).for_each(|(&place, rank)| made[place as usize] = rank);
+    product.order().iter().zip(ranks).for_each(|(&v, rank)| made[v as usize] = rank);
     let count = made.len();
     let piece = Vector::full(Array::of(made)).and_then(|ranks| shared.inner.upload_vector(&ranks));
     let (piece, nnz) = shared.finish(piece.map(|piece| (piece, count)))?;
@@ -176,7 +177,7 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
     converged(options, PageRank { ranks, iterations, change })
 }
 
-/// Numbers in proportion to `p`, which add up to 1.
+/// `p` scaled to sum to 1.
 fn normalized(p: &[f64], n: usize) -> Result<Vec<f64>> {
     let refuse = |message| Err(Error::Argument { name: "personalization", message });
     if p.len() != n {

@@ -1,9 +1,9 @@
-//! Triangles of a graph on the ranks of a grid: `Σ L ∘ (L·L)` by panels of L, hubs dealt out to all.
+//! Distributed triangle counting: `Σ L ∘ (L·L)` by panels of L, distributed cyclically.
 //!
-//! Vertices get new names by degree, hubs first, and an edge is an entry of L in the row of its end of larger name.
-//! Rank (i, j) of r × c has the entries of rows ≡ i (mod r) in columns ≡ j (mod c), so that every rank has its share of
-//! the hubs. It gathers L(i, ·) along its row of the grid and L(·, j) along its column, and counts the triangles whose
-//! edge between the largest and the least name is in its own block.
+//! Vertices are relabeled by decreasing degree, hubs first, and an edge is an entry of L in the row of its larger
+//! label. Rank (i, j) of r × c owns the entries in rows ≡ i (mod r) and columns ≡ j (mod c), which spreads the hubs
+//! over all ranks. It gathers L(i, ·) along its grid row and L(·, j) along its grid column, and counts the triangles
+//! whose edge between the largest and the smallest label is in its own block.
 //!
 //! Source: Tom, Karypis 2019, "A 2D parallel triangle counting algorithm for distributed-memory architectures".
 
@@ -17,14 +17,14 @@ use crate::link::{Link, Parts};
 use crate::wire::{Bytes, broken, reserved};
 use crate::wire::{bytes, bytes_mut, zeros};
 
-/// No name: too few neighbors for a triangle.
+/// No label: the vertex has fewer than two neighbors, hence no triangle.
 const NAMELESS: u32 = u32::MAX;
-/// Degrees below this are told apart, larger ones to a sixteenth.
+/// Degrees below this have a class of their own; larger ones are resolved to one sixteenth.
 const EXACT: u32 = 256;
-/// Classes of degrees.
+/// Number of degree classes.
 const CLASSES: usize = EXACT as usize + 24 * 16;
 
-/// The larger the degree, the less.
+/// Class of a degree; decreases with the degree.
 fn class(degree: u32) -> usize {
     let of = if degree < EXACT {
         degree
@@ -35,7 +35,7 @@ fn class(degree: u32) -> usize {
     CLASSES - 1 - of as usize
 }
 
-/// Quotients and remainders by a number below 2³¹ that is known when the program runs, without dividing.
+/// Division by an invariant divisor below 2³¹, by multiplication with its inverse.
 #[derive(Clone, Copy)]
 struct Divisor {
     by: u32,
@@ -46,7 +46,8 @@ impl Divisor {
     fn new(by: usize) -> Self {
         Self { by: by as u32, inverse: (1 << 63) / by as u64 + 1 }
     }
-    /// ⌊x·inverse / 2⁶³⌋: the inverse is too large by at most 1, and x / 2⁶³ of that is less than 1 / by.
+    /// Quotient ⌊x·inverse / 2⁶³⌋ and remainder. Exact: the inverse exceeds 2⁶³ / by by at most 1, which adds at most
+    /// x / 2⁶³ < 1 / by to the quotient.
     #[inline(always)]
     fn divide(self, x: u32) -> (u32, u32) {
         let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 63) as u32;
@@ -54,21 +55,21 @@ impl Divisor {
     }
 }
 
-/// How many of the names below `n` are ≡ `k`.
-fn dealt(n: usize, of: usize, k: usize) -> usize {
+/// How many labels below `n` are ≡ `k` (mod `of`).
+fn cyclic_len(n: usize, of: usize, k: usize) -> usize {
     (n + of - 1 - k) / of
 }
 
-/// New names of the rows and columns of a block.
+/// Labels of the rows and columns of a block.
 struct Names {
     rows: Vec<u32>,
     cols: Vec<u32>,
-    /// Of the whole graph.
+    /// Number of labels of the whole graph.
     total: usize,
 }
 
 impl Names {
-    /// Collective.
+    /// Labels all vertices by degree. Collective.
     fn new(shared: &Shared, n: usize, block: &Pattern) -> Result<Self> {
         let made = || {
             let ends = Ends::new(shared, n, block, false)?;
@@ -76,17 +77,17 @@ impl Names {
             let cols = ends.cols.messages(Some(&ends.cols.by_number(&ends.col_degrees, &ends.col_degrees)?))?;
             Ok((ends, [rows, cols]))
         };
-        let (ends, asked) = shared.ready(made())?;
+        let (ends, queries) = shared.ready(made())?;
         let links: [&dyn Link; 2] = [&*shared.row, &*shared.world];
-        let [rows, cols] = [0, 1].map(|k| links[k].exchange(&asked[k]));
+        let [rows, cols] = [0, 1].map(|k| links[k].exchange(&queries[k]));
         let got = [shared.ready(rows)?, shared.ready(cols)?];
-        // Of the places that this rank holds.
+        // Degrees of the vertices that this rank owns.
         let counted = || {
             let mut degrees: Vec<u32> = zeros(shared.grid.piece(n).len())?;
             for bytes in got.iter().flat_map(Parts::iter) {
                 let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
-                for (place, degree) in bytes.indices(count)?.zip(bytes.indices(count)?) {
-                    let sum = degrees.get_mut(place as usize).ok_or_else(broken)?;
+                for (index, degree) in bytes.indices(count)?.zip(bytes.indices(count)?) {
+                    let sum = degrees.get_mut(index as usize).ok_or_else(broken)?;
                     *sum = sum.saturating_add(degree);
                 }
             }
@@ -128,45 +129,44 @@ impl Names {
             for got in &got {
                 let mut answer = reserved(got.bytes.len() / 8, "names")?;
                 for bytes in got.iter() {
-                    answer.extend(Bytes(bytes).indices(bytes.len() / 8)?.map(|place| names[place as usize]));
+                    answer.extend(Bytes(bytes).indices(bytes.len() / 8)?.map(|index| names[index as usize]));
                 }
                 answers.push(answer);
             }
-            let (of_rows, of_cols) = (zeros(ends.rows.places.len())?, zeros(ends.cols.places.len())?);
+            let (of_rows, of_cols) = (zeros(ends.rows.indices.len())?, zeros(ends.cols.indices.len())?);
             Ok((answers, [of_rows, of_cols], total as usize))
         };
         let (answers, mut own, total) = shared.ready(named())?;
-        for ((link, answer), (own, (asked, got))) in
-            links.into_iter().zip(&answers).zip(own.iter_mut().zip(asked.iter().zip(&got)))
+        for ((link, answer), (own, (queries, got))) in
+            links.into_iter().zip(&answers).zip(own.iter_mut().zip(queries.iter().zip(&got)))
         {
             let half = |lengths: &[usize]| lengths.iter().map(|n| n / 2).collect::<Vec<_>>();
-            link.exchange_over(bytes(answer), &half(&got.lengths), &half(&asked.lengths), bytes_mut(own));
+            link.exchange_over(bytes(answer), &half(&got.lengths), &half(&queries.lengths), bytes_mut(own));
         }
         let placed = || {
             let [of_rows, of_cols] = &own;
-            let by_place = |numbers: &[u32], degrees: &[u32], names: &[u32]| -> Result<Vec<u32>> {
+            let by_index = |numbers: &[u32], degrees: &[u32], names: &[u32]| -> Result<Vec<u32>> {
                 let mut made = reserved(degrees.len(), "names")?;
                 let name = |(&k, &degree): (&u32, &u32)| if degree > 0 { names[k as usize] } else { NAMELESS };
                 made.extend(numbers.iter().zip(degrees).map(name));
                 Ok(made)
             };
-            let rows = by_place(&ends.rows.number, &ends.row_degrees, of_rows)?;
-            Ok(Self { rows, cols: by_place(&ends.cols.number, &ends.col_degrees, of_cols)?, total })
+            let rows = by_index(&ends.rows.number, &ends.row_degrees, of_rows)?;
+            Ok(Self { rows, cols: by_index(&ends.cols.number, &ends.col_degrees, of_cols)?, total })
         };
         shared.ready(placed())
     }
 }
 
-/// A block of L: where rows begin and end, and their columns, both counted among those that the rank has. The entries
-/// of a row are different, in any order.
+/// A block of L in CSR form, with local row and column numbers. Columns of a row are distinct but unsorted.
 struct Block {
-    /// Pointers, and behind them columns.
+    /// Row pointers followed by column indices.
     words: Vec<u32>,
     rows: usize,
 }
 
 impl Block {
-    /// From the edges of the graph, which go to the ranks that have them in L. Collective.
+    /// Sends the edges of the graph to their owners in L. Collective.
     fn new(shared: &Shared, n: usize, block: &Pattern, names: &Names) -> Result<Self> {
         let ((r, c), (i, j)) = (shared.grid.shape(), shared.grid.at());
         let (by_row, by_col) = (Divisor::new(r), Divisor::new(c));
@@ -203,7 +203,7 @@ impl Block {
             Ok(Parts { bytes: to, lengths })
         };
         let got = shared.ready(shared.ready(made()).and_then(|to| shared.world.exchange(&to)))?;
-        let (rows, cols) = (dealt(names.total, r, i), dealt(names.total, c, j));
+        let (rows, cols) = (cyclic_len(names.total, r, i), cyclic_len(names.total, c, j));
         let pairs = || {
             got.bytes.as_chunks::<8>().0.iter().map(|b| {
                 let word = |at: usize| u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
@@ -216,7 +216,7 @@ impl Block {
                 let (needed, max) = (count as u128, u32::MAX.into());
                 return Err(Error::IndexOverflow { what: "edges of a rank", needed, max });
             }
-            // Ends of rows, after counting and placing.
+            // Row ends, after counting and filling.
             let mut ends: Vec<u32> = zeros(rows + 2)?;
             for (row, _) in pairs() {
                 *ends.get_mut(row + 2).ok_or_else(broken)? += 1;
@@ -228,7 +228,7 @@ impl Block {
                 placed[*at as usize] = col;
                 *at += 1;
             }
-            // An edge in both directions comes twice.
+            // An edge stored in both directions arrives twice.
             let mut words = reserved(rows + 1 + count, "a block of L")?;
             words.resize(rows + 1, 0);
             let mut seen: Vec<u32> = zeros(cols)?;
@@ -254,15 +254,15 @@ impl Block {
     }
 }
 
-/// The blocks of the ranks of a line, side by side or one below the other.
+/// The blocks of the ranks of a line, side by side or stacked.
 struct Panel {
     words: Vec<u32>,
-    /// Words and rows of each.
+    /// Number of words and rows of each block.
     blocks: Vec<[usize; 2]>,
 }
 
 impl Panel {
-    /// Room for the blocks of a line, of which this rank sends so many words and rows. Collective.
+    /// Allocates a panel for the blocks of a line, given the words and rows of this rank's block. Collective.
     fn new(link: &dyn Link, block: [usize; 2]) -> Result<Self> {
         let blocks: Vec<_> = link.all_words(block.map(|x| x as u64)).iter().map(|w| w.map(|x| x as usize)).collect();
         Ok(Self { words: zeros(blocks.iter().map(|block| block[0]).sum())?, blocks })
@@ -282,7 +282,7 @@ impl Panel {
     }
 }
 
-/// Triangles of the simple undirected graph under an n×n pattern, of which this is the block of this rank. Collective.
+/// Number of triangles in the simple undirected graph of a distributed n×n pattern. Collective.
 pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
     let names = Names::new(shared, n, block)?;
     let own = Block::new(shared, n, block, &names)?;
@@ -290,14 +290,14 @@ pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
     let total = names.total;
     drop(names);
     let size = [own.words.len(), own.rows];
-    // Both are made whatever becomes of the first: the other ranks wait.
+    // Both calls are collective, so the second runs even if the first fails.
     let (a, b) = (Panel::new(&*shared.row, size), Panel::new(&*shared.col, size));
     let made = || {
-        // Columns of A are rows of B, whose blocks follow each other.
+        // Translates columns of A into rows of B, whose blocks are stacked.
         let (mut first, mut at) = (reserved(r, "ranks")?, 0);
         for k in 0..r {
             first.push(at as u32);
-            at += dealt(total, r, k);
+            at += cyclic_len(total, r, k);
         }
         let by_row = Divisor::new(r);
         let row_of_b = |col: u32| {
@@ -319,7 +319,7 @@ pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
     let counted = || {
         let (current, mask) = (Threads::current(), PanelRows::new(own.ptr(), own.cols())?);
         let threads = shared.inner.threads().unwrap_or(&current);
-        let found = masked_pairs(threads, dealt(total, c, j), mask, &a.rows()?, &b.rows()?)?;
+        let found = masked_pairs(threads, cyclic_len(total, c, j), mask, &a.rows()?, &b.rows()?)?;
         Ok(((), found as usize))
     };
     Ok(shared.finish(counted())?.1 as u64)
@@ -350,8 +350,8 @@ mod tests {
     #[test]
     fn names_are_dealt_to_all() {
         for (n, of) in [(0, 3), (1, 3), (5, 1), (7, 3), (8, 4)] {
-            let held = |k| (0..n).filter(|x| x % of == k).count();
-            (0..of).for_each(|k| assert_eq!(dealt(n, of, k), held(k)));
+            let count = |k| (0..n).filter(|x| x % of == k).count();
+            (0..of).for_each(|k| assert_eq!(cyclic_len(n, of, k), count(k)));
         }
     }
 }

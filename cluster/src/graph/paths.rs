@@ -1,8 +1,8 @@
-//! Lengths of shortest paths on the ranks of a grid, by loops over their blocks.
+//! Distributed shortest path lengths, by loops over local blocks.
 //!
-//! In each round a rank gathers the vertices that its row of the grid is to look at, with their lengths, follows the
-//! edges of its block from them, and tells the least length of each column that came nearer to the rank that holds it.
-//! Vertices are looked at once those nearer by Δ have been, all that came nearer at a time where a weight is negative.
+//! In each round a rank gathers the active vertices of its grid row with their distances, relaxes their edges in its
+//! block, and sends the minimum of each improved column to its owner. Vertices are processed in buckets of width Δ
+//! (Δ-stepping). If some weight is negative, every improved vertex is active in the next round (Bellman–Ford).
 //!
 //! Source: Meyer, Sanders 2003 (Δ-stepping); Bellman 1958.
 
@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 use sparring::{Csr, Error, Result};
 
-use super::search::{holder, holders};
+use super::search::{owner, owners};
 use crate::cluster::Shared;
 use crate::link::Parts;
 use crate::wire::{Bytes, broken, buffer, put_indices, reserved, zeros};
 
-/// Vertices of a task.
+/// Vertices per task.
 const TASK: usize = 64;
-/// Δ is the mean weight, and more where vertices have fewer edges than this: rounds cost messages.
+/// Δ is the mean weight, scaled up if the mean degree is below this: fewer rounds, hence fewer messages.
 const EDGES: f64 = 32.0;
 
-/// Bits in the order of numbers, negative ones too.
+/// An order-preserving map of floats to integers, negative numbers included.
 fn ordered(x: f64) -> u64 {
     let bits = x.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -31,40 +31,40 @@ fn number(ordered: u64) -> f64 {
     f64::from_bits(if ordered >> 63 == 1 { ordered & !(1 << 63) } else { !ordered })
 }
 
-/// What is known of the columns of a block.
+/// Tentative distances of the columns of a block.
 struct Columns<'a> {
     block: &'a Csr<f64>,
-    /// The least lengths of paths by way of rows of the block, ordered bits.
+    /// Minimum distance by way of rows of the block, as ordered bits.
     least: Vec<AtomicU64>,
-    /// Whether that is to be told.
-    fell: Vec<AtomicBool>,
-    /// Whether one thread follows edges, which needs no locked instructions.
+    /// Whether the minimum has improved and must be sent to the owner.
+    improved: Vec<AtomicBool>,
+    /// Whether a single thread relaxes edges, without atomic read-modify-write instructions.
     alone: bool,
 }
 
 impl Columns<'_> {
-    /// Follows the edges of rows; columns that come nearer are added to `new`.
-    fn follow(&self, rows: &[(u32, f64)], new: &mut Vec<u32>) {
+    /// Relaxes the edges of rows; improved columns are appended to `new`.
+    fn relax(&self, rows: &[(u32, f64)], new: &mut Vec<u32>) {
         for &(row, length) in rows {
             let (cols, weights) = self.block.row(row as usize);
             for (&col, &weight) in cols.iter().zip(weights) {
-                // One zero for both.
+                // Adding 0 turns −0 into +0.
                 let sum = length + weight + 0.0;
-                // A path of infinite length is none.
+                // Infinite length means no path.
                 if weight == f64::INFINITY || sum == f64::INFINITY {
                     continue;
                 }
-                let (least, fell, sum) = (&self.least[col as usize], &self.fell[col as usize], ordered(sum));
+                let (least, improved, sum) = (&self.least[col as usize], &self.improved[col as usize], ordered(sum));
                 if sum >= least.load(Relaxed) {
                     continue;
                 }
                 let is_new = if self.alone {
                     least.store(sum, Relaxed);
-                    let fell_before = fell.load(Relaxed);
-                    fell.store(true, Relaxed);
-                    !fell_before
+                    let improved_before = improved.load(Relaxed);
+                    improved.store(true, Relaxed);
+                    !improved_before
                 } else {
-                    sum < least.fetch_min(sum, Relaxed) && !fell.swap(true, Relaxed)
+                    sum < least.fetch_min(sum, Relaxed) && !improved.swap(true, Relaxed)
                 };
                 if is_new {
                     new.push(col);
@@ -74,83 +74,83 @@ impl Columns<'_> {
     }
 }
 
-/// Vertices of a piece whose edges are to be looked at.
-struct Waiting {
+/// The vertices of a piece, with their distances, and the queue of those whose edges must be relaxed.
+struct Buckets {
     lengths: Vec<f64>,
-    /// Whether a vertex came nearer since its edges were looked at.
-    waits: Vec<bool>,
-    /// Those at less than the bound, and the others.
+    /// Whether a vertex has improved since its edges were last relaxed.
+    queued: Vec<bool>,
+    /// Queued vertices at a distance below the bound, and the others.
     near: Vec<u32>,
     far: Vec<u32>,
     bound: f64,
 }
 
-impl Waiting {
-    fn put(&mut self, place: usize, length: f64) -> Result<()> {
-        let known = self.lengths.get_mut(place).ok_or_else(broken)?;
+impl Buckets {
+    fn put(&mut self, index: usize, length: f64) -> Result<()> {
+        let known = self.lengths.get_mut(index).ok_or_else(broken)?;
         if length >= *known {
             return Ok(());
         }
-        let (before, waited) = (std::mem::replace(known, length), std::mem::replace(&mut self.waits[place], true));
+        let (before, waited) = (std::mem::replace(known, length), std::mem::replace(&mut self.queued[index], true));
         let is_near = length < self.bound;
-        // Where it waits already, it may have to wait with the near ones.
+        // A vertex queued as far may have to move to the near queue.
         if !waited || is_near && before >= self.bound {
             let to = if is_near { &mut self.near } else { &mut self.far };
-            to.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: 4, what: "vertices that came nearer" })?;
-            to.push(place as u32);
+            to.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: 4, what: "vertices with a new distance" })?;
+            to.push(index as u32);
         }
         Ok(())
     }
-    /// The least length of those that wait, infinite where there is none.
+    /// The minimum distance of far vertices; infinite if there are none.
     fn least(&self) -> f64 {
-        let waiting = self.far.iter().filter(|place| self.waits[**place as usize]);
-        waiting.map(|&place| self.lengths[place as usize]).fold(f64::INFINITY, f64::min)
+        let buckets = self.far.iter().filter(|index| self.queued[**index as usize]);
+        buckets.map(|&index| self.lengths[index as usize]).fold(f64::INFINITY, f64::min)
     }
-    /// Makes those below another bound near.
+    /// Raises the bound, and moves far vertices below it to the near queue.
     fn advance(&mut self, bound: f64) -> Result<()> {
         self.bound = bound;
-        let Self { lengths, waits, near, far, .. } = self;
+        let Self { lengths, queued, near, far, .. } = self;
         near.try_reserve(far.len())
-            .map_err(|_| Error::OutOfMemory { bytes: 4 * far.len() as u128, what: "vertices that came nearer" })?;
-        far.retain(|&place| {
-            let stays = waits[place as usize] && lengths[place as usize] >= bound;
-            if waits[place as usize] && !stays {
-                near.push(place);
+            .map_err(|_| Error::OutOfMemory { bytes: 4 * far.len() as u128, what: "vertices with a new distance" })?;
+        far.retain(|&index| {
+            let stays = queued[index as usize] && lengths[index as usize] >= bound;
+            if queued[index as usize] && !stays {
+                near.push(index);
             }
             stays
         });
         Ok(())
     }
-    /// The near ones, as a message: rows counted from `first`, and their lengths.
+    /// Empties the near queue into a message: rows relative to the block, from `first` on, and their distances.
     fn message(&mut self, first: usize) -> Result<Vec<u8>> {
-        let Self { lengths, waits, near, .. } = self;
-        near.retain(|&place| std::mem::replace(&mut waits[place as usize], false));
+        let Self { lengths, queued, near, .. } = self;
+        near.retain(|&index| std::mem::replace(&mut queued[index as usize], false));
         let mut made = buffer(12 * near.len())?;
-        put_indices(&mut made, near.iter().map(|&place| (first + place as usize) as u32));
-        near.iter().for_each(|&place| made.extend_from_slice(&lengths[place as usize].to_le_bytes()));
+        put_indices(&mut made, near.iter().map(|&index| (first + index as usize) as u32));
+        near.iter().for_each(|&index| made.extend_from_slice(&lengths[index as usize].to_le_bytes()));
         near.clear();
         Ok(made)
     }
 }
 
-/// Numbers with lengths, out of a message.
+/// Parses a message of vertex numbers and distances.
 fn pairs(bytes: &[u8]) -> Result<impl Iterator<Item = (u32, f64)>> {
     let (mut bytes, count) = (Bytes(bytes), bytes.len() / 12);
     let numbers = bytes.indices(count)?;
     Ok(numbers.zip(bytes.take(8 * count)?.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b))))
 }
 
-/// Messages for these columns, to their holders, of the places there and the lengths; lengths are told once.
-fn dealt(columns: &Columns<'_>, holders: &[(Range<usize>, usize)], mut cols: Vec<u32>) -> Result<Parts> {
+/// Messages to the owners of these columns: local indices and distances. Marks the columns as sent.
+fn messages(columns: &Columns<'_>, owners: &[(Range<usize>, usize)], mut cols: Vec<u32>) -> Result<Parts> {
     cols.sort_unstable();
-    let mut made = Parts { bytes: buffer(12 * cols.len())?, lengths: zeros(holders.len())? };
-    for part in cols.chunk_by(|a, b| holder(holders, *a) == holder(holders, *b)) {
-        let k = holder(holders, part[0]);
-        let (range, start) = &holders[k];
+    let mut made = Parts { bytes: buffer(12 * cols.len())?, lengths: zeros(owners.len())? };
+    for part in cols.chunk_by(|a, b| owner(owners, *a) == owner(owners, *b)) {
+        let k = owner(owners, part[0]);
+        let (range, start) = &owners[k];
         made.lengths[k] = 12 * part.len();
         put_indices(&mut made.bytes, part.iter().map(|&col| (col as usize - range.start + start) as u32));
         for &col in part {
-            columns.fell[col as usize].store(false, Relaxed);
+            columns.improved[col as usize].store(false, Relaxed);
             let length = number(columns.least[col as usize].load(Relaxed));
             made.bytes.extend_from_slice(&length.to_le_bytes());
         }
@@ -158,7 +158,7 @@ fn dealt(columns: &Columns<'_>, holders: &[(Range<usize>, usize)], mut cols: Vec
     Ok(made)
 }
 
-/// How far the bound moves, infinite where a weight is negative. Collective.
+/// Δ, the width of a bucket; infinite if a weight is negative. Collective.
 fn step(shared: &Shared, weights: &[f64], n: usize, edges: usize) -> f64 {
     let sum = weights.iter().filter(|w| w.is_finite()).sum::<f64>();
     let least = weights.iter().copied().fold(0.0, f64::min);
@@ -168,12 +168,12 @@ fn step(shared: &Shared, weights: &[f64], n: usize, edges: usize) -> f64 {
     }
     let mean = all.iter().map(|words| f64::from_bits(words[0])).sum::<f64>() / edges.max(1) as f64;
     let step = mean * (EDGES * n as f64 / edges.max(1) as f64).max(1.0);
-    // Weights that are all zero, or so large or small that their mean is no number to divide by.
+    // The mean may be zero, subnormal or infinite.
     if step.is_normal() { step } else { 1.0 }
 }
 
-/// For each vertex that this rank holds the length of a shortest path from `source`, infinite where there is none, in
-/// an n×n matrix of so many weights, of which this rank has a block. Collective.
+/// The distance from `source` of each vertex that this rank owns, infinite if unreachable, in a distributed n×n matrix
+/// of weights with `edges` entries. Collective.
 pub(super) fn lengths(
     shared: &Shared,
     n: usize,
@@ -191,24 +191,24 @@ pub(super) fn lengths(
             let message = format!("that of the edge from {u} to {v} is NaN");
             return Err(Error::Argument { name: "weight", message });
         }
-        let (least, fell) = (reserved(cols.len(), "lengths")?, reserved(cols.len(), "columns")?);
-        let mut columns = Columns { block, least, fell, alone: threads.is_none() };
+        let (least, improved) = (reserved(cols.len(), "lengths")?, reserved(cols.len(), "columns")?);
+        let mut columns = Columns { block, least, improved, alone: threads.is_none() };
         columns.least.resize_with(cols.len(), || AtomicU64::new(u64::MAX));
-        columns.fell.resize_with(cols.len(), AtomicBool::default);
-        let (mut lengths, waits): (Vec<f64>, _) = (zeros(piece.len())?, zeros(piece.len())?);
+        columns.improved.resize_with(cols.len(), AtomicBool::default);
+        let (mut lengths, queued): (Vec<f64>, _) = (zeros(piece.len())?, zeros(piece.len())?);
         lengths.fill(f64::INFINITY);
-        let mut waiting = Waiting { lengths, waits, near: vec![], far: vec![], bound: f64::INFINITY };
+        let mut buckets = Buckets { lengths, queued, near: vec![], far: vec![], bound: f64::INFINITY };
         if piece.contains(&source) {
-            waiting.put(source - piece.start, 0.0)?;
+            buckets.put(source - piece.start, 0.0)?;
         }
-        Ok((columns, waiting, holders(shared, n)))
+        Ok((columns, buckets, owners(shared, n)))
     });
-    let (columns, mut waiting, holders) = shared.ready(made)?;
+    let (columns, mut buckets, owners) = shared.ready(made)?;
     let step = step(shared, columns.block.values(), n, edges);
-    waiting.bound = step;
-    let (mut came, mut rounds) = (Ok(()), 0usize);
+    buckets.bound = step;
+    let (mut received, mut rounds) = (Ok(()), 0usize);
     loop {
-        let message = came.and_then(|()| waiting.message(piece.start - rows.start));
+        let message = received.and_then(|()| buckets.message(piece.start - rows.start));
         let gathered = shared.row.gather(message.map(|message| ((), message))).and_then(|((), parts)| {
             let mut all: Vec<(u32, f64)> = reserved(parts.bytes.len() / 12, "vertices")?;
             for bytes in parts.iter() {
@@ -219,14 +219,14 @@ pub(super) fn lengths(
         });
         let (all, total) = shared.counted(gathered)?;
         if total == 0 {
-            let least = shared.world.all_words([ordered(waiting.least()), 0]);
+            let least = shared.world.all_words([ordered(buckets.least()), 0]);
             let least = number(least.iter().map(|words| words[0]).min().unwrap_or(u64::MAX));
             if least == f64::INFINITY {
-                return Ok(waiting.lengths);
+                return Ok(buckets.lengths);
             }
-            // A step that adds nothing to a large length.
+            // Δ may vanish in rounding when added to a large distance.
             let bound = (least + step).max(least.next_up());
-            came = waiting.advance(bound);
+            received = buckets.advance(bound);
             continue;
         }
         rounds += 1;
@@ -236,20 +236,20 @@ pub(super) fn lengths(
         }
         let mut new = Vec::new();
         match threads {
-            None => columns.follow(&all, &mut new),
+            None => columns.relax(&all, &mut new),
             Some(threads) => threads.install(|| {
                 let parts = all.par_chunks(TASK).fold(Vec::new, |mut new, rows| {
-                    columns.follow(rows, &mut new);
+                    columns.relax(rows, &mut new);
                     new
                 });
                 parts.collect::<Vec<_>>().into_iter().for_each(|part| new.extend(part));
             }),
         }
-        let to = dealt(&columns, &holders, new).map(|to| ((), to));
-        came = shared.world.deal(to).and_then(|((), got)| {
+        let to = messages(&columns, &owners, new).map(|to| ((), to));
+        received = shared.world.all_to_all(to).and_then(|((), got)| {
             for bytes in got.iter() {
-                for (place, length) in pairs(bytes)? {
-                    waiting.put(place as usize, length)?;
+                for (index, length) in pairs(bytes)? {
+                    buckets.put(index as usize, length)?;
                 }
             }
             Ok(())

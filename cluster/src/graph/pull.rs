@@ -1,9 +1,9 @@
-//! y = Aᵀ·x again and again for the pattern A of the edges, without Aᵀ: the messages of a rank are planned once.
+//! Repeated products y = Aᵀ·x for a distributed pattern A, without a global transpose; communication is planned once.
 //!
-//! A rank turns its own block, and numbers the rows and columns of it that have entries. Before a product it imports x
-//! at these rows from the ranks that hold them, which are those of its row of the grid; after it, it exports sums for
-//! these columns to the ranks that hold them, which add what comes in the order of ranks. Numbers follow the holders,
-//! so messages are read and written where the product is computed.
+//! A rank transposes its own block, and numbers its non-empty rows and columns. Before a product it imports x at these
+//! rows from their owners, the ranks of its grid row. Afterwards it exports partial sums for these columns to their
+//! owners, which add them up in rank order. The numbering is sorted by owner, so messages are sent from and received
+//! into the vectors of the product without packing.
 //!
 //! Source: Baker, Heroux 2012, "Tpetra, and the use of generic programming in scientific computing" (Import, Export).
 
@@ -19,30 +19,30 @@ use crate::cluster::Shared;
 use crate::wire::{Bytes, broken, reserved};
 use crate::wire::{bytes, bytes_mut, zeros};
 
-/// Edges of a task, and values of one, about.
+/// Approximate number of edges, or of values, per task.
 const TASK: usize = 1 << 14;
-/// Places of a piece whose numbers are added up on their own, so that threads do not change a sum.
+/// Elements of a piece per partial sum; a fixed size makes sums independent of the number of threads.
 const BLOCK: usize = 1 << 12;
-/// The block turned: targets in the order of their numbers, with their sources. Neighboring targets of one degree are a
-/// run, so that no branch of the loop over them is a guess.
-struct Turned {
+/// The transposed block: targets in numbering order, with their sources. Consecutive targets of equal degree form a
+/// run, so that inner loops have fixed length and predictable branches.
+struct Transposed {
     sources: Vec<u32>,
-    /// Targets and their degree.
+    /// Number of targets of a run, and their degree.
     runs: Vec<(u32, u32)>,
-    /// Of each task: its runs, targets and edges.
+    /// Ranges of runs, targets and edges of each task.
     tasks: Vec<[Range<usize>; 3]>,
 }
 
-impl Turned {
+impl Transposed {
     fn new(block: &Pattern, by_number: &[u32], cols: &Numbers, degrees: &[u32]) -> Result<Self> {
-        let targets = cols.places.len();
-        // Where the next source of each target goes; at first, degrees.
+        let targets = cols.indices.len();
+        // Degrees first, then the position of the next source of each target.
         let mut next: Vec<usize> = zeros(targets)?;
         for (&degree, &number) in degrees.iter().zip(&cols.number).filter(|(d, _)| **d > 0) {
             next[number as usize] = degree as usize;
         }
         let mut made = Self { sources: zeros(block.nnz())?, runs: Vec::new(), tasks: Vec::new() };
-        // Runs end with tasks.
+        // A run does not extend across tasks.
         let (mut task, mut at) = ([0..0, 0..0, 0..0], 0);
         let count = 1 + next.chunk_by(|a, b| a == b).count() + (block.nnz() + targets) / TASK;
         made.runs = reserved(count, "runs of vertices")?;
@@ -75,7 +75,7 @@ impl Turned {
         }
         Ok(made)
     }
-    /// `Σ x(source)` of the targets of a task.
+    /// y(target) = Σ x(source) for the targets of a task.
     fn sums(&self, task: &[Range<usize>; 3], x: &[f64], y: &mut [f64]) {
         fn of<const D: usize>(sources: &[u32], x: &[f64], y: &mut [f64]) {
             for (y, sources) in y.iter_mut().zip(sources.as_chunks::<D>().0) {
@@ -101,7 +101,7 @@ impl Turned {
     }
 }
 
-/// In four sums of every fourth.
+/// Sums in four interleaved accumulators.
 fn sum(sources: &[u32], x: &[f64]) -> f64 {
     let (fours, rest) = sources.as_chunks::<4>();
     let mut sums = [0.0; 4];
@@ -112,68 +112,68 @@ fn sum(sources: &[u32], x: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// A block of the piece: its number, two vectors there, and what it adds up to.
+/// A block of the piece: its number, the slices of two vectors, and its partial sums.
 type Numbered<'a> = (usize, ((&'a mut [f64], &'a mut [f64]), &'a mut [f64; 2]));
 
-/// A square pattern on the ranks of a grid, and what its products with vectors need.
+/// A distributed square pattern, with the communication plan and buffers of its products.
 pub(super) struct Pull {
     shared: Arc<Shared>,
-    turned: Turned,
-    /// Places of the piece whose values each rank of the row imports, one rank after another, and the values.
+    transposed: Transposed,
+    /// Elements of the piece that each rank of the grid row imports, rank by rank, and the send buffer of their values.
     wanted: Vec<u32>,
     sent: Vec<f64>,
-    /// Bytes to each rank of the row, and from each.
+    /// Bytes sent to and received from each rank of the grid row.
     imports: [Vec<usize>; 2],
-    /// Bytes to each rank of the world, and from each.
+    /// Bytes sent to and received from each rank of the world.
     exports: [Vec<usize>; 2],
-    /// x at the rows of the block that have entries, and sums for its columns.
+    /// x at the non-empty rows of the block, and partial sums of its non-empty columns.
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Sums that came, and whose they are.
+    /// Received partial sums, and how they map to vertices.
     got: Vec<f64>,
     merge: Merge,
-    /// What each block of the piece adds up to.
+    /// Partial sums of each block of the piece.
     partial: Vec<[f64; 2]>,
 }
 
 impl Pull {
-    /// For the block of this rank of an n×n pattern; and how many edges leave each vertex of its piece, in the order of
-    /// [`places`](Self::places). Collective.
+    /// For this rank's block of an n×n pattern. Also returns the out-degrees of its piece, in the order of
+    /// [`order`](Self::order). Collective.
     pub(super) fn new(shared: &Arc<Shared>, n: usize, block: &Pattern) -> Result<(Self, Vec<u32>)> {
         let piece = shared.grid.piece(n);
         let made = || {
             let ends = Ends::new(shared, n, block, true)?;
             let (sources, targets) = (&ends.rows, &ends.cols);
             let degrees = sources.by_number(&ends.row_degrees, &ends.row_degrees)?;
-            let mut by_number: Vec<u32> = zeros(sources.places.len())?;
+            let mut by_number: Vec<u32> = zeros(sources.indices.len())?;
             for (row, _) in ends.row_degrees.iter().enumerate().filter(|(_, d)| **d > 0) {
                 by_number[sources.number[row] as usize] = row as u32;
             }
-            let turned = Turned::new(block, &by_number, targets, &ends.col_degrees)?;
-            let (x, y) = (zeros(sources.places.len())?, zeros(targets.places.len())?);
-            Ok((turned, x, y, sources.messages(Some(&degrees))?, targets.messages(None)?))
+            let transposed = Transposed::new(block, &by_number, targets, &ends.col_degrees)?;
+            let (x, y) = (zeros(sources.indices.len())?, zeros(targets.indices.len())?);
+            Ok((transposed, x, y, sources.messages(Some(&degrees))?, targets.messages(None)?))
         };
-        let (turned, x, y, to_row, to_world) = shared.ready(made())?;
+        let (transposed, x, y, to_row, to_world) = shared.ready(made())?;
         let from_row = shared.ready(shared.row.exchange(&to_row))?;
         let from_world = shared.ready(shared.world.exchange(&to_world))?;
         let made = || {
-            let mut wanted = reserved(from_row.bytes.len() / 8, "places")?;
+            let mut wanted = reserved(from_row.bytes.len() / 8, "indices")?;
             let mut degrees: Vec<u32> = zeros(piece.len())?;
             for bytes in from_row.iter() {
                 let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
                 wanted.extend(bytes.indices(count)?);
-                let places = &wanted[wanted.len() - count..];
-                for (&place, degree) in places.iter().zip(bytes.indices(count)?) {
-                    *degrees.get_mut(place as usize).ok_or_else(broken)? += degree;
+                let indices = &wanted[wanted.len() - count..];
+                for (&index, degree) in indices.iter().zip(bytes.indices(count)?) {
+                    *degrees.get_mut(index as usize).ok_or_else(broken)? += degree;
                 }
             }
             let total = from_world.bytes.len() / 4;
-            let mut places = reserved(total, "places")?;
-            places.extend(Bytes(&from_world.bytes).indices(total)?);
-            let (merge, number) = Merge::new(piece.len(), &places)?;
-            wanted.iter_mut().for_each(|place: &mut u32| *place = number[*place as usize]);
+            let mut indices = reserved(total, "indices")?;
+            indices.extend(Bytes(&from_world.bytes).indices(total)?);
+            let (merge, number) = Merge::new(piece.len(), &indices)?;
+            wanted.iter_mut().for_each(|index: &mut u32| *index = number[*index as usize]);
             let mut ordered = reserved(piece.len(), "degrees")?;
-            ordered.extend(merge.order.iter().map(|&place| degrees[place as usize]));
+            ordered.extend(merge.order.iter().map(|&index| degrees[index as usize]));
             let bytes = |lengths: &[usize], each: usize| lengths.iter().map(|n| n / each * 8).collect();
             let made = Self {
                 partial: zeros(piece.len().div_ceil(BLOCK))?,
@@ -182,7 +182,7 @@ impl Pull {
                 exports: [bytes(&to_world.lengths, 4), bytes(&from_world.lengths, 4)],
                 got: zeros(total)?,
                 shared: Arc::clone(shared),
-                turned,
+                transposed,
                 wanted,
                 x,
                 y,
@@ -192,12 +192,12 @@ impl Pull {
         };
         shared.ready(made())
     }
-    /// Places of the piece in the order in which vectors have them.
-    pub(super) fn places(&self) -> &[u32] {
+    /// Local indices of the piece in the order in which vectors store them.
+    pub(super) fn order(&self) -> &[u32] {
         &self.merge.order
     }
-    /// y = Aᵀ·x, and `each(v, y(v), &mut a[v], &mut x[v])` for the vertices of the piece; on this rank, the sums of what
-    /// `each` returns. Collective.
+    /// Computes y = Aᵀ·x, and calls `each(v, y(v), &mut a[v], &mut x[v])` for the vertices of the piece. Returns this
+    /// rank's sum of the results of `each`. Collective.
     pub(super) fn step(
         &mut self,
         x: &mut [f64],
@@ -205,9 +205,9 @@ impl Pull {
         each: impl Fn(usize, f64, &mut f64, &mut f64) -> [f64; 2] + Sync,
     ) -> [f64; 2] {
         let threads = self.shared.inner.threads().filter(|threads| threads.count() > 1);
-        // With the values of a task, or of a block.
-        let pack = |(to, places): (&mut [f64], &[u32])| {
-            to.iter_mut().zip(places).for_each(|(to, &place)| *to = x[place as usize]);
+        // Packs the values to send.
+        let pack = |(to, indices): (&mut [f64], &[u32])| {
+            to.iter_mut().zip(indices).for_each(|(to, &index)| *to = x[index as usize]);
         };
         match threads {
             None => pack((&mut self.sent, &self.wanted)),
@@ -218,18 +218,18 @@ impl Pull {
         let [sent, received] = &self.imports;
         self.shared.row.exchange_over(bytes(&self.sent), sent, received, bytes_mut(&mut self.x));
         match threads {
-            None => self.turned.tasks.iter().for_each(|task| {
-                self.turned.sums(task, &self.x, &mut self.y[task[1].clone()]);
+            None => self.transposed.tasks.iter().for_each(|task| {
+                self.transposed.sums(task, &self.x, &mut self.y[task[1].clone()]);
             }),
             Some(threads) => {
                 let mut rest = &mut self.y[..];
-                let parts = self.turned.tasks.iter().map(|task| {
+                let parts = self.transposed.tasks.iter().map(|task| {
                     let (part, others) = std::mem::take(&mut rest).split_at_mut(task[1].len());
                     rest = others;
                     (task, part)
                 });
                 let parts: Vec<_> = parts.collect();
-                threads.install(|| parts.into_par_iter().for_each(|(task, y)| self.turned.sums(task, &self.x, y)));
+                threads.install(|| parts.into_par_iter().for_each(|(task, y)| self.transposed.sums(task, &self.x, y)));
             }
         }
         let [sent, received] = &self.exports;

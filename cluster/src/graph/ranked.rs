@@ -1,4 +1,4 @@
-//! PageRank on GPUs: one, or one of each rank, between which NCCL sends.
+//! PageRank on a single GPU, or on one GPU per rank connected by NCCL.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::pagerank::PageRank;
 use crate::Cluster;
 use crate::blocks::Piece;
 
-/// Ranks after the last step; `None` where there is no GPU, or NCCL does not join those of all ranks.
+/// The result after the last iteration; `None` if there is no GPU, or the GPUs of the ranks are not connected by NCCL.
 pub(super) fn on_gpus(
     machine: &Machine,
     a: &Matrix,
@@ -52,7 +52,8 @@ pub(super) fn on_gpus(
     Ok(None)
 }
 
-/// Steps until ranks change by less than the tolerance, or the last: how many, and by how much the last changed them.
+/// Iterates until the change is below the tolerance or the maximum is reached; returns the number of iterations and the
+/// last change.
 fn iterated(
     options: &PageRankOptions,
     mut lost: f64,
@@ -88,7 +89,7 @@ fn on_ranks(
     let parts = shared.parts(Line::Row, n);
     let (row, in_row) = (&shared.row, shared.row.rank());
     let own = parts[in_row].clone();
-    // Columns of the block and those who hold them, in the order of ranks.
+    // Boundaries of the block's columns by owner, in rank order.
     let bounds: Vec<u32> =
         grid.all().map(|at| (grid.piece_of(n, at).start.clamp(cols.start, cols.end) - cols.start) as u32).collect();
     let made = || {
@@ -103,7 +104,7 @@ fn on_ranks(
     let mut counts = Vec::with_capacity(8 * all);
     (0..all).for_each(|k| put_word(&mut counts, sent(k).len()));
     let counts = shared.ready(shared.world.exchange(&Parts { bytes: counts, lengths: vec![8; all] }))?;
-    // What comes from each rank: lists of columns, and in each step as many sums.
+    // Received from each rank: a list of columns once, and as many sums in each iteration.
     let read = || -> Result<Vec<usize>> { counts.iter().map(|bytes| Bytes(bytes).word()).collect() };
     let counts = shared.ready(read())?;
     let mut end = 0;
@@ -120,7 +121,7 @@ fn on_ranks(
     let others = || (0..all).filter(|&k| k != me);
     let (world, along) = (shared.group(None).ok_or_else(broken)?, shared.group(Some(Line::Row)));
     let behind = part.columns().len();
-    // Between ranks whose columns and pieces meet: their columns, and sums for these.
+    // Between ranks whose columns and pieces overlap: column lists, and their sums.
     let stretches = |array: &sparring::gpu::DeviceArray, room: &sparring::gpu::DeviceArray, before: usize| {
         let to = others().map(|k| Stretch::of(k, array, sent(k))).collect::<Result<Vec<_>>>()?;
         let moved = |k: usize| comes[k].start + before..comes[k].end + before;
@@ -130,7 +131,7 @@ fn on_ranks(
     let (columns, sums) = (part.columns(), part.sums());
     let of_columns = stretches(&columns, &part.other_columns(), 0)?;
     let of_sums = stretches(&sums, &sums, behind)?;
-    // Along the row of the grid: degrees to those who hold the vertices, and what vertices pass on to all.
+    // Along the grid row: degrees to the owners of the vertices, and scaled ranks to all.
     let neighbours = || (0..parts.len()).filter(|&k| k != in_row);
     let (degrees, room, x) = (part.degrees(), part.other_degrees(), part.x());
     let degrees_to = neighbours().map(|k| Stretch::of(k, &degrees, parts[k].clone())).collect::<Result<Vec<_>>>()?;
@@ -149,7 +150,7 @@ fn on_ranks(
     if let Some(along) = along {
         along.moved(&**row, cuda, &degrees_to, &degrees_from);
     }
-    // Sums over the vertices of every rank, in the order of ranks.
+    // All-reduce in rank order.
     let total = |mine: [f64; 2]| {
         let words = shared.world.all_words(mine.map(f64::to_bits));
         words.iter().fold([0.0, 0.0], |sum, w| [sum[0] + f64::from_bits(w[0]), sum[1] + f64::from_bits(w[1])])
@@ -173,7 +174,7 @@ fn on_ranks(
             world.moved(&*shared.world, cuda, &of_sums.0, &of_sums.1);
             part.step(rest)
         });
-        // The others wait for the sums of this rank.
+        // The other ranks would block on the sums of this one.
         let mine = mine.unwrap_or_else(|error| {
             eprintln!("rank {me}: {error}");
             shared.world.abort(1)

@@ -1,4 +1,4 @@
-//! Lengths of shortest paths.
+//! Single-source shortest path lengths.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use super::{check, graph_of, on_one_rank, on_ranks, paths};
 use crate::blocks::Piece;
 use crate::wire::{broken, reserved};
 
-/// The least sum of weights on a path from `source` to each vertex that it reaches: f64. Weights are the values of
-/// `a`, as doubles.
+/// The minimum sum of weights over paths from `source` to each reachable vertex: f64. Weights are the values of `a`,
+/// cast to f64.
 ///
-/// A sum is rounded edge by edge from the source on, and the least of these sums is the result: it has the same bits on
-/// any number of ranks. An edge of infinite weight leads nowhere. Cost on r × c ranks: O(m / p) for each in the mean
-/// over random weights, at most 12 bytes for each row and column of a block in a round, and a round for each Δ that the
-/// lengths span or a few, where Δ is the mean weight or more; with a negative weight, O(m / p) for each of at most n
-/// rounds.
+/// Sums are rounded edge by edge from the source on, and the result is the minimum of these sums: bitwise identical on
+/// any number of ranks. Edges of infinite weight are ignored. Cost on r × c ranks: O(m / p) time per rank, on average
+/// over random weights; at most 12 bytes per row and column of a block in a round; and one round or a few per interval
+/// of length Δ that the distances span, where Δ is at least the mean weight. With negative weights, O(m / p) for each
+/// of at most n rounds.
 /// # Errors
-/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that
-/// is not there, a weight that is NaN, and a cycle of negative length that `source` reaches;
+/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex out of
+/// range, a NaN weight, or a negative cycle reachable from `source`;
 /// [`Error::Unsupported`](sparring::Error::Unsupported) for complex weights; those of [`Matrix::cast`] and of the
-/// machine.
+/// backend.
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, runtime::{Machine, Matrix}};
 /// use sparring_cluster::{Cluster, graph::sssp};
-/// // 0 → 1 costs 5, by way of 2 it costs 3.
+/// // The edge 0 → 1 costs 5, the path by way of 2 costs 3.
 /// let a = Matrix::from(Csr::<f32>::new(3, 3, vec![0, 2, 2, 3], vec![1, 2, 1], vec![5.0, 1.0, 2.0])?);
 /// let lengths = sssp(&Machine::from(Cluster::new(Cpu::new())?), &a, 0)?.download()?;
 /// assert_eq!(lengths.typed::<f64>().unwrap().as_full(), Some(&[0.0, 3.0, 1.0][..]));
@@ -39,7 +39,7 @@ pub fn sssp(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     if let Some(one) = on_one_rank(machine) {
         let graph = graph_of(one, a, true)?;
         let lengths = match sparring::graph::sssp(one, &graph, source) {
-            // A negative weight.
+            // Some weight is negative.
             Err(sparring::Error::Argument { .. }) => {
                 sparring::graph::bellman_ford(&sparring::Cpu::new(), &graph, source)?.distances
             }
@@ -58,14 +58,14 @@ pub fn sssp(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     Ok(Piece { shared: Arc::clone(shared), len: n, nnz, piece }.into())
 }
 
-/// The entries of those that are finite.
+/// The vector of the finite lengths.
 fn reached(lengths: &[f64]) -> Result<Vector> {
     let found = || lengths.iter().enumerate().filter(|(_, length)| **length < f64::INFINITY);
     let count = found().count();
-    let (mut places, mut values) = (reserved(count, "vertices")?, reserved(count, "lengths")?);
-    for (place, &length) in found() {
-        places.push(place as u32);
+    let (mut indices, mut values) = (reserved(count, "vertices")?, reserved(count, "lengths")?);
+    for (index, &length) in found() {
+        indices.push(index as u32);
         values.push(length);
     }
-    Vector::new(lengths.len(), places, Array::of(values))
+    Vector::new(lengths.len(), indices, Array::of(values))
 }

@@ -1,4 +1,4 @@
-//! Triangles: counted by panels of L, and for each edge and vertex by a masked product.
+//! Triangles: total count by panels of L; counts per edge and per vertex by a masked product.
 
 use sparring::algebra::Type;
 use sparring::graph::{TriangleMethod, Triangles};
@@ -9,7 +9,7 @@ use super::{block_of, check, panels, simple};
 use crate::Cluster;
 use crate::wire::broken;
 
-/// The matrix on the one rank there is.
+/// The local device and matrix of a cluster of one rank.
 fn on_inner<'a>(machine: &'a Machine, a: &Matrix) -> Result<Option<(&'a Machine, Matrix)>> {
     Ok(match machine.typed::<Cluster>() {
         Some(cluster) if cluster.size() == 1 => Some((cluster.inner(), cluster.block(a)?.block.clone())),
@@ -40,7 +40,7 @@ pub(crate) fn per_edge(machine: &Machine, a: &Matrix) -> Result<Matrix> {
     let graph = simple(machine, &machine.upload(a)?, Type::U64)?;
     let ring = Semiring::new("plus_pair", Type::U64)?;
     let found = machine.mxm_with(&ring, &graph, &graph, Some((&graph, false)), &Default::default())?;
-    // Edges in no triangle are there too.
+    // Edges in no triangle get an explicit zero.
     let zeros = machine.apply(&UnaryOp::new("0 * a", Type::U64)?, &graph)?;
     machine.ewise_add(&BinaryOp::new("plus", Type::U64)?, &zeros, found.matrix())
 }

@@ -1,4 +1,4 @@
-//! Graph algorithms on all ranks beside those of one processor.
+//! Distributed graph algorithms compared with one CPU.
 
 use sparring::algebra::{Array, Type};
 use sparring::graph::{Graph, GraphKind, PageRankOptions};
@@ -70,13 +70,13 @@ fn lengths(machine: &Machine, a: &Matrix, source: usize) -> Result<Vec<f64>> {
     found.typed::<f64>().unwrap().to_dense(f64::INFINITY)
 }
 
-/// By one processor, weights negative or not.
+/// Shortest path lengths on one CPU, for weights of any sign.
 fn lengths_of(cpu: &Cpu, a: &Matrix, source: usize) -> Result<Vec<f64>> {
     let g = a.graph(cpu, Some(GraphKind::Directed), true)?;
     of_cpu::sssp(cpu, &g, source).or_else(|_| Ok(of_cpu::bellman_ford(cpu, &g, source)?.distances))
 }
 
-/// The graph of these edges, repeats joined; of truth values or small integers.
+/// The graph of these edges without duplicates; Booleans or small integers.
 fn of_edges(n: usize, edges: &[(u32, u32)], truth: bool) -> Matrix {
     let (rows, cols) = edges.iter().copied().unzip();
     let values = if truth { Array::of(vec![false; edges.len()]) } else { Array::of(vec![0i8; edges.len()]) };
@@ -84,7 +84,7 @@ fn of_edges(n: usize, edges: &[(u32, u32)], truth: bool) -> Matrix {
     Matrix::build(&Threads::current(), (n, n), (rows, cols, values), Some(&last)).unwrap()
 }
 
-/// Triangles by three loops, in all and at each vertex.
+/// Triangles by three nested loops: total and per vertex.
 fn triangles_of(n: usize, edges: &[(u32, u32)]) -> (u64, Vec<u64>) {
     let mut joined = vec![vec![false; n]; n];
     for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
@@ -102,7 +102,7 @@ fn triangles_of(n: usize, edges: &[(u32, u32)]) -> (u64, Vec<u64>) {
     (count, of)
 }
 
-/// Graphs of few vertices, odd in some way.
+/// Small graphs: corner cases.
 fn graphs(cpu: &Cpu, many: &Machine) {
     let complete = |vertices: std::ops::Range<u32>| {
         let all = vertices.clone();
@@ -144,7 +144,7 @@ fn graphs(cpu: &Cpu, many: &Machine) {
     }
 }
 
-/// PageRank as one processor computes it, with every option.
+/// PageRank with every option, compared with one CPU.
 fn ranked(cpu: &Cpu, many: &Machine, a: &Matrix, what: &str) -> Vec<f64> {
     let (n, g) = (a.shape().0, a.graph(cpu, Some(GraphKind::Directed), false).unwrap());
     let mut last = vec![];
@@ -161,7 +161,7 @@ fn ranked(cpu: &Cpu, many: &Machine, a: &Matrix, what: &str) -> Vec<f64> {
     last
 }
 
-/// Hubs with hundreds of neighbors and vertices with none, by one thread a rank and by three.
+/// Hubs with hundreds of neighbors and isolated vertices, with one and with three threads per rank.
 fn larger(cpu: &Cpu, many: &Machine, threads: &Machine) {
     let (one, mut draw, n) = (Machine::from(Cpu::with_threads(1).unwrap()), Draw::new(77), 30_000);
     let mut end = || {
@@ -191,7 +191,7 @@ fn larger(cpu: &Cpu, many: &Machine, threads: &Machine) {
         [("spread", &*spread), ("ones", "f64(1)"), ("zeros", "f64(0)"), ("signed", "f64(j) - f64(i) + 0.5")]
     {
         let weights = UnaryOp::between(f, a.ty(), Type::F64).and_then(|f| one.apply(&f, &a)).unwrap();
-        // Of the signed ones, without a cycle.
+        // Signed weights on an acyclic graph.
         let weights = if what == "signed" { downwards(&one, &weights) } else { weights };
         let expected = lengths_of(cpu, &weights, 0).unwrap();
         assert!(lengths(many, &weights, 0).unwrap() == expected, "lengths of {what}");
@@ -202,15 +202,15 @@ fn larger(cpu: &Cpu, many: &Machine, threads: &Machine) {
     assert!(known(threads) == (levels, parents), "threads change a search");
 }
 
-/// The edges to vertices of larger number.
+/// The edges to larger vertices.
 fn downwards(one: &Machine, a: &Matrix) -> Matrix {
     one.select(&UnaryOp::new("i < j", Type::F64).unwrap(), a).unwrap()
 }
 
-/// Long ways, in an order that no block has, and weights at the ends of their range.
+/// Long paths in a scattered vertex order, and extreme weights.
 fn paths(cpu: &Cpu, many: &Machine) {
     for n in [2u32, 3, 50, 1000] {
-        // 371 has no factor in common with any n.
+        // 371 is coprime to every n.
         let vertex = |k: u32| k * 371 % n;
         for (what, edges) in [
             ("upwards", (1..n).map(|v| (v - 1, v)).collect::<Vec<_>>()),
@@ -250,7 +250,7 @@ fn paths(cpu: &Cpu, many: &Machine) {
     assert!(lengths(many, &weighted(&[(0, 1, 1.0), (4, 5, f64::NAN)]), 0).unwrap_err().to_string().contains("weight"));
 }
 
-/// What is refused is refused on all ranks, which go on.
+/// Invalid arguments are errors on all ranks, which remain usable.
 fn refused(many: &Machine) {
     let square = of_edges(5, &[(0, 1), (1, 2)], true);
     let wide = Draw::new(9).matrix((3, 4), 3);

@@ -1,4 +1,4 @@
-//! Entries that all ranks bring, and permutations, beside one processor.
+//! Assembly of entries from all ranks, and permutations, compared with one CPU.
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
@@ -9,16 +9,16 @@ use sparring_cluster::{Cluster, Permutation, Rmat, graph};
 use crate::products::{Draw, same, same_vector};
 
 sparring::value! {
-    /// A value that is no number.
+    /// A struct value.
     struct Met {
         /// A number.
         value: f64,
-        /// Where it was met.
+        /// A tag.
         at: u32,
     }
 }
 
-/// Structs are refused by whatever sends them, on every rank.
+/// Structs are rejected by every operation that sends them, on every rank.
 fn structs(cluster: &Cluster) {
     let (many, met) = (cluster.machine(), |n: usize| vec![Met { value: 1.5, at: 7 }; n]);
     let a = Matrix::from(Csr::new(9, 9, (0..=9).collect(), (0..9).collect(), met(9)).unwrap());
@@ -30,7 +30,7 @@ fn structs(cluster: &Cluster) {
     is_refused("write", cluster.write_matrix_market(&path, &a));
     let p = Permutation::new(9, 1);
     is_refused("permuted", cluster.permuted(&a, &p, &p).map(drop));
-    // One rank sends nothing.
+    // One rank contributes no entries.
     if cluster.size() > 1 {
         is_refused("transpose", many.transpose(&a).and_then(|a| a.download()).map(drop));
         let message = many.upload(&a).and_then(|a| a.download()).unwrap_err().to_string();
@@ -56,7 +56,7 @@ pub(crate) fn all(cluster: &Cluster) {
         let here = Matrix::build(&Threads::current(), (m, n), of(&entries), Some(&plus)).unwrap();
         let mine = &entries[count * rank / ranks..count * (rank + 1) / ranks];
         same("build", &here, &cluster.build((m, n), of(mine), Some(&plus)).unwrap());
-        // All of one rank.
+        // One rank contributes all entries.
         let mine = if rank + 1 == ranks { &entries[..] } else { &[] };
         let there = cluster.build((m, n), of(mine), Some(&plus)).unwrap();
         same("build", &here, &there);
@@ -74,7 +74,7 @@ pub(crate) fn all(cluster: &Cluster) {
         same_vector("back", &x, &cluster.permuted_back(&y, &p).unwrap());
         assert!(cluster.permuted(&there, &Permutation::new(m + 1, 3), &q).is_err());
     }
-    // A graph whose vertices have other numbers is the same graph.
+    // Relabeling vertices does not change the graph.
     let a = Draw::new(4).matrix((60, 60), 200);
     let p = Permutation::new(60, 11);
     let b = cluster.permuted(&a, &p, &p).unwrap();
@@ -95,7 +95,7 @@ pub(crate) fn all(cluster: &Cluster) {
         same("uniform", &here, &cluster.uniform(shape, count, 5).unwrap());
         assert!(cluster.uniform((0, 5), 1, 5).is_err());
     }
-    // What one rank brings is refused by all.
+    // An invalid contribution of one rank is an error on all.
     let is_last = rank + 1 == ranks;
     let wrong = (vec![if is_last { 9 } else { 0 }], vec![0], Array::of(vec![1.0]));
     let message = cluster.build((9, 9), wrong, Some(&plus)).unwrap_err().to_string();
@@ -105,7 +105,7 @@ pub(crate) fn all(cluster: &Cluster) {
     if ranks > 1 {
         let twice = cluster.build((9, 9), (vec![0], vec![0], Array::of(vec![1.0])), None);
         assert!(matches!(twice, Err(Error::Duplicate { .. } | Error::Device { .. })));
-        // Ranks that bring other types.
+        // Contributions of different types.
         let values = if is_last { Array::of(vec![1i64]) } else { Array::of(vec![1.0]) };
         assert!(cluster.build((9, 9), (vec![0], vec![0], values), Some(&plus)).is_err());
     }

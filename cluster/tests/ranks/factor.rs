@@ -1,4 +1,4 @@
-//! CP-ALS on all ranks beside that of one processor.
+//! Distributed CP-ALS compared with one CPU.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use sparring_cluster::Cluster;
 
 use crate::products::Draw;
 
-/// Entries of a tensor of low rank at places drawn at random, more at the first indices.
+/// Entries of a low-rank tensor at random positions, denser at small indices.
 pub(crate) fn drawn<T: Real, I: Index>(dims: &[usize], entries: usize, seed: u64) -> Tensor<T, I> {
     let (mut draw, mut rng) = (Draw::new(seed), Pcg64::new(seed));
     let factors = dims.iter().map(|&n| {
@@ -36,10 +36,10 @@ fn same<T: Real, I: Index>(cluster: &Cluster, als: &CpAls<'_, T>, x: &Tensor<T, 
     }
 }
 
-/// The same steps, fits and models up to rounding.
+/// Checks that sweeps, fits and models agree up to rounding.
 pub(crate) fn close<T: Real>(here: &CpFit<T>, there: &CpFit<T>, close: f64, what: &str) {
     assert_eq!(here.fits.len(), there.fits.len(), "{what}");
-    // Of an exact fit ‖X − M‖² is a rounding error, and the fit its root.
+    // For an exact fit, ‖X − M‖² is a rounding error, and the fit depends on its square root.
     let apart = |(a, b): (&f64, &f64)| (a - b).abs().min(((1.0 - a).powi(2) - (1.0 - b).powi(2)).abs());
     let worst = here.fits.iter().zip(&there.fits).map(apart).fold(0.0, f64::max);
     assert!(worst <= close, "{what}: {worst:e}, {:?} {:?}", here.fits, there.fits);
@@ -69,7 +69,7 @@ pub(crate) fn all(cluster: &Cluster) {
         let als = || CpAls::new(2).sweeps(8).tol(0.0).seed(seed);
         same(cluster, &als(), &drawn::<f64, u32>(&dims, entries, seed), 1e-10, "f64");
         same(cluster, &als(), &drawn::<f64, u64>(&dims, entries, seed), 1e-10, "f64 of u64");
-        // Rows of products are rounded once more for every rank that has a part.
+        // Every rank with a partial row adds one rounding.
         same(cluster, &CpAls::new(2).sweeps(5).tol(0.0), &drawn::<f32, u32>(&dims, entries, seed), 2e-6, "f32");
         same(cluster, &als().nonnegative(true), &drawn::<f64, u32>(&dims, entries, seed), 1e-10, "nonnegative");
         same(cluster, &als().ridge(0.1).starts(2), &drawn::<f64, u32>(&dims, entries, seed), 1e-10, "ridge");
@@ -81,13 +81,13 @@ pub(crate) fn all(cluster: &Cluster) {
     same(cluster, &als(), &one, 1e-10, "one entry");
     stops(cluster);
     by_type(cluster);
-    // What is refused is refused by all.
+    // Invalid arguments are errors on all ranks.
     assert!(CpAls::new(0).run(cluster, &one).is_err());
     let wrong = Tensor::<f64, u32>::new(vec![2], vec![vec![1]], vec![f64::NAN]).unwrap();
     assert!(als().run(cluster, &wrong).is_err());
 }
 
-/// One rank that wants to stop stops all.
+/// A stop request of one rank stops all.
 fn stops(cluster: &Cluster) {
     let x = drawn::<f64, u32>(&[20, 20, 20], 400, 8);
     let is_last = cluster.rank() + 1 == cluster.size();
@@ -98,7 +98,7 @@ fn stops(cluster: &Cluster) {
     assert_eq!(found.fits.len(), 3);
 }
 
-/// Of a tensor whose type is known at run time, indices of either width.
+/// A tensor of run-time type, with indices of either width.
 fn by_type(cluster: &Cluster) {
     let (cpu, many) = (Machine::from(Cpu::with_threads(1).unwrap()), Machine::from(cluster.clone()));
     let x = drawn::<f64, u32>(&[9, 8, 7], 200, 4);
@@ -106,7 +106,7 @@ fn by_type(cluster: &Cluster) {
         let wide = (0..3).map(|m| x.indices(m).iter().map(|&i| u64::from(i)).collect()).collect();
         let x = AnyTensor::new::<u64>(vec![n, 8, 7], wide, Array::of(x.values().to_vec()));
         if n > 9 {
-            // Factors have no room for so many rows.
+            // Factors of this size cannot be allocated.
             assert!(many.cp_als(&CpAls::new(1 << 20), &x.unwrap()).is_err());
             continue;
         }

@@ -1,4 +1,4 @@
-//! Ranks that fail, or do something else than the others.
+//! Ranks that fail, or make mismatched calls.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sparring_cluster::{Cluster, graph};
 
 use crate::products::Draw;
 
-/// The last rank fails in the way that is named.
+/// The last rank fails in the named way.
 pub(crate) fn rank(scenario: &str, cluster: &Cluster) {
     let is_last = cluster.rank() + 1 == cluster.size();
     let machine = Machine::from(cluster.clone());
@@ -26,7 +26,7 @@ pub(crate) fn rank(scenario: &str, cluster: &Cluster) {
             let made = if is_last { graph::bfs_parents(&machine, &a, 3) } else { graph::bfs_levels(&machine, &a, 3) };
             let message = made.map(drop).unwrap_err().to_string();
             assert!(message.contains("calls bfs_parents") && message.contains("calls bfs_levels"), "{message}");
-            // All ranks know, and go on.
+            // All ranks get the error and remain usable.
             assert_eq!(machine.mxm(&ring, &a, &a).unwrap().shape(), (50, 50));
         }
         "early end" => {
@@ -45,7 +45,7 @@ pub(crate) fn rank(scenario: &str, cluster: &Cluster) {
             cluster.unwrap(machine.reduce(&Monoid::new("plus", Type::F64).unwrap(), &a));
         }
         "one thread" => {
-            // Results of one call that one rank alone refuses are refused by all.
+            // A result rejected by one rank is an error on all.
             let made = machine.mxv(&ring, &a, &Draw::new(1).vector(if is_last { 49 } else { 50 }, 10));
             assert!(made.is_err() || cluster.size() == 1);
         }
@@ -53,7 +53,7 @@ pub(crate) fn rank(scenario: &str, cluster: &Cluster) {
     }
 }
 
-/// With 2 and 4 ranks, of so many at most.
+/// With 2 and 4 ranks, up to the given maximum.
 pub(crate) fn job(most: usize) {
     let limit = Duration::from_secs(60);
     for ranks in [2, 4].into_iter().filter(|ranks| *ranks <= most) {

@@ -1,4 +1,4 @@
-//! Operations of which one step fails on one rank alone: every rank has an error that names it, and none waits.
+//! Fault injection: one step of an operation fails on one rank; every rank gets an error that names it, and none hangs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use sparring_cluster::{Cluster, Permutation, graph};
 
 use crate::products::Draw;
 
-/// The processor, of whose steps one fails.
+/// A CPU engine that fails at one of its steps.
 #[derive(Debug)]
 struct Faulty {
     cpu: Machine,
-    /// Steps that go well before it.
+    /// Number of successful steps before the failure.
     left: Arc<AtomicI64>,
 }
 
@@ -50,7 +50,7 @@ impl Engine for Faulty {
         self.cpu.wait()
     }
     fn holds(&self, _: Operand<'_>) -> bool {
-        // As a GPU does not hold what comes from other ranks: uploads are steps too.
+        // As on a GPU, data from other ranks must be uploaded: uploads are steps too.
         false
     }
     fn made(&self, plan: &Plan) -> bool {
@@ -115,7 +115,7 @@ impl DistanceEngine for Faulty {
     }
 }
 
-/// What is done with a matrix of the cluster, the same matrix of the host, and a vector.
+/// An operation on a distributed matrix, the same matrix on the host, and a vector.
 type Body<'a> = Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a>;
 type Step<'a> = (&'static str, Body<'a>);
 
@@ -123,7 +123,7 @@ fn step<'a>(of: impl Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a)
     Box::new(of)
 }
 
-/// Each step of the machine of the last rank fails once in each operation.
+/// Each step of the last rank's engine fails once in each operation.
 pub(crate) fn all(sound: &Cluster) {
     let last = sound.size() - 1;
     let left = Arc::new(AtomicI64::new(i64::MAX));
@@ -273,7 +273,7 @@ pub(crate) fn all(sound: &Cluster) {
     }
 }
 
-/// The threads of one rank stop amid CP-ALS.
+/// The threads of one rank are stopped during CP-ALS.
 fn factors(sound: &Cluster) {
     let last = sound.size() - 1;
     let flag = Arc::new(AtomicBool::new(false));

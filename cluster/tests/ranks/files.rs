@@ -1,4 +1,4 @@
-//! Files that ranks read and write together beside those of one processor.
+//! Parallel reading and writing of files, compared with one CPU.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ use sparring_cluster::Cluster;
 
 use crate::products::{Draw, same};
 
-/// A folder that all ranks of the job have, and no other job.
+/// A directory shared by all ranks of the job, and by no other job.
 pub(crate) fn folder(cluster: &Cluster) -> PathBuf {
     let path = std::env::temp_dir().join(format!("sparring-files-{}", std::os::unix::process::parent_id()));
     let made = if cluster.rank() == 0 { fs::create_dir_all(&path) } else { Ok(()) };
@@ -27,7 +27,7 @@ fn io(path: &Path, source: std::io::Error) -> sparring::Error {
     sparring::Error::Io { path: path.display().to_string(), source }
 }
 
-/// What all ranks wait for.
+/// A barrier.
 pub(crate) fn together(cluster: &Cluster) {
     cluster.agree("together", Ok(())).unwrap();
 }
@@ -38,7 +38,7 @@ pub(crate) fn put(cluster: &Cluster, path: &Path, text: &[u8]) {
     cluster.agree("a file", made.map_err(|e| io(path, e))).unwrap();
 }
 
-/// The text as gzip has it, in two members.
+/// The text as gzip, in two members.
 pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let packed = |text: &[u8]| {
         let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -63,7 +63,7 @@ pub(crate) fn all(cluster: &Cluster) {
     }
 }
 
-/// Texts that a reader by parts may get wrong.
+/// Texts that are hard for a parallel reader.
 fn markets(cluster: &Cluster, folder: &Path) {
     let path = folder.join("a.mtx");
     let head = "%%MatrixMarket matrix coordinate real general\n";
@@ -78,7 +78,7 @@ fn markets(cluster: &Cluster, folder: &Path) {
         format!("{head}0 0 0\n"),
         format!("{head}5 4 0\n\n\n"),
         format!("{head}1 1 1\n1 1 1"),
-        // Repeated entries are added up.
+        // Duplicates are summed.
         format!("{head}3 3 4\n1 1 1\n2 2 1\n1 1 2\n3 3 1\n"),
         "%%MatrixMarket matrix coordinate integer symmetric\n4 4 3\n1 1 5\n4 1 -2\n3 2 9".into(),
         "%%MatrixMarket matrix coordinate pattern general\n4 4 3\n1 1\n4 1\n3 2\n".into(),
@@ -105,7 +105,7 @@ fn markets(cluster: &Cluster, folder: &Path) {
             }
             (Err(here), Err(there)) => {
                 let (here, there) = (here.to_string(), there.to_string());
-                // Each rank has its own first error.
+                // Each rank reports its own first error.
                 let reason = |text: &str| text.rsplit(": ").next().map(String::from);
                 let counts = ["entries", "i64", "u64"].iter().any(|word| here.contains(word) || there.contains(word));
                 assert!(reason(&here) == reason(&there) || counts, "{case}: {here}\n{there}");
@@ -116,7 +116,7 @@ fn markets(cluster: &Cluster, folder: &Path) {
     together(cluster);
 }
 
-/// Edge lists of every kind that is read by parts, and of those that are not.
+/// Edge lists of all kinds, both those read by parts and those read whole.
 fn edges(cluster: &Cluster, folder: &Path) {
     let path = folder.join("a.el");
     let name = path.display().to_string();
@@ -138,7 +138,7 @@ fn edges(cluster: &Cluster, folder: &Path) {
         format!("# {}\n0 1", "long ".repeat(3000)),
         "0 0".into(),
         "5 5\n".into(),
-        // Twice, with weights.
+        // Duplicates with weights.
         format!("0 1 5\n{weighted}0 1 2\n7 7 1\n"),
         // Refused, whichever rank sees it.
         format!("{lines}1 x\n"),
@@ -177,7 +177,7 @@ fn edges(cluster: &Cluster, folder: &Path) {
                 }
                 (Err(here), Err(there)) => {
                     let (here, there) = (here.to_string(), there.to_string());
-                    // The first error of the file on the first rank, with its line; others may have their own.
+                    // Rank 0 reports the first error of the file with its line; others may report their own.
                     let is_same = there == here
                         || there.starts_with("rank ") && there.ends_with(&here)
                         || cluster.rank() > 0 && there.starts_with(&format!("{name}:"));
@@ -193,7 +193,7 @@ fn edges(cluster: &Cluster, folder: &Path) {
     together(cluster);
 }
 
-/// Graphs of DIMACS.
+/// DIMACS graphs.
 fn arcs(cluster: &Cluster, folder: &Path) {
     let path = folder.join("a.gr");
     let name = path.display().to_string();
@@ -243,7 +243,7 @@ fn blocks(cluster: &Cluster, folder: &Path) {
     put(cluster, &path, &gzip(text.as_bytes()));
     let (pattern, values) = parse_matrix_market(text.as_bytes(), "it").unwrap().any().unwrap();
     same("blocks", &Matrix::new(pattern, values).unwrap(), &cluster.read_matrix_market(&path).unwrap());
-    // What is wrong has its line in the file.
+    // Errors have the line number of the file.
     text.replace_range(text.len() - 3.., "x y\n");
     put(cluster, &path, &gzip(text.as_bytes()));
     let message = cluster.read_matrix_market(&path).unwrap_err().to_string();
@@ -258,7 +258,7 @@ fn blocks(cluster: &Cluster, folder: &Path) {
     together(cluster);
 }
 
-/// The text that one processor writes.
+/// The text written by one CPU.
 fn text_of(a: &Matrix) -> String {
     let mut text = Vec::new();
     let (pattern, values) = (a.pattern().unwrap(), a.values().unwrap());
@@ -285,7 +285,7 @@ fn writing(cluster: &Cluster, folder: &Path) {
         kinds.push(with_values(&a, Array::of((0..n).map(|k| k as f32 / 3.0).collect::<Vec<f32>>())));
         kinds.push(with_values(&a, Array::of((0..n).map(|k| i64::MIN + k as i64).collect::<Vec<i64>>())));
         kinds.push(with_values(&a, Array::of(vec![true; n])));
-        // What one rank has decides the field of the file.
+        // The values of one rank determine the field of the file.
         kinds.push(with_values(&a, Array::of((0..n).map(|k| k + 1 < n).collect::<Vec<bool>>())));
         kinds.push(with_values(&a, Array::of((0..n).map(|k| k as u64).collect::<Vec<u64>>())));
         kinds.push(with_values(&a, Array::of((0..n).map(|k| if k == 0 { u64::MAX } else { 1 }).collect::<Vec<u64>>())));
@@ -307,10 +307,10 @@ fn writing(cluster: &Cluster, folder: &Path) {
             let again = cluster.read_matrix_market(&path).unwrap();
             let (pattern, values) = parse_matrix_market(expected.as_bytes(), "it").unwrap().any().unwrap();
             same(&what, &Matrix::new(pattern, values).unwrap(), &again);
-            // The next is written when all have read.
+            // Wait until all ranks have read the file before it is overwritten.
             together(cluster);
         }
-        // Of a matrix that every rank has.
+        // A replicated matrix.
         cluster.write_matrix_market(&path, &a).unwrap();
         same("host", &a, &cluster.read_matrix_market(&path).unwrap());
         let packed = folder.join("b.mtx.gz");
@@ -326,7 +326,7 @@ fn failures(cluster: &Cluster, folder: &Path) {
     let a = cluster.machine().upload(&Draw::new(2).matrix((40, 40), 300)).unwrap();
     let path = folder.join("c.mtx");
     put(cluster, &path, b"before");
-    // One rank sees another folder.
+    // One rank sees another directory.
     let own = if is_last { folder.join("missing/c.mtx") } else { path.clone() };
     let named = |message: String| {
         assert!(message.contains("missing") && (is_last || message.contains(&format!("rank {last}"))), "{message}");
@@ -341,7 +341,7 @@ fn failures(cluster: &Cluster, folder: &Path) {
         assert!(cluster.write_matrix_market(wrong, &a).is_err(), "{wrong:?}");
     }
     cluster.write_matrix_market("/dev/null", &a).unwrap();
-    // All know, and go on.
+    // All ranks get the error and remain usable.
     together(cluster);
     cluster.write_matrix_market(&path, &a).unwrap();
     assert_eq!(cluster.read_matrix_market(&path).unwrap().nnz(), a.nnz());

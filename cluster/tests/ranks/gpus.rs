@@ -1,5 +1,5 @@
-//! Ranks with a GPU each, beside the processor: `SPARRING_RANKS_SCENARIO=gpus mpirun -n 2 ranks-…`, where there are as
-//! many.
+//! Ranks with one GPU each, compared with the CPU: `SPARRING_RANKS_SCENARIO=gpus mpirun -n 2 ranks-…`, on a node with
+//! as many GPUs.
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
@@ -10,7 +10,7 @@ use sparring_cluster::Cluster;
 
 use super::products::{Draw, close, same, same_vector};
 
-/// Whole numbers, whose sums are exact in every order.
+/// Integers, whose sums are exact in every order.
 fn whole(draw: &mut Draw, shape: (usize, usize), entries: usize, ty: Type) -> Matrix {
     let drawn = draw.matrix(shape, entries);
     let pattern = drawn.pattern().expect("here").clone();
@@ -48,7 +48,7 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
             let c = cpu.mxm(&ring, &a, &b).unwrap();
             let d = many.mxm(&ring, &x, &y).unwrap();
             same(&what, &c, &d);
-            // The result as an operand, whose rows may not be sorted on the GPU.
+            // The result as an operand; its rows may be unsorted on the GPU.
             let back = cpu.transpose(&b).unwrap();
             let again = many.mxm(&ring, &d, &many.transpose(&y).unwrap()).unwrap();
             same(&format!("{what}, again"), &cpu.mxm(&ring, &c, &back).unwrap(), &again);
@@ -74,7 +74,7 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
         moved(&cpu, &many, &mut draw, (m, k));
     }
     graphs(&many, gpu, &mut draw);
-    // No room on one rank is an error of all, and the next product is right.
+    // Out of memory on one rank is an error on all, and the next product is correct.
     let a = whole(&mut draw, (2_000, 2_000), 40_000, Type::F64);
     let x = many.upload(&a).unwrap();
     let ring = Semiring::new("plus_times", Type::F64).unwrap();
@@ -87,7 +87,7 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
     same("after an error", &cpu.mxm(&ring, &a, &a).unwrap(), &many.mxm(&ring, &x, &x).unwrap());
 }
 
-/// Products with vectors in every form, masked and folded.
+/// Matrix–vector products with vectors in every storage form, masked and folded.
 fn vectors(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, k): (usize, usize)) {
     let a = whole(draw, (m, k), 3 * (m + k), Type::F64);
     let b = many.upload(&a).unwrap();
@@ -123,13 +123,13 @@ fn vectors(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, k): (usize, usize
     same_vector(&format!("{m}×{k}, sums of rows"), &rows(cpu, &a), &rows(many, &b));
 }
 
-/// Entries that go to other places: by ranges and by lists, in order and out of it, with repeats where that is allowed.
+/// Extract and assign by ranges and by lists, sorted and unsorted, with duplicates where allowed.
 fn moved(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, n): (usize, usize)) {
     let lists = |n: usize, distinct: bool| {
         let mut lists =
             vec![IndexList::all(), IndexList::from(n / 3..n - n / 4), IndexList::strided(n.saturating_sub(1), -1, n)];
         lists.push((0..n).filter(|i| i % 3 != 1).collect::<Vec<_>>().into());
-        // 7 divides no n of the tests but one.
+        // 7 divides only one n of the tests.
         if !n.is_multiple_of(7) {
             lists.push((0..n).map(|i| i * 7 % n).collect::<Vec<_>>().into());
         }
@@ -180,7 +180,7 @@ fn moved(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, n): (usize, usize))
     }
 }
 
-/// Algorithms of products with vectors, beside those of the processor.
+/// Algorithms built on matrix–vector products, compared with the CPU.
 fn graphs(many: &Machine, gpu: &Cuda, draw: &mut Draw) {
     use sparring::graph::PageRankOptions;
     use sparring_cluster::graph::{bfs_levels, connected_components, pagerank, sssp};
@@ -200,7 +200,7 @@ fn graphs(many: &Machine, gpu: &Cuda, draw: &mut Draw) {
         same_vector("lengths", &lengths(&alone, &a).download().unwrap(), &lengths(many, &b));
         let triangles = |machine: &Machine, a: &Matrix| machine.triangles(a, Default::default()).unwrap().count;
         assert_eq!(triangles(&alone, &a), triangles(many, &b), "triangles of {n}");
-        // Where all are the same, some are given by hand, or are lost; on all GPUs and on one.
+        // Uniform and given personalization, and dropped dangling mass; on all GPUs and on one.
         let some = (0..n).map(|v| (v % 3) as f64).collect::<Vec<_>>();
         for (drop_dangling, some) in [(false, None), (true, None), (false, Some(some).filter(|some| some.len() > 1))] {
             let options = PageRankOptions { drop_dangling, personalization: some, ..Default::default() };

@@ -1,4 +1,4 @@
-//! Neighbours of every number of ranks beside those of the processor, bits and all.
+//! Nearest neighbours on any number of ranks are bitwise identical to those of the CPU.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use sparring_cluster::Cluster;
 
 use crate::products::{Draw, same};
 
-/// Rows without entries, rows that are equal, and rows that share no column with others; nothing below 0.
+/// Empty rows, equal rows, and rows that share no column with others; all values nonnegative.
 fn rows(draw: &mut Draw, (m, n): (usize, usize), small: bool) -> Matrix {
     let mut entries: Vec<(u32, u32, f64)> = Vec::new();
     for i in 0..m {
@@ -127,7 +127,7 @@ pub(crate) fn all(cluster: &Cluster) {
             for k in [0, 1, 7, 1000] {
                 both.nearest(&what, &here, &there, k);
             }
-            // Whole matrices on every rank.
+            // Replicated matrices.
             both.nearest(&what, &here, &here, 3);
             both.all(&what, &here, &there);
             both.within(&what, &here, &there, 0.8);
@@ -156,7 +156,7 @@ pub(crate) fn all(cluster: &Cluster) {
     errors(&cpu, &many);
 }
 
-/// Where rows of one rank change how those of all are scaled.
+/// Rows of one rank that change the scaling of all.
 fn extremes(cpu: &Machine, many: &Machine) {
     let mut draw = Draw::new(5);
     let x = rows(&mut draw, (30, 10), false);
@@ -174,7 +174,7 @@ fn extremes(cpu: &Machine, many: &Machine) {
             both.index("extremes", &x, &x, (&x, &x));
         }
     }
-    // Rows whose mean is far from 0, on some ranks alone.
+    // Rows with a mean far from 0, on some ranks only.
     let values = (0..12 * 8).map(|e| if e % 24 < 8 { 1e4 } else { 0.0 } + draw.real()).collect();
     let row_ptr = (0..=12).map(|i| 8 * i).collect();
     let means = Matrix::from(Csr::<f64>::new(12, 8, row_ptr, (0..12).flat_map(|_| 0..8).collect(), values).unwrap());
@@ -182,7 +182,7 @@ fn extremes(cpu: &Machine, many: &Machine) {
     both.nearest("far means", &both.ask(&means, None), &both.ask(&means, None), 11);
     let both = Both { cpu, many, measure: Arc::new(Metric::Minkowski(40.0)), options: Options::default() };
     both.nearest("a large power", &both.ask(&x, None), &both.ask(&x, None), 9);
-    // What is not a number is farthest, whichever rank has it.
+    // NaN distances rank last, whichever rank has them.
     let values = csr.values().iter().enumerate().map(|(e, &x)| if e % 9 == 0 { f64::NAN } else { x }).collect();
     let (row_ptr, col_idx) = (csr.pattern().row_ptr().to_vec(), csr.pattern().col_idx().to_vec());
     let x = Matrix::from(Csr::<f64>::new(csr.nrows(), csr.ncols(), row_ptr, col_idx, values).unwrap());
@@ -193,7 +193,7 @@ fn extremes(cpu: &Machine, many: &Machine) {
     }
 }
 
-/// What is refused is refused in the words of the processor, with the row of the whole.
+/// Errors have the text of the CPU, with the global row number.
 fn errors(cpu: &Machine, many: &Machine) {
     let mut draw = Draw::new(6);
     let (x, y) = (rows(&mut draw, (20, 6), false), rows(&mut draw, (9, 5), false));

@@ -1,4 +1,4 @@
-//! Results of every number of ranks beside those of the processor, bits and all.
+//! Results on any number of ranks are bitwise identical to those of the CPU.
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
@@ -7,7 +7,7 @@ use sparring::spgemm::Options;
 use sparring::{Cpu, Error};
 use sparring_cluster::Cluster;
 
-/// Numbers that every rank draws alike.
+/// Random numbers, the same on every rank.
 pub(crate) struct Draw(u64);
 impl Draw {
     pub(crate) fn new(seed: u64) -> Self {
@@ -24,7 +24,7 @@ impl Draw {
     }
     pub(crate) fn matrix(&mut self, (m, n): (usize, usize), entries: usize) -> Matrix {
         let entries = if m * n == 0 { 0 } else { entries };
-        // Many at the first rows and columns.
+        // Denser at the first rows and columns.
         let rows = (0..entries).map(|_| (self.below(m) * self.below(m) / m.max(1)) as u32).collect();
         let cols = (0..entries).map(|_| (self.below(n) * self.below(n) / n.max(1)) as u32).collect();
         let values = Array::of((0..entries).map(|_| self.real()).collect::<Vec<_>>());
@@ -121,7 +121,7 @@ pub(crate) fn all(cluster: &Cluster) {
     cluster.set_reproducible(false);
 }
 
-/// Kronecker products, of which either operand has more entries.
+/// Kronecker products with either operand the larger one.
 fn kronecker(cpu: &Machine, many: &Machine) {
     let minus = BinaryOp::new("minus", Type::F64).unwrap();
     for (case, (of_a, of_b)) in
@@ -143,13 +143,13 @@ fn kronecker(cpu: &Machine, many: &Machine) {
             &many.call(op, (&a2, &b2)).mask(&mask2).structure().complement().eval().unwrap(),
         );
     }
-    // More columns than indices have, with no block that has.
+    // The columns exceed the index range, but those of no block do.
     let wide = many.upload(&Draw::new(3).matrix((1, 70_000), 9)).unwrap();
     let made: sparring::Result<Matrix> = many.call(Op::Pairs(Pairing::Kronecker, &minus), (&wide, &wide)).eval();
     assert!(made.map(drop).unwrap_err().to_string().contains("columns of a Kronecker product"));
 }
 
-/// Products whose right operand comes in strips.
+/// Products whose right operand is gathered in strips.
 fn staged(cpu: &Machine, many: &Machine) {
     let mut draw = Draw::new(91);
     for (m, k, n) in [(300, 200, 250), (100, 100, 3), (9, 500, 0)] {
@@ -167,7 +167,7 @@ fn staged(cpu: &Machine, many: &Machine) {
     }
 }
 
-/// Sums of floats to the bit of one rank.
+/// Sums of floats, bitwise identical to one rank.
 fn reproducible(cpu: &Machine, many: &Machine) {
     let (ring, plus) = (Semiring::new("plus_times", Type::F64).unwrap(), Monoid::new("plus", Type::F64).unwrap());
     for (case, (m, n)) in [(1, 1), (40, 30), (300, 200), (3, 1000), (0, 4)].into_iter().enumerate() {
@@ -186,7 +186,7 @@ fn reproducible(cpu: &Machine, many: &Machine) {
     }
 }
 
-/// Operators that look at places see those of the whole matrix.
+/// Positional operators see global indices.
 fn places(cpu: &Machine, many: &Machine, a: &Matrix, a2: &Matrix, x: &Vector, y: &Vector) {
     for text in ["i < j", "i + j > 3", "(a > 0) & (i >= j)"] {
         let f = UnaryOp::new(text, Type::F64).unwrap();
@@ -223,7 +223,7 @@ fn places(cpu: &Machine, many: &Machine, a: &Matrix, a2: &Matrix, x: &Vector, y:
     let max = Monoid::new("max", Type::F64).unwrap();
     assert_eq!(cpu.reduce(&max, a).unwrap(), many.reduce(&max, a2).unwrap());
     same_vector("rows", &cpu.reduce_rows(&max, a).unwrap(), &many.reduce_rows(&max, a2).unwrap());
-    // C(I, J) += A, of a matrix on the machine.
+    // C(I, J) += A, for a matrix on the cluster.
     let plus = BinaryOp::new("plus", Type::F64).unwrap();
     let assign = |machine: &Machine, a: &Matrix| {
         let mut c = machine.upload(a).unwrap();
@@ -244,7 +244,7 @@ fn places(cpu: &Machine, many: &Machine, a: &Matrix, a2: &Matrix, x: &Vector, y:
     assert_eq!(bytes(here.slice()), bytes(there.slice()), "spmm");
 }
 
-/// What is refused is refused in the words of the processor.
+/// Errors have the text of the CPU.
 fn errors(cpu: &Machine, many: &Machine) {
     let mut draw = Draw::new(77);
     let (a, b, x) = (draw.matrix((5, 4), 9), draw.matrix((5, 4), 9), draw.vector(5, 5));

@@ -1,4 +1,4 @@
-//! The program, if one with `--cluster` is named by `SPARRING_PROGRAM`: the same results on any number of ranks.
+//! The program with `--cluster`, if `SPARRING_PROGRAM` names one: the same results on any number of ranks.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,13 +9,13 @@ fn run(program: &Path, ranks: usize, arguments: &[&str]) -> std::process::Output
     crate::waited(command, &format!("sparring {}, {ranks} ranks", arguments[0]), Duration::from_secs(60))
 }
 
-/// What follows a key in a line of JSON, up to the next comma.
+/// The text after a key in a line of JSON, up to the next comma.
 fn figure(line: &str, key: &str) -> String {
     let at = line.find(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key} in {line}")) + key.len() + 3;
     line[at..].split([',', '}']).next().unwrap_or_default().into()
 }
 
-/// Lines that ranks write beside those of one machine: the same, in some order.
+/// Checks that ranks write the lines of a single process, in any order.
 fn same_files(program: &Path, folder: &Path, ending: &str, arguments: &[&str]) {
     let (many, one) = (folder.join(format!("many{ending}")), folder.join(format!("one{ending}")));
     let with = |path: &Path| [arguments, &["-o", path.to_str().expect("a path")]].concat().join("\n");
@@ -76,7 +76,7 @@ pub(crate) fn job() {
             let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{arguments:?} on {ranks} ranks: {errors}");
             assert_eq!(text.lines().count(), 1, "one rank speaks: {text}");
-            // As on one machine.
+            // As in a single process.
             let alone = std::process::Command::new(&program).args(arguments).output().expect("the program");
             let expected = figure(&String::from_utf8_lossy(&alone.stdout), key);
             assert_eq!(figure(&text, key), expected, "{arguments:?}: {text}");

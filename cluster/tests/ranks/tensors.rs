@@ -1,4 +1,4 @@
-//! Tensors of which every rank has a block: files, entries that ranks bring, and CP-ALS of them.
+//! Distributed tensors: reading, assembly, and CP-ALS.
 
 use sparring::Cpu;
 use sparring::factor::CpAls;
@@ -16,7 +16,7 @@ pub(crate) fn all(cluster: &Cluster) {
     decomposed(cluster);
 }
 
-/// What is read by options.
+/// The tensor read with these options.
 fn read(text: &[u8], name: &str, options: &FrosttOptions<'_>) -> sparring::Result<AnyTensor<f64>> {
     let x = parse_frostt_with::<f64>(text, name, options)?;
     let threads = sparring::par::Threads::current();
@@ -98,7 +98,7 @@ fn files(cluster: &Cluster) {
                     (Err(here), Err(there)) => {
                         let (here, there) = (here.to_string(), there.to_string());
                         let own = there.starts_with(&format!("{name}:")) && cluster.rank() > 0;
-                        // The first line is read by itself.
+                        // The first line is parsed separately.
                         let is_other = ["header", "an entry is", "budget"]
                             .iter()
                             .any(|word| here.contains(word) || there.contains(word));
@@ -110,7 +110,7 @@ fn files(cluster: &Cluster) {
         }
     }
     assert!(good > 100, "{good}");
-    // Repeated entries have their lines on all ranks.
+    // Errors for duplicates have line numbers on all ranks.
     put(cluster, &path, twice.as_bytes());
     let message = cluster.read_frostt::<f64>(&path, &options[1]).map(drop).unwrap_err().to_string();
     assert!(message.contains(":62:1: entry (2, 3, 4) is in the file already, in line 61"), "{message}");
@@ -150,7 +150,7 @@ fn built(cluster: &Cluster) {
         let there = cluster.build_tensor(dims.clone(), lists.iter().map(of).collect(), values[mine.clone()].to_vec());
         assert_eq!(there.unwrap().download().unwrap(), whole, "{dims:?}");
     }
-    // What one rank brings is refused by all.
+    // An invalid contribution of one rank is an error on all.
     let wrong = if rank + 1 == ranks { 9 } else { 0u32 };
     let made = cluster.build_tensor(vec![9, 2], vec![vec![wrong], vec![0]], vec![1.0]);
     assert!(made.map(drop).unwrap_err().to_string().contains("index 9 is not below 9"));
@@ -205,7 +205,7 @@ fn decomposed(cluster: &Cluster) {
     let x = cluster.build_tensor(dims, lists, values).unwrap();
     let als = CpAls::new(2).sweeps(5).tol(0.0);
     crate::factor::close(&als.run(&cpu, &whole).unwrap(), &cluster.cp_als(&als, &x).unwrap(), 2e-6, "f32");
-    // What is refused is refused by all.
+    // Invalid arguments are errors on all ranks.
     assert!(cluster.cp_als(&CpAls::new(0), &x).is_err());
     for wrong in [f64::NAN, f64::INFINITY] {
         let value = if rank + 1 == ranks { wrong } else { 1.0 };
@@ -213,7 +213,7 @@ fn decomposed(cluster: &Cluster) {
         let message = cluster.cp_als(&CpAls::new(1), &x).unwrap_err().to_string();
         assert!(message.contains("norm"), "{message}");
     }
-    // Twice the same bits, and what it was made from does not matter.
+    // Repeated runs give the same bits, whatever the source of the tensor.
     let x = drawn::<f64, u32>(&[30, 20, 10], 900, 4);
     let summed = x.summed(&sparring::par::Threads::current(), sparring::algebra::Plus::new()).unwrap();
     let (lists, values) =

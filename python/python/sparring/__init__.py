@@ -6,9 +6,9 @@
 array([[5., 0.],
        [0., 5.]])
 
-Sparse arrays and matrices of SciPy go in without copies and come out as the same kind; ``Matrix`` and ``Vector`` stay
-on their device between calls. Operators are names (``"min_plus"``, ``"plus"``), formulas (``"min, a + 2*b"``), or
-objects that may be made of functions (``sp.Semiring("min", lambda a, b: a + 2 * b)``).
+SciPy sparse arrays and matrices are used without copying, and results have the type of the inputs; ``Matrix`` and
+``Vector`` stay on their device between calls. Operators are names (``"min_plus"``, ``"plus"``), formulas
+(``"min, a + 2*b"``), or objects, also from functions (``sp.Semiring("min", lambda a, b: a + 2 * b)``).
 """
 
 from . import graph, io, neighbors

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 
 class Kruskal(NamedTuple):
-    """A sum of products of vectors: Σᵣ weights[r] · factors[0][:, r] ∘ factors[1][:, r] ∘ …
+    """A Kruskal tensor, a sum of rank-1 tensors: Σᵣ weights[r] · factors[0][:, r] ∘ factors[1][:, r] ∘ …
 
     Attributes
     ----------
     weights : ndarray of shape (rank,)
-        A weight for each component.
+        A weight per component.
     factors : list of ndarray
-        A matrix for each mode, a column for each component, of norm 1.
+        A matrix per mode, with a column of norm 1 per component.
     fit : float
         1 − ‖X − M‖ / ‖X‖.
     fits : list of float
-        The fit after each sweep of the start that was kept.
+        The fit after each sweep of the best start.
     converged : bool
-        Whether the fit changed by less than the tolerance at the end.
+        Whether the last change of the fit was below the tolerance.
     explain : str
-        What ran, and why.
+        The algorithm, and why it was chosen.
 
     Examples
     --------
@@ -49,12 +49,12 @@ class Kruskal(NamedTuple):
     explain: str
 
     def to_dense(self) -> NDArray[Any]:
-        """The tensor that the model stands for.
+        """The model as a dense tensor.
 
         Returns
         -------
         ndarray
-            Of as many dimensions as there are factors.
+            With one dimension per factor.
 
         Examples
         --------
@@ -75,7 +75,7 @@ def cp_als(
     nonnegative: bool = False, ridge: float = 0.0, time_limit: float | None = None,
     progress: Callable[[int, float], object] | Literal[True] | None = None, device: str | None = None,
 ) -> Kruskal:
-    """The Kruskal tensor nearest to a sparse tensor, by alternating least squares.
+    """The CP decomposition of a sparse tensor, by alternating least squares.
 
     Parameters
     ----------
@@ -84,33 +84,34 @@ def cp_als(
     rank : int
         Components.
     sweeps : int, default=100
-        Most sweeps through all modes.
+        Maximum number of sweeps through all modes.
     tolerance : float or None, default=1e-4
-        A start ends when the fit changes by less; ``None`` makes all sweeps.
+        A start ends when the fit changes by less; ``None`` runs all sweeps.
     seed : int, default=0
-        The first start begins with factors that NumPy's ``Generator(PCG64(seed)).random`` draws, the next with the next.
+        Seed of the first start, for NumPy's ``Generator(PCG64(seed)).random``; further starts use the following seeds.
     starts : int, default=1
-        Starts, of which the best is kept.
+        Number of random starts; the best result is kept.
     nonnegative : bool, default=False
-        Factors without negative elements.
+        Whether the factors must be nonnegative.
     ridge : float, default=0.0
-        Times the squared norm of each factor, added to what is made least.
+        Weight of the squared norms of the factors in the objective.
     time_limit : float, optional
         Seconds.
     progress : callable or True, optional
-        Called with the number of a sweep and its fit; an exception ends the decomposition. ``True`` shows a bar of tqdm.
+        Called with the number of a sweep and its fit; an exception ends the decomposition. ``True`` shows a bar of
+        tqdm.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     Kruskal
-        The model, its fit, and how it was found.
+        The model, its fit, and the algorithm.
 
     Raises
     ------
     ValueError
-        If the rank is 0, or a limit is no positive number.
+        If the rank is 0, or a limit is not a positive number.
 
     Examples
     --------

@@ -279,7 +279,7 @@ def _by_distance(found):
 
 # What all estimators say of their parameters.
 _METRIC = """metric : str or callable, default="minkowski"
-        A name that :func:`sparring.neighbors.metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
+        A name from :func:`sparring.neighbors.metrics`, or a formula of ``a`` and ``b`` for the term of a column.
         With ``"precomputed"`` the rows are distances. Callables and other names of scikit-learn's are computed by
         scikit-learn.
     p : float, default=2

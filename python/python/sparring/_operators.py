@@ -1,4 +1,4 @@
-"""Operators as objects: names, formulas, and functions of Python's that are traced once and run as compiled formulas."""
+"""Operators as objects: names, formulas, and Python functions that are traced once and run as compiled formulas."""
 
 import inspect
 
@@ -133,9 +133,9 @@ class UnaryOp(_Operator):
     ----------
     of : str or callable
         A name, ``"sqrt"``; a formula of the entry ``a``, its row ``i``, its column ``j`` and a scalar ``s``,
-        ``"a / (1 + s)"``; or a function of such, whose parameters behind the first are called ``s``, ``i`` or ``j``. It
-        is called once, on symbols: operators of Python, ``abs``, and functions of NumPy (``np.sqrt``, ``np.exp``,
-        ``np.where``, ``np.minimum``, …) become the formula, which runs compiled, on GPUs too.
+        ``"a / (1 + s)"``; or a function of these, whose parameters after the first are named ``s``, ``i`` or ``j``. It
+        is called once, on symbols: Python operators, ``abs``, and NumPy functions (``np.sqrt``, ``np.exp``,
+        ``np.where``, ``np.minimum``, …) become a formula, which runs compiled, on GPUs too.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class Monoid(_Operator):
     identity : number, optional
         Its identity e: e ⊕ a = a.
     terminal : number, optional
-        The value z for which z ⊕ a = z, where a sum may end early.
+        The value z with z ⊕ a = z, at which a reduction may stop early.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Graphs and algorithms on them.
 
 Every function takes a :class:`Graph`, a sparse matrix whose entries are edges, or a graph of networkx or igraph.
-Vertices are 0..n in the order of rows, or of the other package's own numbering; results are arrays with a number for
-each vertex. ``device="cuda:0"`` runs what is said to run on GPUs there.
+Vertices are 0..n in the order of rows, or of the other package's numbering; results are arrays with a number per
+vertex. ``device="cuda:0"`` selects a GPU for the functions that support it.
 
 >>> import networkx, sparring as sp
 >>> g = sp.graph.as_graph(networkx.karate_club_graph())
@@ -78,20 +78,20 @@ def as_graph(g: GraphLike, *, weight: str | None = None) -> Graph:
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
-        What becomes a graph. A matrix of symmetric pattern makes an undirected one.
+        The object to convert. A matrix with a symmetric pattern gives an undirected graph.
     weight : str, optional
-        The attribute of edges with their weights, of other packages; of a matrix any word says that values are. Without it
-        every edge weighs 1.
+        The edge attribute with the weights, for other packages; for a matrix, any string makes its values weights. By
+        default, every edge has weight 1.
 
     Returns
     -------
     Graph
-        Itself, that of a matrix, or that of a graph of another package, its vertices in their order.
+        The object itself, or the converted graph, with vertices in their order.
 
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is of another type.
     ValueError
         If the matrix is not square.
 
@@ -124,23 +124,23 @@ def from_edges(
     sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None = None, *, vertices: int | None = None,
     directed: bool = True, repeated: str | None = None, labels: bool = False,
 ) -> Any:
-    """The :class:`Graph` of a list of edges: arrays, lists, or columns of pandas, polars or pyarrow.
+    """The :class:`Graph` of an edge list: arrays, lists, or columns of pandas, polars or pyarrow.
 
     Parameters
     ----------
     sources, targets : array_like
-        Vertices of each edge: integers from 0, or with ``labels`` any words or numbers.
+        Vertices of each edge: integers from 0, or with ``labels`` any strings or numbers.
     weights : array_like, optional
-        A weight for each edge.
+        A weight per edge.
     vertices : int, optional
-        How many there are: by default one more than the largest.
+        Number of vertices, by default one more than the largest.
     directed : bool
-        Whether an edge has a direction.
+        Whether edges are directed.
     repeated : {"plus", "min", "max", "first", "second"}, optional
-        Which weight counts of an edge that is there more than once; by default it is refused. Without weights it is one
-        edge.
+        How to combine the weights of duplicate edges; by default they are an error. Without weights, duplicates are
+        one edge.
     labels : bool
-        Numbers the vertices in the order of their labels, and returns these too.
+        Numbers the vertices in the order of their labels, and returns the labels too.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def from_edges(
     Raises
     ------
     ValueError
-        Lists of different lengths, a repeated edge with a weight, vertices that are no integers.
+        Lists of different lengths, a duplicate weighted edge, vertices that are not integers.
     IndexError
         A vertex that is not below ``vertices``.
 
@@ -186,21 +186,21 @@ def from_edges(
 
 
 def bfs(g: GraphLike, source: int, *, device: str | None = None) -> Numbers:
-    """Numbers of edges from a vertex to each. Runs on GPUs.
+    """Breadth-first levels: the number of edges from a vertex to each other. Runs on GPUs.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     source : int
-        The vertex to start from.
+        The start vertex.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     ndarray of int32, shape (n,)
-        The least number of edges, -1 where no path leads.
+        Minimum numbers of edges, -1 without a path.
 
     Raises
     ------
@@ -224,16 +224,16 @@ def bfs_tree(g: GraphLike, source: int, *, device: str | None = None) -> tuple[N
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     source : int
-        The vertex to start from.
+        The start vertex.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     levels : ndarray of int32, shape (n,)
-        The least number of edges, -1 where no path leads.
+        Minimum numbers of edges, -1 without a path.
     parents : ndarray of int32, shape (n,)
-        The least vertex before each, the source its own; -1 where no path leads.
+        The smallest predecessor of each vertex, the source itself for the source; -1 without a path.
 
     Raises
     ------
@@ -251,19 +251,19 @@ def bfs_tree(g: GraphLike, source: int, *, device: str | None = None) -> tuple[N
 
 
 def multi_source_bfs(g: GraphLike, sources: ArrayLike) -> Numbers:
-    """Numbers of edges from each of several vertices to each.
+    """Breadth-first levels from each of several vertices.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     sources : sequence of int
-        The vertices to start from.
+        The start vertices.
 
     Returns
     -------
     ndarray of int32, shape (sources, n)
-        A row for each source, -1 where no path leads.
+        A row per source, -1 without a path.
 
     Raises
     ------
@@ -280,23 +280,23 @@ def multi_source_bfs(g: GraphLike, sources: ArrayLike) -> Numbers:
 
 
 def sssp(g: GraphLike, source: int, *, weight: str | None = "weight", device: str | None = None) -> Numbers:
-    """Lengths of the shortest paths from a vertex to each. Runs on GPUs.
+    """Shortest path lengths from a vertex to each other. Runs on GPUs.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     source : int
-        The vertex to start from.
+        The start vertex.
     weight : str, default="weight"
-        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+        The edge attribute with the weights, for other packages; the weights of a matrix are its values.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        Sums of weights, ``inf`` where no path leads.
+        Sums of weights, ``inf`` without a path.
 
     Raises
     ------
@@ -316,32 +316,32 @@ def sssp(g: GraphLike, source: int, *, weight: str | None = "weight", device: st
 def sssp_tree(
     g: GraphLike, source: int, *, weight: str | None = "weight", negative: bool = False, device: str | None = None,
 ) -> tuple[Numbers, Numbers]:
-    """Lengths of the shortest paths from a vertex to each, and their last steps. Runs on GPUs.
+    """Shortest path lengths from a vertex to each other, and predecessors. Runs on GPUs.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     source : int
-        The vertex to start from.
+        The start vertex.
     weight : str, default="weight"
-        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+        The edge attribute with the weights, for other packages; the weights of a matrix are its values.
     negative : bool, default=False
-        Takes negative weights, by the algorithm of Bellman and Ford.
+        Allows negative weights, by the Bellman-Ford algorithm.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     distances : ndarray of float64, shape (n,)
-        Sums of weights, ``inf`` where no path leads.
+        Sums of weights, ``inf`` without a path.
     parents : ndarray of int32, shape (n,)
-        The vertex before each, the source its own; -1 where no path leads.
+        The predecessor of each vertex, the source itself for the source; -1 without a path.
 
     Raises
     ------
     ValueError
-        If a weight is negative without ``negative``, a cycle of negative length can be reached, or there is no such vertex.
+        If a weight is negative without ``negative``, a negative cycle is reachable, or there is no such vertex.
 
     Examples
     --------
@@ -355,26 +355,26 @@ def sssp_tree(
 
 
 def all_pairs_shortest_paths(g: GraphLike, *, weight: str | None = "weight") -> Numbers:
-    """Lengths of the shortest paths between all pairs of vertices.
+    """Shortest path lengths between all pairs of vertices.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     weight : str, default="weight"
-        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+        The edge attribute with the weights, for other packages; the weights of a matrix are its values.
 
     Returns
     -------
     ndarray of float64, shape (n, n)
-        Sums of weights, ``inf`` where no path leads.
+        Sums of weights, ``inf`` without a path.
 
     Raises
     ------
     ValueError
         If a weight is negative or NaN.
     MemoryError
-        If n² numbers do not fit.
+        If n² numbers do not fit in memory.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def all_pairs_shortest_paths(g: GraphLike, *, weight: str | None = "weight") -> 
 
 
 def connected_components(g: GraphLike, *, device: str | None = None) -> Numbers:
-    """The component of each vertex, whatever the direction of edges. Runs on GPUs.
+    """The (weakly) connected component of each vertex. Runs on GPUs.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ def connected_components(g: GraphLike, *, device: str | None = None) -> Numbers:
     Returns
     -------
     ndarray of int32, shape (n,)
-        The least vertex of the component.
+        The smallest vertex of the component.
 
     Examples
     --------
@@ -410,7 +410,7 @@ def connected_components(g: GraphLike, *, device: str | None = None) -> Numbers:
 
 
 def strongly_connected_components(g: GraphLike) -> Numbers:
-    """The strong component of each vertex: those that reach it and that it reaches.
+    """The strongly connected component of each vertex.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ def strongly_connected_components(g: GraphLike) -> Numbers:
     Returns
     -------
     ndarray of int32, shape (n,)
-        The least vertex of the component.
+        The smallest vertex of the component.
 
     Examples
     --------
@@ -435,34 +435,34 @@ def pagerank(
     g: GraphLike, damping: float = 0.85, *, tolerance: float = 1e-6, max_iterations: int = 100,
     personalization: ArrayLike | None = None, drop_dangling: bool = False, device: str | None = None,
 ) -> Numbers:
-    """PageRank: where a walk is that follows an edge, or with 1 − damping goes anywhere. Runs on GPUs.
+    """PageRank. Runs on GPUs.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     damping : float, default=0.85
-        The chance that the walk follows an edge; else it goes to any vertex.
+        The damping factor: the probability of following an edge instead of a random jump.
     tolerance : float, default=1e-6
-        Stops when the sum of the changes of a step is less.
+        The iteration stops when the 1-norm of the change is below this.
     max_iterations : int, default=100
-        Most steps.
+        Maximum number of iterations.
     personalization : array of shape (n,), optional
-        Where the walk goes when it follows no edge: a weight for each vertex, equal ones by default.
+        The teleport distribution: a weight per vertex, by default uniform.
     drop_dangling : bool, default=False
-        Loses the rank of vertices without edges outwards, which else goes where jumps go.
+        Drops the rank of vertices without outgoing edges, instead of following the teleport distribution.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        Ranks, whose sum is 1.
+        Ranks, which add up to 1.
 
     Raises
     ------
     ValueError
-        If the damping is not in [0, 1), or the steps did not end within ``max_iterations``.
+        If the damping is not in [0, 1), or the iteration does not converge within ``max_iterations``.
 
     Examples
     --------
@@ -477,28 +477,28 @@ def pagerank(
 
 
 def hits(g: GraphLike, *, tolerance: float = 1e-8, max_iterations: int = 1000) -> tuple[Numbers, Numbers]:
-    """Hubs and authorities of Kleinberg: a hub leads to authorities, and hubs lead to an authority.
+    """Hub and authority scores (Kleinberg).
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     tolerance : float, default=1e-8
-        Stops when the sum of the changes of a step is less.
+        The iteration stops when the 1-norm of the change is below this.
     max_iterations : int, default=1000
-        Most steps.
+        Maximum number of iterations.
 
     Returns
     -------
     hubs : ndarray of float64, shape (n,)
-        Scores, whose sum is 1.
+        Scores, which add up to 1.
     authorities : ndarray of float64, shape (n,)
-        Scores, whose sum is 1.
+        Scores, which add up to 1.
 
     Raises
     ------
     ValueError
-        If the steps did not end within ``max_iterations``.
+        If the iteration does not converge within ``max_iterations``.
 
     Examples
     --------
@@ -511,7 +511,7 @@ def hits(g: GraphLike, *, tolerance: float = 1e-8, max_iterations: int = 1000) -
 
 
 def betweenness_centrality(g: GraphLike, *, normalized: bool = True, device: str | None = None) -> Numbers:
-    """Part of the shortest paths between others that lead through each vertex. Runs on GPUs.
+    """Betweenness: the fraction of shortest paths between other vertices through each vertex. Runs on GPUs.
 
     Parameters
     ----------
@@ -525,7 +525,7 @@ def betweenness_centrality(g: GraphLike, *, normalized: bool = True, device: str
     Returns
     -------
     ndarray of float64, shape (n,)
-        Sums of these parts over all pairs.
+        Sums of these fractions over all pairs.
 
     Examples
     --------
@@ -539,16 +539,16 @@ def betweenness_centrality(g: GraphLike, *, normalized: bool = True, device: str
 def sampled_betweenness(
     g: GraphLike, samples: int, *, seed: int = 1, normalized: bool = True, device: str | None = None,
 ) -> Numbers:
-    """Betweenness, estimated from the paths out of some vertices. Runs on GPUs.
+    """Betweenness, estimated from sampled sources. Runs on GPUs.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     samples : int
-        How many vertices are drawn.
+        Number of sampled sources.
     seed : int, default=1
-        Draws the vertices.
+        Seed of the sample.
     normalized : bool, default=True
         Divides by the number of pairs of other vertices.
     device : str, optional
@@ -557,7 +557,7 @@ def sampled_betweenness(
     Returns
     -------
     ndarray of float64, shape (n,)
-        Estimates; with all vertices as samples the betweenness itself.
+        Estimates; exact if all vertices are sampled.
 
     Raises
     ------
@@ -574,7 +574,7 @@ def sampled_betweenness(
 
 
 def closeness_centrality(g: GraphLike) -> Numbers:
-    """Closeness of each vertex: one over the mean distance to it, times the part of the vertices that reach it.
+    """Closeness of each vertex: one over the mean distance to it, times the fraction of vertices that reach it.
 
     Parameters
     ----------
@@ -584,7 +584,7 @@ def closeness_centrality(g: GraphLike) -> Numbers:
     Returns
     -------
     ndarray of float64, shape (n,)
-        Scores, as networkx has them.
+        Scores, as in networkx.
 
     Examples
     --------
@@ -625,19 +625,19 @@ def eigenvector_centrality(g: GraphLike, *, tolerance: float = 1e-8, max_iterati
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     tolerance : float, default=1e-8
-        Stops when the sum of the changes of a step is less.
+        The iteration stops when the 1-norm of the change is below this.
     max_iterations : int, default=1000
-        Most steps.
+        Maximum number of iterations.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        Scores, the sum of whose squares is 1.
+        Scores, whose squares add up to 1.
 
     Raises
     ------
     ValueError
-        If the steps did not end within ``max_iterations``.
+        If the iteration does not converge within ``max_iterations``.
 
     Examples
     --------
@@ -651,30 +651,30 @@ def eigenvector_centrality(g: GraphLike, *, tolerance: float = 1e-8, max_iterati
 def katz_centrality(
     g: GraphLike, alpha: float = 0.1, beta: float = 1.0, *, tolerance: float = 1e-8, max_iterations: int = 1000,
 ) -> Numbers:
-    """The solution of x = α·Aᵀx + β.
+    """Katz centrality: the solution of x = α·Aᵀx + β.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     alpha : float, default=0.1
-        What a step along an edge multiplies by; less than one over the largest eigenvalue.
+        The attenuation factor, less than one over the largest eigenvalue.
     beta : float, default=1.0
-        What every vertex has of itself.
+        The constant score of every vertex.
     tolerance : float, default=1e-8
-        Stops when the sum of the changes of a step is less.
+        The iteration stops when the 1-norm of the change is below this.
     max_iterations : int, default=1000
-        Most steps.
+        Maximum number of iterations.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        Scores, the sum of whose squares is 1.
+        Scores, whose squares add up to 1.
 
     Raises
     ------
     ValueError
-        If the steps did not end within ``max_iterations``.
+        If the iteration does not converge within ``max_iterations``.
 
     Examples
     --------
@@ -686,7 +686,7 @@ def katz_centrality(
 
 
 def core_numbers(g: GraphLike) -> Numbers:
-    """The largest k whose k-core has each vertex: a k-core's vertices have k neighbors in it.
+    """The core number of each vertex: the largest k whose k-core contains it.
 
     Parameters
     ----------
@@ -708,19 +708,19 @@ def core_numbers(g: GraphLike) -> Numbers:
 
 
 def k_truss(g: GraphLike, k: int) -> Numbers:
-    """Edges of the largest subgraph whose edges are each in k − 2 triangles.
+    """Edges of the k-truss, the largest subgraph in which every edge is in at least k − 2 triangles.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     k : int
-        Edges are in k − 2 triangles at least.
+        The k of the k-truss.
 
     Returns
     -------
     ndarray of int32, shape (edges, 2)
-        The two vertices of each edge, the lower first.
+        The two vertices of each edge, the smaller first.
 
     Examples
     --------
@@ -732,7 +732,7 @@ def k_truss(g: GraphLike, k: int) -> Numbers:
 
 
 def truss_numbers(g: GraphLike) -> tuple[Numbers, Numbers]:
-    """The largest k whose k-truss has each edge.
+    """The truss number of each edge: the largest k whose k-truss contains it.
 
     Parameters
     ----------
@@ -742,7 +742,7 @@ def truss_numbers(g: GraphLike) -> tuple[Numbers, Numbers]:
     Returns
     -------
     edges : ndarray of int32, shape (edges, 2)
-        The two vertices of each edge, the lower first.
+        The two vertices of each edge, the smaller first.
     numbers : ndarray of int32, shape (edges,)
         Their truss numbers.
 
@@ -757,7 +757,7 @@ def truss_numbers(g: GraphLike) -> tuple[Numbers, Numbers]:
 
 
 def local_clustering(g: GraphLike) -> Numbers:
-    """Part of the pairs of each vertex's neighbors that are neighbors.
+    """Clustering coefficients: the fraction of pairs of neighbors of each vertex that are adjacent.
 
     Parameters
     ----------
@@ -811,7 +811,7 @@ def average_clustering(g: GraphLike) -> float:
 
 
 def transitivity(g: GraphLike) -> float:
-    """Part of the paths of two edges that are closed.
+    """Transitivity: the fraction of paths of two edges that are closed.
 
     Parameters
     ----------
@@ -821,7 +821,7 @@ def transitivity(g: GraphLike) -> float:
     Returns
     -------
     float
-        Three times the triangles over the paths.
+        Three times the number of triangles over the number of paths.
 
     Raises
     ------
@@ -840,24 +840,24 @@ def transitivity(g: GraphLike) -> float:
 def louvain(
     g: GraphLike, *, resolution: float = 1.0, seed: int = 1, weight: str | None = None,
 ) -> tuple[Numbers, float]:
-    """Communities by the method of Louvain.
+    """Communities by the Louvain method.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         An undirected graph.
     resolution : float, default=1.0
-        More than 1 finds smaller communities.
+        Values above 1 give smaller communities.
     seed : int, default=1
-        Draws the order in which vertices are considered; the same seed gives the same result on any number of threads.
+        Seed of the random vertex order; the result does not depend on the number of threads.
     weight : str, optional
-        The attribute of edges with their weights, of other packages; of a matrix any word says that values are. Without it
-        every edge weighs 1.
+        The edge attribute with the weights, for other packages; for a matrix, any string makes its values weights. By
+        default, every edge has weight 1.
 
     Returns
     -------
     labels : ndarray of int32, shape (n,)
-        A number of the community of each vertex, from 0.
+        The community of each vertex, numbered from 0.
     modularity : float
         How many more edges lie inside than by chance.
 
@@ -879,26 +879,26 @@ def louvain(
 def leiden(
     g: GraphLike, *, resolution: float = 1.0, iterations: int = 2, seed: int = 1, weight: str | None = None,
 ) -> tuple[Numbers, float]:
-    """Communities by the method of Leiden: as Louvain's, and each is connected.
+    """Connected communities by the Leiden method.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         An undirected graph.
     resolution : float, default=1.0
-        More than 1 finds smaller communities.
+        Values above 1 give smaller communities.
     iterations : int, default=2
         Rounds of moves and refinement.
     seed : int, default=1
-        Draws the order in which vertices are considered; the same seed gives the same result on any number of threads.
+        Seed of the random vertex order; the result does not depend on the number of threads.
     weight : str, optional
-        The attribute of edges with their weights, of other packages; of a matrix any word says that values are. Without it
-        every edge weighs 1.
+        The edge attribute with the weights, for other packages; for a matrix, any string makes its values weights. By
+        default, every edge has weight 1.
 
     Returns
     -------
     labels : ndarray of int32, shape (n,)
-        A number of the community of each vertex, from 0.
+        The community of each vertex, numbered from 0.
     modularity : float
         How many more edges lie inside than by chance.
 
@@ -925,9 +925,9 @@ def modularity(g: GraphLike, labels: ArrayLike, *, resolution: float = 1.0) -> f
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     labels : array of shape (n,)
-        A number of the community of each vertex.
+        The community of each vertex.
     resolution : float, default=1.0
-        More than 1 finds smaller communities.
+        Values above 1 give smaller communities.
 
     Returns
     -------
@@ -937,7 +937,7 @@ def modularity(g: GraphLike, labels: ArrayLike, *, resolution: float = 1.0) -> f
     Raises
     ------
     ValueError
-        If there is not a label for each vertex.
+        If the number of labels is not the number of vertices.
 
     Examples
     --------
@@ -951,23 +951,23 @@ def modularity(g: GraphLike, labels: ArrayLike, *, resolution: float = 1.0) -> f
 def label_propagation(
     g: GraphLike, iterations: int = 100, *, asynchronous: bool = False, device: str | None = None,
 ) -> tuple[Numbers, int, bool]:
-    """Communities in which each vertex takes the most frequent label of its neighbors. Runs on GPUs.
+    """Communities by label propagation. Runs on GPUs.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         The graph.
     iterations : int, default=100
-        Most rounds.
+        Maximum number of rounds.
     asynchronous : bool, default=False
-        Vertex by vertex, each after the one before; else all at once.
+        Updates one vertex at a time, instead of all at once.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
 
     Returns
     -------
     ndarray of int32, shape (n,)
-        A vertex as the name of each vertex's community.
+        A vertex as the label of each vertex's community.
 
     Examples
     --------
@@ -980,7 +980,7 @@ def label_propagation(
 
 
 def maximal_independent_set(g: GraphLike) -> Numbers:
-    """Vertices no two of which are neighbors, to which none can be added.
+    """A maximal independent set.
 
     Parameters
     ----------
@@ -990,7 +990,7 @@ def maximal_independent_set(g: GraphLike) -> Numbers:
     Returns
     -------
     ndarray of int32
-        The vertices, in order.
+        The vertices, in increasing order.
 
     Examples
     --------
@@ -1002,7 +1002,7 @@ def maximal_independent_set(g: GraphLike) -> Numbers:
 
 
 def greedy_coloring(g: GraphLike) -> tuple[Numbers, int]:
-    """A color for each vertex that none of its neighbors has.
+    """A greedy coloring of the vertices.
 
     Parameters
     ----------
@@ -1014,7 +1014,7 @@ def greedy_coloring(g: GraphLike) -> tuple[Numbers, int]:
     colors : ndarray of int32, shape (n,)
         Colors from 0.
     count : int
-        How many there are.
+        The number of colors.
 
     Examples
     --------
@@ -1027,21 +1027,21 @@ def greedy_coloring(g: GraphLike) -> tuple[Numbers, int]:
 
 
 def minimum_spanning_forest(g: GraphLike, *, weight: str | None = "weight") -> tuple[Numbers, float]:
-    """A spanning tree of least weight for each component.
+    """A minimum spanning tree of each component.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
         An undirected graph.
     weight : str, default="weight"
-        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+        The edge attribute with the weights, for other packages; the weights of a matrix are its values.
 
     Returns
     -------
     edges : ndarray of int32, shape (edges, 2)
         The two vertices of each edge.
     weight : float
-        The sum of their weights.
+        The total weight.
 
     Raises
     ------
@@ -1059,7 +1059,7 @@ def minimum_spanning_forest(g: GraphLike, *, weight: str | None = "weight") -> t
 
 
 def topological_order(g: GraphLike) -> Numbers:
-    """Vertices in an order in which every edge leads forward.
+    """A topological order of the vertices.
 
     Parameters
     ----------
@@ -1069,7 +1069,7 @@ def topological_order(g: GraphLike) -> Numbers:
     Returns
     -------
     ndarray of int32, shape (n,)
-        The lexicographically least of these orders.
+        The lexicographically smallest topological order.
 
     Raises
     ------
@@ -1086,7 +1086,7 @@ def topological_order(g: GraphLike) -> Numbers:
 
 
 def triangles(a: Any, *, device: str | None = None) -> int:
-    """Number of triangles of the simple undirected graph under a square matrix. Runs on GPUs.
+    """Number of triangles of the simple undirected graph of a square matrix. Runs on GPUs.
 
     Parameters
     ----------
@@ -1115,7 +1115,7 @@ def triangles(a: Any, *, device: str | None = None) -> int:
 
 
 def triangles_per_vertex(a: Any, *, device: str | None = None) -> Numbers:
-    """In how many triangles of the simple undirected graph each vertex is. Runs on GPUs.
+    """Number of triangles of each vertex in the simple undirected graph. Runs on GPUs.
 
     Parameters
     ----------
@@ -1127,7 +1127,7 @@ def triangles_per_vertex(a: Any, *, device: str | None = None) -> Numbers:
     Returns
     -------
     ndarray of uint64, shape (n,)
-        Numbers, whose sum is three times that of the triangles.
+        Numbers, which add up to three times the number of triangles.
 
     Raises
     ------
@@ -1144,19 +1144,19 @@ def triangles_per_vertex(a: Any, *, device: str | None = None) -> Numbers:
 
 
 def bipartite_matching(a: Any) -> tuple[Numbers, Numbers]:
-    """A largest matching of the rows of a matrix with its columns, at its entries.
+    """A maximum matching of the rows and columns of a matrix along its entries.
 
     Parameters
     ----------
     a : sparse matrix, Graph, networkx.Graph or igraph.Graph
-        A matrix, perhaps of more rows than columns.
+        A matrix of any shape.
 
     Returns
     -------
     columns : ndarray of int32, shape (rows,)
-        The column of each row, -1 without.
+        The column of each row, -1 if unmatched.
     rows : ndarray of int32, shape (columns,)
-        The row of each column, -1 without.
+        The row of each column, -1 if unmatched.
 
     Examples
     --------

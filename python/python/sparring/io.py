@@ -1,6 +1,6 @@
-"""Readers and writers of files, of any size, by all threads; compressed ones (``.gz``, ``.bz2``, ``.zst``, ``.xz``) too.
+"""Multithreaded readers and writers of files, also compressed (``.gz``, ``.bz2``, ``.zst``, ``.xz``).
 
-What a file leaves open is refused with both readings named, or decided by a keyword; nothing is guessed.
+An ambiguous file is an error that names both interpretations, or is resolved by a keyword; nothing is guessed.
 
 >>> import os, tempfile, scipy.sparse, sparring as sp
 >>> path = os.path.join(tempfile.mkdtemp(), "a.mtx")
@@ -46,16 +46,16 @@ __all__ = [
 
 
 def read_matrix_market(path: str | PathLike[str], *, lenient: bool = False, max_bytes: int | None = None) -> Matrix:
-    """The matrix of a Matrix Market file, in the type that its banner names; of a pattern, bool.
+    """The matrix of a Matrix Market file, in the type of its banner; bool for a pattern.
 
     Parameters
     ----------
     path : path
     lenient : bool
-        Also takes what other programs write and the format leaves open: both triangles of a symmetric matrix, values in
-        a pattern, comments among the entries.
+        Accepts common deviations from the format: both triangles of a symmetric matrix, values in a pattern, comments
+        among the entries.
     max_bytes : int, optional
-        Refuses files with more text than this, unpacked.
+        Rejects larger files, by uncompressed size.
 
     Returns
     -------
@@ -67,13 +67,13 @@ def read_matrix_market(path: str | PathLike[str], *, lenient: bool = False, max_
 def read_csv(
     path: str | PathLike[str], *, header: bool | None = None, delimiter: str = ",", max_bytes: int | None = None,
 ) -> Any:
-    """The table of a CSV file as a matrix, its zeros not stored.
+    """The table of a CSV file as a matrix, without its zeros.
 
     Parameters
     ----------
     path : path
     header : bool, optional
-        Whether the first line is a heading. Where this is not said, a first line that is not all numbers is refused.
+        Whether the first line is a header. By default, a first line that is not numeric is an error.
     delimiter : str
         One character; a space stands for any number of spaces and tabs.
     max_bytes : int, optional
@@ -89,15 +89,15 @@ def read_csv(
 def read_svmlight(
     path: str | PathLike[str], *, zero_based: bool = False, columns: int | None = None, max_bytes: int | None = None,
 ) -> tuple[Matrix, list[str]]:
-    """The rows of a file of svmlight or libsvm, and their labels.
+    """The rows of an svmlight or libsvm file, and their labels.
 
     Parameters
     ----------
     path : path
     zero_based : bool
-        Whether columns count from 0, and not from 1.
+        Whether columns are numbered from 0 instead of 1.
     columns : int, optional
-        Columns of the matrix: the largest that the file has, by default.
+        Number of columns; by default the largest column in the file.
     max_bytes : int, optional
 
     Returns
@@ -113,25 +113,25 @@ def read_edges(
     bipartite: bool = False, renumber: bool = False, named: bool = False, repeated: str | None = None,
     lenient: bool = False, max_bytes: int | None = None,
 ) -> Any:
-    """The adjacency matrix of a list of edges: SNAP, KONECT, or lines of two vertices and perhaps a weight.
+    """The adjacency matrix of an edge list: SNAP, KONECT, or lines of two vertices and an optional weight.
 
     Parameters
     ----------
     path : path
     zero_based : bool, optional
-        Whether vertices count from 0. Where this is not said, a list with a vertex 0 does, and another is refused.
+        Whether vertices are numbered from 0. By default they are if vertex 0 occurs, else the list is rejected.
     undirected : bool, optional
-        Whether each edge stands for both directions.
+        Whether each edge is undirected.
     bipartite : bool
-        Whether its two vertices belong to different sets, rows and columns.
+        Whether edges connect two sets of vertices, rows and columns.
     renumber : bool
-        Numbers vertices, which may be any integers, in their order.
+        Renumbers vertices, which may be any integers, in increasing order.
     named : bool
-        Takes any words for vertices.
+        Accepts any words as vertices.
     repeated : {"sum", "min", "max"}, optional
-        Which weight counts of an edge that the file has more than once; by default it is refused.
+        How to combine the weights of duplicate edges; by default they are an error.
     lenient : bool
-        Takes more columns than a weight.
+        Accepts additional columns after the weight.
     max_bytes : int, optional
 
     Returns
@@ -148,7 +148,7 @@ def read_edges(
 
 
 def read_ktensor(path: str | PathLike[str]) -> Kruskal:
-    """The Kruskal tensor of a file of the Tensor Toolbox, as :func:`write_ktensor` writes it.
+    """The Kruskal tensor of a Tensor Toolbox file, as written by :func:`write_ktensor`.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def read_ktensor(path: str | PathLike[str]) -> Kruskal:
     Returns
     -------
     Kruskal
-        Weights and factors; its fit is not known.
+        Weights and factors; the fit is unknown.
     """
     from ._cp import Kruskal
 
@@ -166,13 +166,13 @@ def read_ktensor(path: str | PathLike[str]) -> Kruskal:
 
 
 def read_metis(path: str | PathLike[str], *, repeated: str | None = None, max_bytes: int | None = None) -> Matrix:
-    """The adjacency matrix of a graph of METIS.
+    """The adjacency matrix of a METIS graph.
 
     Parameters
     ----------
     path : path
     repeated : {"sum", "min", "max"}, optional
-        Which weight counts of an edge that the file has more than once; by default it is refused.
+        How to combine the weights of duplicate edges; by default they are an error.
     max_bytes : int, optional
 
     Returns
@@ -183,13 +183,13 @@ def read_metis(path: str | PathLike[str], *, repeated: str | None = None, max_by
 
 
 def read_dimacs(path: str | PathLike[str], *, repeated: str | None = None, max_bytes: int | None = None) -> Matrix:
-    """The adjacency matrix of a graph of DIMACS, for shortest paths or for coloring.
+    """The adjacency matrix of a DIMACS graph, for shortest paths or coloring.
 
     Parameters
     ----------
     path : path
     repeated : {"sum", "min", "max"}, optional
-        Which weight counts of an edge that the file has more than once; by default it is refused.
+        How to combine the weights of duplicate edges; by default they are an error.
     max_bytes : int, optional
 
     Returns
@@ -200,7 +200,7 @@ def read_dimacs(path: str | PathLike[str], *, repeated: str | None = None, max_b
 
 
 def read_mat(path: str | PathLike[str], *, variable: str | None = None, max_bytes: int | None = None) -> Matrix:
-    """A sparse matrix of a MAT-file of MATLAB, version 5.
+    """A sparse matrix of a MATLAB MAT-file, version 5.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def read_mat(path: str | PathLike[str], *, variable: str | None = None, max_byte
 
 
 def read_npz(path: str | PathLike[str], *, max_bytes: int | None = None) -> Matrix:
-    """The matrix of a file of ``scipy.sparse.save_npz``.
+    """The matrix of a file written by ``scipy.sparse.save_npz``.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def read_npz(path: str | PathLike[str], *, max_bytes: int | None = None) -> Matr
 
 
 def read_npy(path: str | PathLike[str], *, max_bytes: int | None = None) -> Matrix:
-    """The matrix of an array of two dimensions in a file of ``numpy.save``, its zeros not stored.
+    """The matrix of a two-dimensional array written by ``numpy.save``, without its zeros.
 
     Parameters
     ----------
@@ -250,24 +250,24 @@ def write_matrix_market(
     path: str | PathLike[str], a: Any, *, comment: str | None = None, symmetric: bool = False,
     pattern_only: bool = False,
 ) -> None:
-    """Writes a matrix as Matrix Market coordinate text; floats as the shortest text that gives the same value.
+    """Writes a matrix as Matrix Market coordinate text, with floats as the shortest text that round-trips.
 
     Parameters
     ----------
     path : path
-        Written whole or not at all.
+        Replaced atomically.
     a : Matrix, or sparse array or matrix of SciPy or PyData
     comment : str, optional
     symmetric : bool
-        Writes one triangle of a symmetric matrix; another is refused.
+        Writes one triangle of a symmetric matrix; a nonsymmetric one is an error.
     pattern_only : bool
-        Writes places without values.
+        Writes positions without values.
     """
     _io.write(path, a, "mtx", comment, symmetric, pattern_only, [])
 
 
 def write_csv(path: str | PathLike[str], a: Any) -> None:
-    """Writes a matrix as a table, 0 where there is no entry.
+    """Writes a matrix as a table, with 0 for absent entries.
 
     Parameters
     ----------
@@ -289,14 +289,14 @@ def write_ktensor(path: str | PathLike[str], model: Kruskal) -> None:
 
 
 def write_svmlight(path: str | PathLike[str], a: Any, labels: Iterable[object] = ()) -> None:
-    """Writes rows and their labels as svmlight has them, columns from 1.
+    """Writes rows and their labels in svmlight format, with columns from 1.
 
     Parameters
     ----------
     path : path
     a : Matrix, or sparse array or matrix of SciPy or PyData
     labels : sequence, optional
-        A number for each row; 0 by default.
+        A number per row; 0 by default.
     """
     _io.write(path, a, "svmlight", None, False, False, [str(label) for label in labels])
 

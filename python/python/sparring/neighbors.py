@@ -1,7 +1,7 @@
 """Exact nearest neighbors and distances between rows of sparse matrices, by any metric.
 
-A metric is a name that :func:`metrics` lists, or a formula of ``a`` and ``b`` for what each column adds to the distance:
-``"abs(a-b) / (a+b+1)"``. Rows are those of sparse matrices, or of dense arrays.
+A metric is a name from :func:`metrics`, or a formula of ``a`` and ``b`` for the term of a column:
+``"abs(a-b) / (a+b+1)"``. Rows come from sparse matrices or dense arrays.
 
 >>> import numpy as np, scipy.sparse, sparring as sp
 >>> x = scipy.sparse.csr_array(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 9.0]]))
@@ -11,7 +11,7 @@ A metric is a name that :func:`metrics` lists, or a formula of ``a`` and ``b`` f
 >>> sp.neighbors.pairwise_distances(x, metric="manhattan")[0].tolist()
 [0.0, 1.0, 10.0]
 
-The estimators of scikit-learn's contract need scikit-learn: ``NearestNeighbors``, ``KNeighborsTransformer``,
+The estimators need scikit-learn: ``NearestNeighbors``, ``KNeighborsTransformer``,
 ``RadiusNeighborsTransformer``, ``KNeighborsClassifier``, ``KNeighborsRegressor``, ``RadiusNeighborsClassifier``,
 ``RadiusNeighborsRegressor``.
 """
@@ -92,7 +92,7 @@ def _rows(x):
         import scipy.sparse
 
         if isinstance(x, np.ma.MaskedArray):
-            raise TypeError("rows: a masked array; a.filled(x) is one without gaps")
+            raise TypeError("rows: a masked array is not supported; use a.filled(x)")
         dense = np.asarray(x)
         if dense.ndim != 2:
             raise ValueError(f"rows of a matrix were expected, not an array of {dense.ndim} dimensions")
@@ -114,42 +114,42 @@ def _rows(x):
 def kneighbors(
     x, y=None, *, k=5, metric="euclidean", p=None, normalize=None, single=False, exclude_self=False, device=None
 ):
-    """Distances to the k nearest rows of Y for each row of X, and their numbers.
+    """Distances to the k nearest rows of Y for each row of X, and their indices.
 
     Parameters
     ----------
     x : {sparse matrix, array-like} of shape (n, d)
-        Rows that ask.
+        Query rows.
     y : {sparse matrix, array-like} of shape (m, d), optional
-        Rows that answer; the rows of ``x`` by default.
+        Searched rows; the rows of ``x`` by default.
     k : int, default=5
-        Neighbors of each row; fewer where there are fewer rows.
+        Neighbors per row; fewer if there are fewer rows.
     metric : str, default="euclidean"
-        A name that :func:`metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
+        A name from :func:`metrics`, or a formula of ``a`` and ``b`` for the term of a column.
     p : float, optional
         Exponent of minkowski.
     normalize : bool, optional
-        Divides rows by their sums first; by default where the metric is one of distributions.
+        Normalizes rows by their sums; the default for metrics of distributions.
     single : bool, default=False
-        Computes in float32 where the rows are of float32.
+        Computes in float32 if the rows are float32.
     exclude_self : bool, default=False
-        Leaves each row out of its own neighbors.
+        Excludes each row from its own neighbors.
     device : str, optional
         ``"cuda:0"`` searches on a GPU.
 
     Returns
     -------
     distances : ndarray of shape (n, k)
-        The least first.
+        Sorted, the nearest first.
     indices : ndarray of shape (n, k)
-        Numbers of rows; of rows at the same distance the lowest first.
+        Row indices; ties are ordered by index.
 
     Raises
     ------
     ValueError
         If the metric is unknown, rows differ in length, or values are not finite or not of the metric's domain.
     TypeError
-        If values are complex, or something is no matrix.
+        If values are complex, or an argument is not a matrix.
 
     Examples
     --------
@@ -227,9 +227,9 @@ def kneighbors_graph(
     n_jobs : int, optional
         Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
     normalize : bool, optional
-        Divides rows by their sums first; by default where the metric is one of distributions.
+        Normalizes rows by their sums; the default for metrics of distributions.
     single : bool, default=False
-        Computes in float32 where the rows are of float32.
+        Computes in float32 if the rows are float32.
     device : str, optional
         ``"cuda:0"`` searches on a GPU.
 
@@ -297,9 +297,9 @@ def radius_neighbors_graph(
     n_jobs : int, optional
         Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
     normalize : bool, optional
-        Divides rows by their sums first; by default where the metric is one of distributions.
+        Normalizes rows by their sums; the default for metrics of distributions.
     single : bool, default=False
-        Computes in float32 where the rows are of float32.
+        Computes in float32 if the rows are float32.
     device : str, optional
         ``"cuda:0"`` searches on a GPU.
 
@@ -359,9 +359,9 @@ def pairwise_distances(
     p : float, default=2
         Exponent of minkowski.
     normalize : bool, optional
-        Divides rows by their sums first; by default where the metric is one of distributions.
+        Normalizes rows by their sums; the default for metrics of distributions.
     single : bool, default=False
-        Computes in float32 where the rows are of float32.
+        Computes in float32 if the rows are float32.
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
     **params

@@ -1,7 +1,8 @@
-//! A formula run on the processor by blocks of values: what a formula known at run time only is computed with.
+//! Blocked evaluation of formulas on the CPU, for formulas known only at run time.
 //!
-//! Each function of the formula is one loop over a block, compiled once for the function and its types (`kernels`), so
-//! that a formula costs a call a block and function, not a value. What depends on scalars alone is computed once a run.
+//! Each function of the formula is one loop over a block, compiled once for the function and its types (`kernels`). A
+//! formula thus costs one call per block and function, not per value. Subexpressions of scalars are computed once per
+//! run.
 
 use std::ops::Range;
 
@@ -12,10 +13,11 @@ use crate::algebra::words::Zeroed;
 use crate::algebra::{Constant, SliceMut, Type};
 use crate::{Error, Result};
 
-/// Values in a block: what all steps need of them stays in the first cache.
+/// Values per block: the operands of all steps fit the first-level cache.
 pub const BLOCK: usize = 128;
 
-/// A formula, ready to run by blocks; the results have the bits of the operator on the [`Host`](crate::algebra::Host).
+/// A formula prepared for blocked evaluation; results are bitwise those of the operator on the
+/// [`Host`](crate::algebra::Host).
 ///
 /// ```
 /// use sparring::algebra::{Blocks, Formula, Input, Slice, SliceMut, Type};
@@ -36,18 +38,18 @@ pub struct Blocks {
     out: Type,
 }
 
-/// Memory for the results of steps, used again from run to run.
+/// Memory for the results of steps, reused across runs.
 #[derive(Debug)]
 pub struct Scratch {
     slots: Vec<Zeroed>,
-    /// Whether the step's result is one for all.
+    /// Whether the result of the step is a scalar.
     scalar: Vec<bool>,
 }
 
 #[derive(Debug)]
 struct Step {
     action: Action,
-    /// Up to [`MOST`], and how many.
+    /// Up to [`MOST`] operands; `arity` is their number.
     operands: [Source; MOST],
     arity: usize,
     out: Type,
@@ -69,11 +71,11 @@ enum Source {
 
 enum Action {
     Kernel(Kernel),
-    /// Of structs; numbers have a kernel.
+    /// Selection of structs; numbers have a kernel.
     Select,
     Field(usize),
     Make,
-    /// A function of the caller's own.
+    /// A custom host function.
     Host(HostCall),
 }
 impl std::fmt::Debug for Action {
@@ -89,10 +91,10 @@ impl std::fmt::Debug for Action {
 }
 
 impl Blocks {
-    /// The formula, ready to run.
+    /// Prepares a formula.
     /// # Errors
-    /// [`Error::Unsupported`] for functions of the user's own, of which only the text for a GPU is known, and for
-    /// comparisons of structs.
+    /// [`Error::Unsupported`] for custom device functions, which exist as GPU text only, and for comparisons of
+    /// structs.
     pub fn new(formula: &Formula) -> Result<Self> {
         let formula = &with_differences(formula);
         let nodes = formula.nodes();
@@ -122,15 +124,15 @@ impl Blocks {
         let result = sources[nodes.len() - 1];
         Ok(Self { parameters: parameters.collect(), constants, steps, result, out: formula.ty() })
     }
-    /// Memory for runs of this formula, one at a time.
+    /// Scratch memory for runs of this formula, one at a time.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn scratch(&self) -> Result<Scratch> {
         let slots = self.steps.iter().map(|s| Zeroed::new(s.out, BLOCK)).collect::<Result<_>>()?;
         Ok(Scratch { slots, scalar: vec![false; self.steps.len()] })
     }
-    /// The function of the caller's own that the formula is, of its two parameters in their order; `None` of others. A
-    /// fold calls it without what a run of a formula costs.
+    /// The custom host function, if the formula is a call of one with its two parameters in order. A fold calls it
+    /// directly, without the overhead of a run.
     pub(crate) fn host_call(&self) -> Option<&HostCall> {
         match (self.steps.as_slice(), self.parameters.len()) {
             ([Step { action: Action::Host(call), operands, arity: 2, .. }], 2) => {
@@ -139,20 +141,19 @@ impl Blocks {
             _ => None,
         }
     }
-    /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's
-    /// parameters. Those that it does not read may be anything.
+    /// out\[x\] = the formula of the inputs at x, for each x; inputs are in the order of the formula's parameters.
+    /// Unread inputs may be anything.
     /// # Errors
-    /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, memory and results are not those
-    /// of the formula.
+    /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, scratch and results do not match
+    /// the formula.
     pub fn run(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) -> Result<()> {
         self.check(inputs, scratch, out)?;
         self.run_trusted(inputs, scratch, out);
         Ok(())
     }
-    /// As [`run`](Self::run), of inputs, memory and results that are known to fit: for a few values the check takes
-    /// longer than the run.
+    /// [`run`](Self::run) without the check of its arguments, which takes longer than a run on few values.
     /// # Panics
-    /// Perhaps, if they do not fit; or the results are not those of the formula.
+    /// May panic or return wrong results if the arguments do not match the formula.
     pub(crate) fn run_trusted(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) {
         debug_assert!(self.check(inputs, scratch, out).is_ok(), "{:?}", self.check(inputs, scratch, out));
         let n = out.len();
@@ -170,7 +171,7 @@ impl Blocks {
         }
         let last = match self.result {
             Source::Slot(s) if !scalar[s] => s,
-            // One value for all, or a parameter.
+            // A scalar, or a parameter.
             source => {
                 let all = self.operand(source, inputs, 0..n, slots, scalar);
                 return out.copy_from(&all.slice());
@@ -185,15 +186,15 @@ impl Blocks {
         }
     }
 
-    /// Runs step `x` on a block, into its slot.
+    /// Runs step `x` on a block, with its slot as output.
     #[inline]
     fn keep(&self, x: usize, inputs: &[Input<'_>], range: Range<usize>, slots: &mut [Zeroed], scalar: &[bool]) {
-        // A step reads the slots of those before.
+        // A step reads the slots of earlier steps only.
         let (before, own) = slots.split_at_mut(x);
         self.step(x, inputs, range.clone(), before, scalar, &mut own[0].slice_mut().part(0..range.len()));
     }
 
-    /// Runs step `x` on a block, into `out`.
+    /// Runs step `x` on a block, with output `out`.
     #[inline]
     fn step(
         &self,
@@ -248,7 +249,7 @@ impl Blocks {
             return length("inputs of a formula", inputs.len(), self.parameters.len());
         }
         if out.ty() != self.out {
-            let message = format!("the results are {}, the values to replace {}", self.out, out.ty());
+            let message = format!("the results are {}, the output is {}", self.out, out.ty());
             return Err(Error::Argument { name: "out", message });
         }
         for ((name, ty, read), input) in self.parameters.iter().zip(inputs) {
@@ -278,14 +279,14 @@ impl Blocks {
     }
 }
 
-/// The same formula with one loop for |a − b| of floats, which has the bits of both.
+/// The same formula with |a − b| of floats fused into one loop, with bitwise equal results.
 fn with_differences(formula: &Formula) -> Formula {
     let (nodes, parameters) = (formula.nodes(), formula.parameters());
     let mut builder = Builder::new(parameters.to_vec());
     let mut at: Vec<usize> = Vec::new();
     for Node { kind, ty } in nodes {
         at.push(match kind {
-            // It is one of them.
+            // The parameter exists.
             Kind::Parameter(p) => builder.parameter(&parameters[*p].0).unwrap_or_default(),
             Kind::Constant(c) => builder.constant(c.clone()),
             Kind::Host(call, operands) => {

@@ -1,10 +1,9 @@
-//! Functions of the user's own, with their CUDA text, checked before a compiler sees it.
+//! Custom device functions: their CUDA text, validated before compilation.
 
-/// A function of `N` scalars that exists on the device because its text is here: `Out name(A a, …) { body }`.
+/// A custom device function of `N` scalars, defined by its CUDA text: `Out name(A a, …) { body }`.
 ///
-/// The head is printed from the types that the function is called with, so one text serves every type for which its
-/// body has a meaning, and the name cannot be that of nothing. Written as a `const`, an ill-formed one does not
-/// compile.
+/// The signature is generated from the argument types, so one text serves every type for which the body is valid, and
+/// the function is always defined. In a `const`, an ill-formed text is a compile error.
 /// ```
 /// use sparring::algebra::{DeviceFunction, Host, UnaryOp, V, emit_unary_op};
 /// const TANH: DeviceFunction<1> = DeviceFunction::new("tanh", &["a"], "return ::tanh(a);");
@@ -33,11 +32,11 @@ pub struct DeviceCall {
 }
 
 impl<const N: usize> DeviceFunction<N> {
-    /// The function of this name, these parameters, and this body, which is CUDA C++.
+    /// The function with this name, these parameters, and this body in CUDA C++.
     /// # Panics
-    /// If a name is no identifier, a parameter's stands twice, or brackets and quotes of the body do not match, or it
-    /// does not `return`. In a `const` that is an error of the compiler; [`checked`](Self::checked) is for texts that
-    /// are not known then.
+    /// If a name is not an identifier, a parameter is repeated, brackets or quotes of the body do not match, or it has
+    /// no
+    /// `return`. In a `const` this is a compile error; [`checked`](Self::checked) is for texts known at run time.
     #[must_use]
     pub const fn new(name: &'static str, parameters: &'static [&'static str; N], body: &'static str) -> Self {
         match Self::checked(name, parameters, body) {
@@ -45,9 +44,9 @@ impl<const N: usize> DeviceFunction<N> {
             Err(why) => panic!("{}", why),
         }
     }
-    /// As [`new`](Self::new).
+    /// As [`new`](Self::new), with an error instead of a panic.
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the violation.
     pub const fn checked(
         name: &'static str,
         parameters: &'static [&'static str; N],
@@ -83,7 +82,7 @@ impl<const N: usize> DeviceFunction<N> {
 }
 
 impl DeviceCall {
-    /// Its name on the device: two functions of one name and different bodies are two.
+    /// Its name on the device, which includes a hash of parameters and body: functions of the same name may differ.
     pub(crate) fn cuda(&self) -> String {
         // FNV-1a (Fowler, Noll, Vo).
         let bytes = self.parameters.iter().flat_map(|p| p.bytes().chain([0])).chain(self.body.bytes());
@@ -111,8 +110,8 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// What is wrong with a body. It never leaves its braces, and has no comments, preprocessor lines or strings that could
-/// hide one.
+/// The violation in a body, if any. A valid body never closes its outer brace, and has no comments, preprocessor lines
+/// or strings that could hide a brace.
 const fn matched(body: &[u8]) -> Option<&'static str> {
     let mut open = [0u8; 64];
     let (mut depth, mut i, mut returns) = (0, 0, false);

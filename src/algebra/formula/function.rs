@@ -1,10 +1,10 @@
-//! The functions that a formula is made of.
+//! The scalar functions of formulas.
 
 use super::DeviceCall;
 use crate::algebra::Type;
 
-/// A scalar function. Each has one meaning on every machine, given by [`Number`](crate::algebra::Number),
-/// [`Num`](crate::algebra::Num), [`Bits`](crate::algebra::Bits) and [`Real`](crate::algebra::Real).
+/// A scalar function, with the semantics defined by [`Number`](crate::algebra::Number),
+/// [`Num`](crate::algebra::Num), [`Bits`](crate::algebra::Bits) and [`Real`](crate::algebra::Real) on CPU and GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Function {
@@ -18,9 +18,9 @@ pub enum Function {
     Div,
     /// −a.
     Neg,
-    /// The smaller.
+    /// The minimum.
     Min,
-    /// The larger.
+    /// The maximum.
     Max,
     /// |a|.
     Abs,
@@ -60,15 +60,15 @@ pub enum Function {
     Ceil,
     /// a · b + c, rounded once.
     MulAdd,
-    /// b where a holds, else c.
+    /// b if a holds, otherwise c.
     Select,
-    /// a as a number of the type of the result.
+    /// a converted to the result type.
     Cast,
-    /// A field of a struct, by its number.
+    /// A field of a struct, by position.
     Field(usize),
-    /// A struct, of its fields.
+    /// A struct constructed from its fields.
     Make,
-    /// A function of the user's own, printed for a GPU.
+    /// A custom device function.
     Device(DeviceCall),
 }
 
@@ -78,7 +78,7 @@ use Function::{
 };
 
 impl Function {
-    /// Those that are functions of numbers and have a name.
+    /// The named functions of numbers.
     pub const NAMED: [Function; 26] = [
         Add,
         Sub,
@@ -107,7 +107,7 @@ impl Function {
         Ceil,
         MulAdd,
     ];
-    /// Its name in formulas as text and, where [`cuda`](Self::cuda) has no other, on the device.
+    /// Its name in the text of formulas and, unless [`cuda`](Self::cuda) differs, on the device.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -154,8 +154,8 @@ impl Function {
             _ => self.name(),
         }
     }
-    /// The type of its result on operands of these types; none if it does not take them. A [`Cast`](Self::Cast) and a
-    /// [`Make`](Self::Make) give the type that is wanted, and a user's own function is known for its name only.
+    /// The result type for operands of these types; `None` if it does not accept them. The result types of
+    /// [`Cast`](Self::Cast), [`Make`](Self::Make) and custom functions do not follow from their operands.
     #[must_use]
     pub fn result(self, operands: &[Type]) -> Option<Type> {
         let number = |t: Type| !matches!(t, Type::Struct(_));

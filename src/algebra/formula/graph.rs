@@ -1,4 +1,4 @@
-//! A formula as a graph: what is computed from what.
+//! Formulas as expression graphs.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -10,8 +10,8 @@ use crate::{Error, Result};
 
 /// A scalar formula as data: parameters, constants, and functions of them, each with its type.
 ///
-/// Equal are formulas that compute the same from the same, `let` or not: an expression that stands twice is one node.
-/// `a + b` and `b + a` are two formulas.
+/// Formulas are equal if their graphs are, with or without `let`: a repeated subexpression is one node. `a + b` and
+/// `b + a` are different formulas.
 /// ```
 /// use sparring::algebra::{Formula, SquaredDiff, Type};
 /// let f = Formula::of_binary(SquaredDiff::<f64>::new());
@@ -25,13 +25,13 @@ pub type Parameter = (Cow<'static, str>, Type);
 
 pub(super) struct Graph {
     pub(super) parameters: Vec<Parameter>,
-    /// Operands first, in the order in which the result needs them; the last is the result.
+    /// Operands precede their node, in the order in which the result requires them; the last node is the result.
     pub(super) nodes: Vec<Node>,
-    /// The nodes in the order in which they were said. A printed formula keeps it.
-    pub(super) said: Vec<usize>,
+    /// The nodes in the order of their creation, which the printed formula preserves.
+    pub(super) creation_order: Vec<usize>,
 }
 
-/// A scalar of a formula.
+/// A node of a formula.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
@@ -40,16 +40,16 @@ pub(crate) struct Node {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// By its number.
+    /// A parameter, by position.
     Parameter(usize),
     Constant(Constant),
     Call(Function, Operands),
-    /// A function that runs on the processor alone.
+    /// A custom host function.
     Host(HostCall, Operands),
 }
 
 impl Kind {
-    /// The nodes that it is computed from.
+    /// The operands of the node.
     pub(crate) fn operands(&self) -> &[usize] {
         match self {
             Kind::Call(_, operands) | Kind::Host(_, operands) => operands,
@@ -58,8 +58,8 @@ impl Kind {
     }
 }
 
-/// Up to [`MOST`] nodes.
-/// The most operands of a function.
+/// Up to [`MOST`] operands.
+/// Maximum number of operands of a function.
 pub(crate) const MOST: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl std::ops::Deref for Operands {
     }
 }
 
-/// A formula being made. What was said before is not said again.
+/// A formula under construction; equal expressions share a node.
 #[derive(Default)]
 pub(crate) struct Builder {
     parameters: Vec<Parameter>,
@@ -125,11 +125,11 @@ impl Builder {
             self.nodes.len() - 1
         })
     }
-    /// The formula whose result is this node, without what it does not need.
+    /// The formula whose result is this node, without unused nodes.
     pub(crate) fn finish(self, result: usize) -> Formula {
         let mut place = vec![usize::MAX; self.nodes.len()];
         let (mut nodes, mut old) = (Vec::new(), Vec::new());
-        // Operands before the node, from left to right; without recursion, for formulas of any depth.
+        // Postorder, operands from left to right; without recursion, for formulas of any depth.
         let mut todo = vec![(result, false)];
         while let Some((n, ready)) = todo.pop() {
             if place[n] != usize::MAX {
@@ -150,9 +150,9 @@ impl Builder {
             nodes.push(Node { kind, ty: *ty });
             old.push(n);
         }
-        let mut said: Vec<usize> = (0..nodes.len()).collect();
-        said.sort_unstable_by_key(|&n| old[n]);
-        Formula(Arc::new(Graph { parameters: self.parameters, nodes, said }))
+        let mut creation_order: Vec<usize> = (0..nodes.len()).collect();
+        creation_order.sort_unstable_by_key(|&n| old[n]);
+        Formula(Arc::new(Graph { parameters: self.parameters, nodes, creation_order }))
     }
 }
 
@@ -173,7 +173,7 @@ impl Formula {
         let read = |n: &Node| matches!(n.kind, Kind::Parameter(p) if self.0.parameters[p].0 == name);
         self.0.nodes.iter().any(read)
     }
-    /// The value, if it is the same whatever the parameters are and no function is needed to know it.
+    /// The value, if the formula is a constant node.
     #[must_use]
     pub fn constant(&self) -> Option<Constant> {
         match self.0.nodes.as_slice() {
@@ -181,7 +181,7 @@ impl Formula {
             _ => None,
         }
     }
-    /// The function `call` of the parameters of these names, in this order.
+    /// The call of a custom host function with the parameters of these names, in this order.
     ///
     /// ```
     /// use sparring::algebra::{Blocks, Formula, HostCall, Input, Slice, SliceMut, Type};
@@ -196,8 +196,8 @@ impl Formula {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Argument`] if a name is no parameter of the type that the function takes there, or the function takes
-    /// none or more than four operands.
+    /// [`Error::Argument`] if a name is not a parameter of the required type, or the function has no operands or more
+    /// than four.
     pub fn of_host(call: HostCall, parameters: &[Parameter], operands: &[&str]) -> Result<Self> {
         let wrong = |message| Error::Argument { name: "operands", message };
         let (takes, found) = (call.takes().len(), operands.len());
@@ -217,7 +217,7 @@ impl Formula {
         let result = builder.host(call, &of, ty);
         Ok(builder.finish(result))
     }
-    /// The name of a function that runs on the processor alone, if the formula calls one.
+    /// The name of a custom host function, if the formula calls one.
     #[must_use]
     pub fn host_function(&self) -> Option<&str> {
         self.nodes().iter().find_map(|n| if let Kind::Host(call, _) = &n.kind { Some(call.name()) } else { None })
@@ -230,14 +230,14 @@ impl Formula {
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.0.nodes
     }
-    /// The same formula of more parameters, or of fewer if it does not read them; none if it does. They are told by
-    /// their names.
+    /// The same formula over another list of parameters, matched by name; `None` if a parameter that it reads is
+    /// missing.
     #[must_use]
     pub(crate) fn over(&self, parameters: &[Parameter]) -> Option<Self> {
         self.renamed(parameters, |name| name)
     }
-    /// The formula of x + d in the place of each parameter x of type u64 that is named here with its d: what an operator
-    /// that reads places computes in a block of a matrix, at the places of the whole.
+    /// The formula with x + d substituted for each listed parameter x of type u64 with its offset d: a positional
+    /// operator on a block of a matrix, with the indices of the whole matrix.
     /// ```
     /// use sparring::algebra::{Formula, Type};
     /// let f = Formula::parse("i < j", &[("i", Type::U64), ("j", Type::U64)], None)?;
@@ -272,7 +272,7 @@ impl Formula {
         let result = place[place.len() - 1];
         builder.finish(result)
     }
-    /// As [`over`](Self::over), of parameters that have other names there: `a` is the one called `name("a")`.
+    /// As [`over`](Self::over), with parameters renamed: `a` is matched with `name("a")`.
     #[must_use]
     pub(crate) fn renamed(&self, parameters: &[Parameter], name: impl Fn(&str) -> &str) -> Option<Self> {
         let nodes = self.nodes().iter().map(|n| match n.kind {
@@ -284,7 +284,11 @@ impl Formula {
             _ => Some(n.clone()),
         });
         let nodes = nodes.collect::<Option<Vec<_>>>()?;
-        Some(Self(Arc::new(Graph { parameters: parameters.to_vec(), nodes, said: self.0.said.clone() })))
+        Some(Self(Arc::new(Graph {
+            parameters: parameters.to_vec(),
+            nodes,
+            creation_order: self.0.creation_order.clone(),
+        })))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Functions of the caller's own that run on the processor alone, and what a formula is run on.
+//! Custom host functions, and the inputs of formulas.
 
 use std::fmt::{Debug, Formatter};
 use std::hash::{Hash, Hasher};
@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use crate::algebra::{Slice, SliceMut, Type, Value};
 
-/// What a parameter is.
+/// The input of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// One value for all results: a slice of one.
+    /// A scalar: a slice of length 1.
     Scalar(Slice<'a>),
-    /// A value for each result.
+    /// One value per result.
     Values(Slice<'a>),
 }
 
 impl<'a> Input<'a> {
-    /// The values; one if it stands for all.
+    /// The values; a single one for a scalar.
     #[inline(always)]
     #[must_use]
     pub fn slice(&self) -> Slice<'a> {
@@ -24,7 +24,7 @@ impl<'a> Input<'a> {
             Input::Scalar(s) | Input::Values(s) => *s,
         }
     }
-    /// Values of type `T`, and the step from one to the next: 0 if one stands for all.
+    /// The values of type `T`, and their stride: 0 for a scalar.
     #[inline(always)]
     fn strided<T: Value>(&self) -> (&'a [T], usize) {
         (self.slice().get().unwrap_or_default(), usize::from(matches!(self, Input::Values(_))))
@@ -33,8 +33,8 @@ impl<'a> Input<'a> {
 
 type Call = dyn Fn(&[Input<'_>], &mut SliceMut<'_>) + Send + Sync;
 
-/// A function of up to four scalars of the caller's own, called with blocks of values. Only the processor can run it.
-/// Equal are clones of one value.
+/// A custom host function of up to four scalars, called with blocks of values. It runs on the CPU only. Clones of one
+/// value are equal.
 #[derive(Clone)]
 pub struct HostCall {
     name: Arc<str>,
@@ -44,9 +44,8 @@ pub struct HostCall {
 }
 
 impl HostCall {
-    /// The function that replaces result x by its value for the inputs at x, for each x: of operands of the types
-    /// `takes`, with results of type `gives`. It depends on nothing but its inputs, and any number of threads call it
-    /// at a time.
+    /// A function with operands of the types `takes` and results of type `gives`. It must write result x for the inputs
+    /// at x, for each x, depend on its inputs only, and allow concurrent calls.
     pub fn new(
         name: &str,
         takes: &[Type],
@@ -86,7 +85,7 @@ impl HostCall {
             }
         })
     }
-    /// What messages call it.
+    /// Its name in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -101,7 +100,7 @@ impl HostCall {
     pub fn ty(&self) -> Type {
         self.gives
     }
-    /// The function of inputs of its types, as many values as there are results.
+    /// Calls the function; inputs must have its types and the length of the results.
     #[inline]
     pub(crate) fn run(&self, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
         (self.call)(inputs, out);

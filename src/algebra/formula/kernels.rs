@@ -1,12 +1,11 @@
-//! The loops of [`blocks`](super::blocks): one for a function and its types, more where an operand is the same for all
-//! values.
+//! The loops of [`blocks`](super::blocks): one per function and types, with variants for scalar operands.
 
 use num_traits::Float;
 
 use super::{Function, Input};
 use crate::algebra::{Bits, Num, Number, Real, Slice, SliceMut, Type, Value, for_each_type};
 
-/// An operand of a step, of at most a block of values.
+/// An operand of a step: a scalar, or at most a block of values.
 #[derive(Clone, Copy)]
 pub(super) enum Operand<'a> {
     Scalar(Slice<'a>),
@@ -14,14 +13,14 @@ pub(super) enum Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// The values; one if it stands for all.
+    /// The values; a single one for a scalar.
     #[inline(always)]
     pub(super) fn slice(&self) -> Slice<'a> {
         match self {
             Operand::Scalar(s) | Operand::Values(s) => *s,
         }
     }
-    /// The values, whose type was checked when the step was made.
+    /// The values as `T`; the type was checked when the step was created.
     #[inline(always)]
     pub(super) fn get<T: Value>(&self) -> &'a [T] {
         let values = self.slice().get();
@@ -58,7 +57,7 @@ fn unary<T: Value, U: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>, f: impl F
     out(to).iter_mut().zip(x[0].get()).for_each(|(o, &a)| *o = f(a));
 }
 
-/// Three loops: values with values, a scalar with values, values with a scalar.
+/// Three loops: vector–vector, scalar–vector, vector–scalar.
 #[inline(always)]
 fn binary<T: Value, U: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>, f: impl Fn(T, T) -> U) {
     let (o, a, b) = (out(to), x[0].get::<T>(), x[1].get::<T>());
@@ -69,7 +68,7 @@ fn binary<T: Value, U: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>, f: impl 
     }
 }
 
-/// One loop, for functions whose call costs more than to look which operands are scalars.
+/// One loop, for functions that are more expensive than the test for scalar operands.
 #[inline(always)]
 fn slow<T: Value, const N: usize>(x: &[Operand<'_>], to: &mut SliceMut<'_>, f: impl Fn([T; N]) -> T) {
     let values: [&[T]; N] = std::array::from_fn(|i| x[i].get::<T>());
@@ -83,7 +82,7 @@ fn slow<T: Value, const N: usize>(x: &[Operand<'_>], to: &mut SliceMut<'_>, f: i
 #[inline(always)]
 fn select<T: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>, pick: impl Fn(bool, T, T) -> T) {
     let (o, c, a, b) = (out::<T>(to), x[0].get::<bool>(), x[1].get::<T>(), x[2].get::<T>());
-    // A condition for all takes one side; it is no scalar step where the sides are values.
+    // A scalar condition selects one side; the step is not scalar if the sides are vectors.
     if let (true, &[c, ..]) = (x[0].is_scalar(), c) {
         return to.copy_from(&x[if c { 1 } else { 2 }].slice());
     }
@@ -97,14 +96,14 @@ fn select<T: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>, pick: impl Fn(bool
     }
 }
 
-/// The bits of the first where the condition holds, else those of the second, without a branch.
+/// Branch-free selection: the bits of the first if the condition holds, otherwise those of the second.
 macro_rules! masked {
     ($c:expr, $a:expr, $b:expr, $t:ident) => {
         $b ^ (($a ^ $b) & $t::from($c).wrapping_neg())
     };
 }
 
-/// `$then` for the type that `$ty` is, if it is one of these.
+/// Runs `$then` with the type of `$ty`, if it is one of the listed types.
 macro_rules! with {
     ($ty:expr, $T:ident, $then:expr, $($variant:ident $t:ty),*) => {
         match $ty {
@@ -134,10 +133,10 @@ macro_rules! numbers {
     };
 }
 
-/// The loop of a function on operands of these types; none if the function does not take them, or they are structs.
+/// The loop of a function on operands of these types; `None` for structs, or if the function does not accept them.
 pub(super) fn kernel(function: Function, types: &[Type], to: Type) -> Option<Kernel> {
     use Function as F;
-    // What operands a function takes is told in one place.
+    // `Function::result` defines the accepted operands.
     if function != F::Cast && function.result(types) != Some(to) {
         return None;
     }
@@ -150,7 +149,7 @@ pub(super) fn kernel(function: Function, types: &[Type], to: Type) -> Option<Ker
         F::Neg => numbers!(t, T => |x, o| unary(x, o, <T as Number>::wrapping_neg)),
         F::Eq => numbers!(t, T => |x, o| binary(x, o, |a: T, b: T| a == b)),
         F::Ne => numbers!(t, T => |x, o| binary(x, o, |a: T, b: T| a != b)),
-        // A branch on values that nobody foresees costs more than both of them.
+        // An unpredictable branch costs more than the evaluation of both sides.
         F::Select if t == Type::F64 => Some(|x, o| {
             select(x, o, |c, a: f64, b: f64| f64::from_bits(masked!(c, a.to_bits(), b.to_bits(), u64)));
         }),

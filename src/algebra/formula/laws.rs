@@ -1,4 +1,4 @@
-//! Whether a formula is a monoid: its laws, tried on sample values.
+//! Tests of the monoid laws of a formula on sample values.
 
 use super::blocks::Blocks;
 use super::{Formula, Input};
@@ -7,9 +7,9 @@ use crate::algebra::{Constant, Slice, Type, for_each_type};
 use crate::{Error, Result};
 use num_complex::Complex;
 
-/// The laws of the monoid `op` on every sample, pair and triple of samples.
+/// Tests the laws of the monoid `op` on every sample, pair and triple of samples.
 /// # Errors
-/// [`Error::Argument`], which says which law fails for which values.
+/// [`Error::Argument`] with the violated law and the values.
 pub(super) fn hold(op: &Formula, identity: &Constant, terminal: Option<&Constant>) -> Result<()> {
     let ty = op.ty();
     if matches!(ty, Type::Struct(_)) {
@@ -78,12 +78,12 @@ impl Plus {
     }
 }
 
-/// The identity first, then numbers of moderate size, whatever the type holds of them.
+/// The identity, followed by those numbers of moderate size that the type can represent.
 fn samples(ty: Type, identity: &Constant, terminal: Option<&Constant>) -> Vec<Constant> {
     let mut samples = vec![identity.clone()];
     samples.extend(terminal.cloned());
     for n in ["1", "2", "0", "3", "7", "-1", "-4", "0.5", "-2.5", "0.1", "100"] {
-        // A type without the number goes without it.
+        // Numbers that the type cannot represent are skipped.
         let constant = Formula::parse(n, &[], Some(ty)).ok().and_then(|f| f.constant());
         samples.extend(constant.filter(|c| !samples.contains(c)));
     }
@@ -115,7 +115,7 @@ fn one(x: &Slice<'_>) -> String {
     shown.unwrap_or_default()
 }
 
-/// The first place where the arrays are not the same, floats up to rounding.
+/// The first position at which the arrays differ, floats beyond rounding.
 fn differ(a: &Array, b: &Array) -> Option<usize> {
     fn close(a: f64, b: f64, tolerance: f64) -> bool {
         a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)

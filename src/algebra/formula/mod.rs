@@ -1,5 +1,5 @@
-//! Formulas as data: a small typed graph that can be compared, hashed, named, printed as CUDA, run by blocks, and
-//! parsed.
+//! Formulas as data: small typed graphs that can be compared, hashed, recognized by name, printed as CUDA, evaluated in
+//! blocks, and parsed.
 
 mod blocks;
 mod device;

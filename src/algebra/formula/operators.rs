@@ -1,4 +1,5 @@
-//! Built-in operators by name, as text: the GraphBLAS C API 2.1 tables and what stands beside them in this library.
+//! Built-in operators by name, as formula texts: the GraphBLAS C API 2.1 tables, and the additional ones of this
+//! library.
 //!
 //! ```
 //! use sparring::algebra::{Formula, Times, Type, operators};
@@ -12,18 +13,18 @@ use super::Formula;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// An operator: its name, its formula, and the types that have it.
+/// An operator: its name, its formula, and its operand types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operator {
     /// Lower case, words joined by `_`.
     pub name: &'static str,
-    /// The formula; `T(…)` converts to the type that is asked for.
+    /// The formula; `T(…)` converts to the requested type.
     pub formula: &'static str,
     takes: Takes,
     gives: Gives,
 }
 
-/// The types that an operator is for.
+/// A class of operand or result types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
     Any,
@@ -65,7 +66,7 @@ impl Operator {
     pub fn takes(&self, ty: Type) -> bool {
         self.takes.has(ty)
     }
-    /// The formula on parameters whose numbers are of type `ty`.
+    /// The formula on these parameters, with numbers of type `ty`.
     fn on(&self, parameters: &[(&str, Type)], ty: Type) -> Result<Formula> {
         let (result, converted) = match self.gives {
             Same => (ty, ty),
@@ -137,7 +138,7 @@ table! {
     logaddexp "select(a == b, a + 0.6931471805599453, max(a, b) + ln_1p(exp(-abs(a - b))))" Reals Same;
 }
 table! {
-    /// ⊗ that gives a position: of C(i, j) = Σ A(i, k) ⊗ B(k, j). Those that end in 1 count from 1.
+    /// Positional ⊗ of C(i, j) = Σ A(i, k) ⊗ B(k, j). Those that end in 1 count from 1.
     POSITIONAL:
     firsti "T(i)" Any Place;
     secondi "T(k)" Any Place;
@@ -147,7 +148,7 @@ table! {
     secondj1 "T(j) + 1" Any Place;
 }
 table! {
-    /// Operators of an entry `a`, its place `i`, `j`, and a scalar `s` of type i64.
+    /// Operators of an entry `a`, its indices `i`, `j`, and a scalar `s` of type i64.
     PLACE:
     row_index "T(i) + s" Any Place;
     col_index "T(j) + s" Any Place;
@@ -172,7 +173,7 @@ table! {
     value_ge "a >= s" Ordered Truth;
 }
 
-/// Other names that are in use.
+/// Aliases.
 const ALIASES: [(&str, &str); 20] = [
     ("oneb", "pair"),
     ("log", "ln"),
@@ -208,7 +209,7 @@ fn find(what: &str, name: &str, ty: Type, tables: &[&'static [Operator]]) -> Res
 
 /// The unary operator of this name: parameter `a`.
 /// # Errors
-/// [`Error::Unsupported`] if the type has no such operator; it lists those that it has.
+/// [`Error::Unsupported`] if the type has no such operator; the message lists the available ones.
 pub fn unary(name: &str, ty: Type) -> Result<Formula> {
     find("unary operator", name, ty, &[UNARY])?.on(&[("a", ty)], ty)
 }
@@ -232,8 +233,8 @@ pub(super) fn multiplied(a: Type, b: Type) -> [(&'static str, Type); 5] {
     [("a", a), ("b", b), ("i", Type::U64), ("k", Type::U64), ("j", Type::U64)]
 }
 
-/// The index-unary operator of this name: parameters `a`, `s`, `i`, `j`. The scalar is an i64 where places are
-/// compared, else of the type of the entries.
+/// The index-unary operator of this name: parameters `a`, `s`, `i`, `j`. The scalar is an i64 for comparisons of
+/// indices, otherwise it has the type of the entries.
 /// # Errors
 /// As [`unary`].
 pub fn index_unary(name: &str, ty: Type) -> Result<Formula> {
@@ -243,8 +244,8 @@ pub fn index_unary(name: &str, ty: Type) -> Result<Formula> {
 }
 
 impl Formula {
-    /// Its name, if it is the formula of a built-in operator as [`binary`] and its siblings give it, on operands of any
-    /// types.
+    /// Its name, if it equals the formula of a built-in operator, as returned by [`binary`] and the related functions,
+    /// for any operand types.
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         let names: Vec<_> = self.parameters().iter().map(|p| p.0.as_ref()).collect();
@@ -259,7 +260,7 @@ impl Formula {
         let ty = parameters[0].1;
         let is = |op: &&Operator| match op.gives {
             Truth if self.ty() != Type::Bool => false,
-            // Of two types the result's is that of the operand that is kept.
+            // For operands of two types, the result has the type of the selected operand.
             Same => op.takes(self.ty()) && op.on(&parameters, self.ty()).is_ok_and(|f| f == *self),
             _ => op.takes(ty) && op.on(&parameters, ty).is_ok_and(|f| f == *self),
         };

@@ -1,4 +1,4 @@
-//! Text to a tree: the grammar of formulas.
+//! The parser of formulas, from text to a syntax tree.
 //!
 //! | binds | operators |
 //! | --- | --- |
@@ -10,7 +10,7 @@
 //! | | `&`, then `^`, then <code>&#124;</code> |
 //! | loosest | `<` `<=` `>` `>=` `==` `!=`, one of them |
 //!
-//! That is Rust's order. Where C has another, `a & 1 == 0`, parentheses are asked for. Beside these:
+//! This is Rust's precedence. Where that of C differs, `a & 1 == 0`, parentheses are required. The grammar also has
 //! `if c then x else y`, `let d = a - b; d * d`, numbers, `true`, `false`, `inf`, `nan`.
 
 use std::ops::Range;
@@ -26,7 +26,7 @@ use super::Function;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// An expression and the bytes where it stands.
+/// An expression and its byte range.
 #[derive(Clone, Debug)]
 pub(super) struct Ast {
     pub(super) at: Range<usize>,
@@ -35,11 +35,11 @@ pub(super) struct Ast {
 
 #[derive(Clone, Debug)]
 pub(super) enum Is {
-    /// Digits, perhaps with a sign, a point and an exponent; `inf`, `nan`.
+    /// Digits, with optional sign, point and exponent; `inf`, `nan`.
     Number(String),
     Word(String),
     Paren(Box<Ast>),
-    /// A function that has an operator: `a + b`, `-a`. `a > b` is `b < a`.
+    /// A function written as an operator: `a + b`, `-a`. `a > b` is `b < a`.
     Operator(Function, Vec<Ast>),
     Call(String, Vec<Ast>),
     Field(Box<Ast>, String),
@@ -52,16 +52,16 @@ type Input<'t> = LocatingSlice<&'t str>;
 type Parsed<T = Ast> = ModalResult<T>;
 type Failure = ErrMode<ContextError>;
 
-/// More would be no formula but an attack on the stack.
+/// Limit of the length of a formula, against stack overflows.
 const LONGEST: usize = 1000;
 const DEEPEST: usize = 40;
 
-/// The formula that is all of the text.
+/// Parses the whole text as a formula.
 pub(super) fn formula(text: &str) -> Result<Ast> {
     whole(text, block)
 }
 
-/// A formula of a and b, and after `identity` and `terminal` formulas of their values.
+/// Parses a formula of a and b, optionally followed by `identity` and `terminal` with their values.
 pub(super) fn monoid(text: &str) -> Result<(Ast, Option<Ast>, Option<Ast>)> {
     whole(text, |i: &mut Input<'_>| {
         let op = block(i)?;
@@ -97,7 +97,7 @@ fn check_size(text: &str) -> Result<()> {
     if text.len() > LONGEST {
         return wrong(LONGEST, format!("it has {} bytes, of at most {LONGEST}", text.len()));
     }
-    // Whatever the grammar nests is counted: brackets, signs in a row, `if` and `let`.
+    // Counts everything that nests: brackets, consecutive signs, `if` and `let`.
     let (mut open, mut signs) = (0usize, 0usize);
     for (at, c) in text.char_indices() {
         match c {
@@ -120,7 +120,7 @@ fn check_size(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What was expected where the input stands now; final, no other alternative is tried.
+/// A final error at the current position: no other alternative is tried.
 fn expected(what: &'static str) -> Failure {
     let mut error = ContextError::new();
     error.push(StrContext::Expected(StrContextValue::Description(what)));
@@ -131,7 +131,7 @@ fn backtrack(i: &Input<'_>) -> Failure {
     ErrMode::Backtrack(ContextError::from_input(i))
 }
 
-/// A word of letters, digits and `_`, no digit first.
+/// An identifier: letters, digits and `_`, not starting with a digit.
 fn word<'t>(i: &mut Input<'t>) -> Parsed<&'t str> {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     (one_of(letter), take_while(0.., move |c: char| letter(c) || c.is_ascii_digit())).take().parse_next(i)
@@ -144,7 +144,7 @@ fn keyword<'t>(name: &'static str) -> impl Parser<Input<'t>, (), Failure> {
     }
 }
 
-/// The keyword, or nothing else.
+/// A required keyword.
 fn must(i: &mut Input<'_>, name: &'static str, or: &'static str) -> Parsed<()> {
     multispace0.parse_next(i)?;
     let here = *i;
@@ -226,7 +226,7 @@ fn two(function: Function, a: Ast, b: Ast) -> Ast {
     Ast { at: a.at.start..b.at.end, is: Is::Operator(function, vec![a, b]) }
 }
 
-/// What stands between comparisons.
+/// An operand of a comparison.
 fn operation(i: &mut Input<'_>) -> Parsed {
     let infix = |i: &mut Input<'_>| {
         multispace0.parse_next(i)?;
@@ -267,7 +267,7 @@ fn operation(i: &mut Input<'_>) -> Parsed {
     expression(postfixed).prefix(prefix).postfix(postfix).infix(infix).parse_next(i)
 }
 
-/// −a; of a number without its sign the negative one, so that the smallest integer can be written.
+/// −a; an unsigned number literal becomes negative, so that the smallest integer can be written.
 fn negative(_: &mut Input<'_>, a: Ast) -> Ast {
     match a {
         Ast { at, is: Is::Number(n) } if !n.starts_with('-') => Ast { at, is: Is::Number(format!("-{n}")) },
@@ -287,7 +287,7 @@ fn postfixed(i: &mut Input<'_>) -> Parsed {
 
 fn atom(i: &mut Input<'_>) -> Parsed {
     multispace0.parse_next(i)?;
-    // A sign is looked for when there is no operand.
+    // A sign is parsed in operand position only.
     if i.starts_with(['-', '!']) {
         return Err(backtrack(i));
     }
@@ -318,7 +318,7 @@ fn atom(i: &mut Input<'_>) -> Parsed {
     Ok(Ast { at: start..i.previous_token_end(), is })
 }
 
-/// `12`, `1.5`, `.5`, `1e-3`. A point after a number belongs to it.
+/// `12`, `1.5`, `.5`, `1e-3`. A point directly after a number belongs to it.
 fn number<'t>(i: &mut Input<'t>) -> Parsed<&'t str> {
     let exponent = (one_of(['e', 'E']), opt(one_of(['+', '-'])), digit1);
     let point = (digit1, opt(('.', opt(digit1)))).take();

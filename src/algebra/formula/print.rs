@@ -14,12 +14,12 @@ pub(crate) fn function(name: &str, f: &Formula) -> String {
     let nodes = f.nodes();
     let mut names = vec![String::new(); nodes.len()];
     let mut count = 0;
-    for &n in &f.0.said {
+    for &n in &f.0.creation_order {
         let Node { kind, ty } = &nodes[n];
         names[n] = match kind {
             Kind::Parameter(p) => f.parameters()[*p].0.to_string(),
             Kind::Constant(c) => literal(c),
-            // Engines refuse it before anything is printed (`Op::host_function`).
+            // Engines reject host functions before printing (`Op::host_function`).
             Kind::Host(..) => "sr::host_function()".to_string(),
             Kind::Call(function, operands) => {
                 let types: Vec<_> = operands.iter().map(|&o| nodes[o].ty).collect();
@@ -79,7 +79,7 @@ pub(crate) fn literal(c: &Constant) -> String {
     .unwrap_or_default()
 }
 
-/// An integer of `size` bytes, whose type begins at `least`.
+/// An integer of `size` bytes, whose type has the minimum `least`.
 fn integer(x: i128, least: i128, size: usize, cuda: &str) -> String {
     let suffix = match (least < 0, size) {
         (true, 8) => "ll",
@@ -87,7 +87,7 @@ fn integer(x: i128, least: i128, size: usize, cuda: &str) -> String {
         (false, 8) => "ull",
         (false, _) => "u",
     };
-    // The literal of the smallest signed value would be its negated overflow in C++.
+    // In C++ the literal of the smallest signed value would be the negation of an overflowing number.
     if x == least && x < 0 { format!("({cuda})({}{suffix} - 1)", x + 1) } else { format!("({cuda})({x}{suffix})") }
 }
 
@@ -103,12 +103,12 @@ fn float(x: f64, text: &str, cuda: &str) -> String {
     }
 }
 
-/// What must stand before these types and formulas are used, each once: structs, then functions of the user's own.
+/// The definitions used by these types and formulas, each once: structs, then custom device functions.
 pub(crate) fn definitions(types: &[Type], formulas: &[&Formula]) -> String {
     let mut all = Vec::new();
     types.iter().for_each(|&t| structs(t, &mut all));
-    let said = |f: &&Formula| f.0.said.iter().map(|&n| f.nodes()[n].ty).collect::<Vec<_>>();
-    formulas.iter().flat_map(said).for_each(|t| structs(t, &mut all));
+    let types_of = |f: &&Formula| f.0.creation_order.iter().map(|&n| f.nodes()[n].ty).collect::<Vec<_>>();
+    formulas.iter().flat_map(types_of).for_each(|t| structs(t, &mut all));
     let mut text: String = all.iter().map(|s| structure(s)).collect();
     let mut functions: Vec<String> = Vec::new();
     for f in formulas {
@@ -126,14 +126,14 @@ pub(crate) fn definitions(types: &[Type], formulas: &[&Formula]) -> String {
     text
 }
 
-/// A function of the user's own.
+/// A custom device function.
 fn device(f: &DeviceCall, types: &[Type], out: Type) -> String {
     let parameters: Vec<_> = types.iter().zip(f.parameters).map(|(ty, p)| format!("{} {p}", ty.cuda())).collect();
     let head = format!("static __device__ {} {}({})", out.cuda(), f.cuda(), parameters.join(", "));
     format!("namespace sr {{\n{head} {{ {} }}\n}}\n", f.body)
 }
 
-/// The struct, after those that it is made of.
+/// Appends a struct after the structs of its fields.
 fn structs(ty: Type, all: &mut Vec<&'static StructType>) {
     if let Type::Struct(s) = ty {
         s.fields.iter().for_each(|f| structs(f.1, all));
@@ -143,7 +143,7 @@ fn structs(ty: Type, all: &mut Vec<&'static StructType>) {
     }
 }
 
-/// The struct and the functions that read its fields, put it together and compare it.
+/// The struct and the functions that access its fields, construct it and compare it.
 fn structure(s: &StructType) -> String {
     let StructType { name, size, align, .. } = s;
     let each = |f: &dyn Fn(&str, &str) -> String| s.fields.iter().map(|(x, ty, _)| f(ty.cuda(), x)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Monoids and semirings as data: by name, or of formulas.
+//! Monoids and semirings as data, by name or by formulas.
 
 use std::sync::OnceLock;
 
@@ -9,13 +9,13 @@ use super::{Formula, laws, parse};
 use crate::algebra::{Bits, Constant, Contract, Monoid, Num, Number, Type, dynamic, for_each_type};
 use crate::{Error, Result};
 
-/// ⊕ with its identity, and a value at which a fold may stop.
+/// ⊕ with its identity and an optional terminal value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MonoidFormula {
     op: Formula,
     identity: Constant,
     terminal: Option<Constant>,
-    /// Follows from the others: looked up when the monoid is made.
+    /// Determined by the other fields; looked up on construction.
     name: Option<&'static str>,
 }
 
@@ -26,7 +26,7 @@ pub struct RingFormula {
     mul: Formula,
 }
 
-/// A monoid's identity or terminal value, as each type has it.
+/// The identity or terminal value of a monoid, for each type.
 #[derive(Clone, Copy, PartialEq)]
 enum Special {
     Zero,
@@ -40,7 +40,7 @@ use Special::{Bottom, One, Ones, Top, Zero};
 /// A built-in monoid.
 struct Row {
     name: &'static str,
-    /// Its formula's name among the binary operators.
+    /// The name of its formula among the binary operators.
     op: &'static str,
     identity: Special,
     terminal: Option<Special>,
@@ -101,7 +101,7 @@ impl Special {
     }
 }
 
-/// The rows of [`MONOIDS`] that a type has, each with its monoid; parsed once for each type.
+/// The rows of [`MONOIDS`] for a type, each with its monoid; parsed once per type.
 fn builtins(ty: Type) -> &'static [(&'static Row, MonoidFormula)] {
     static TYPES: [OnceLock<Vec<(&'static Row, MonoidFormula)>>; Type::ALL.len()] =
         [const { OnceLock::new() }; Type::ALL.len()];
@@ -113,7 +113,7 @@ fn builtins(ty: Type) -> &'static [(&'static Row, MonoidFormula)] {
             let Some(identity) = row.identity.value(ty) else { continue };
             let terminal = row.terminal.and_then(|t| t.value(ty));
             let mut monoid = MonoidFormula { op, identity, terminal, name: None };
-            // One monoid may have two rows: from zero on, max of unsigned integers is max.
+            // One monoid may have two rows: max from zero equals max for unsigned integers.
             let first = made.iter().find(|(_, other)| monoid.is(other)).map_or(row.name, |(row, _)| row.name);
             monoid.name = Some(first);
             made.push((row, monoid));
@@ -128,7 +128,7 @@ impl MonoidFormula {
         monoid.name = builtins(monoid.op.ty()).iter().find(|(_, other)| monoid.is(other)).and_then(|(_, m)| m.name);
         monoid
     }
-    /// Whether both are one monoid, whatever is known of their names.
+    /// Whether both are the same monoid, ignoring names.
     fn is(&self, other: &Self) -> bool {
         self.op == other.op && self.identity == other.identity && self.terminal == other.terminal
     }
@@ -138,7 +138,7 @@ impl MonoidFormula {
     }
     /// The built-in monoid of this name.
     /// # Errors
-    /// [`Error::Unsupported`] if the type has no such monoid; it lists those that it has.
+    /// [`Error::Unsupported`] if the type has no such monoid; the message lists the available ones.
     pub fn named(name: &str, ty: Type) -> Result<Self> {
         let lower = name.to_lowercase().replace('-', "_");
         let canonical = if lower == "log" { "logaddexp" } else { &lower };
@@ -149,13 +149,13 @@ impl MonoidFormula {
             Error::Unsupported { what: format!("monoid '{name}' over {ty}"), why }
         })
     }
-    /// A monoid over `ty` as text: the name of a built-in one, or a formula of `a` and `b` with its identity, and
-    /// perhaps a value that ends a fold: `a + b - a * b identity 0 terminal 1`.
+    /// Parses a monoid over `ty`: the name of a built-in one, or a formula of `a` and `b` with its identity and an
+    /// optional terminal value: `a + b - a * b identity 0 terminal 1`.
     ///
-    /// Whether it is a monoid is tried on sample values: e ⊕ x = x, x ⊕ y = y ⊕ x, (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z), floats up
-    /// to rounding; t ⊕ x = t. Structs are not tried.
+    /// The monoid laws are tested on sample values: e ⊕ x = x, x ⊕ y = y ⊕ x, (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z), floats up to
+    /// rounding; t ⊕ x = t. Structs are not tested.
     /// # Errors
-    /// [`Error::Formula`] for the text, [`Error::Argument`] if a law fails, with the values for which it does;
+    /// [`Error::Formula`] for a syntax error, [`Error::Argument`] for a violated law, with the values;
     /// [`Error::Unsupported`] for an unknown name.
     pub fn parse(text: &str, ty: Type) -> Result<Self> {
         if let Some(name) = name(text).filter(|name| !["a", "b"].contains(name)) {
@@ -173,16 +173,17 @@ impl MonoidFormula {
         laws::hold(&monoid.op, &monoid.identity, monoid.terminal.as_ref())?;
         Ok(monoid)
     }
-    /// The monoid of an operator and its identity. That it is one is tried on sample values as [`parse`](Self::parse)
-    /// does, but not of a [function of the caller's](super::HostCall), which may be a monoid on some values alone.
+    /// The monoid of an operator and its identity. The laws are tested on sample values as by [`parse`](Self::parse),
+    /// except for [custom host functions](super::HostCall), which may be monoids on some values only.
     /// # Errors
-    /// [`Error::Argument`] if the operator takes and gives different types, the identity is of another, or a law fails.
+    /// [`Error::Argument`] if the types of operands, result and identity differ, or a law is violated.
     pub fn with_identity(op: &Formula, identity: Constant) -> Result<Self> {
         let ty = op.ty();
         let of = [("a".into(), ty), ("b".into(), ty)];
         let Some(op) = op.over(&of) else {
             let found: Vec<_> = op.parameters().iter().map(|p| p.1.name()).collect();
-            let message = format!("that of a monoid takes {ty}, which it gives, but this one {}", found.join(" and "));
+            let message =
+                format!("a monoid takes the type that it returns, {ty}, but this one takes {}", found.join(" and "));
             return Err(Error::Argument { name: "operator", message });
         };
         if identity.ty() != ty {
@@ -209,7 +210,7 @@ impl MonoidFormula {
     pub fn identity(&self) -> &Constant {
         &self.identity
     }
-    /// t with t ⊕ x = t: a fold may stop there.
+    /// t with t ⊕ x = t, at which a fold may stop.
     #[must_use]
     pub fn terminal(&self) -> Option<&Constant> {
         self.terminal.as_ref()
@@ -230,9 +231,9 @@ impl RingFormula {
     pub fn of<R: Contract>(ring: R) -> Self {
         Self { add: MonoidFormula::of(ring.add()), mul: Formula::of_mul(ring.mul()) }
     }
-    /// ⊕ and ⊗; ⊗ may have the parameters `a`, `b`, `i`, `k`, `j`, or some of them.
+    /// From ⊕ and ⊗; the parameters of ⊗ are a subset of `a`, `b`, `i`, `k`, `j`.
     /// # Errors
-    /// [`Error::Argument`] if the types do not fit together or ⊗ has other parameters.
+    /// [`Error::Argument`] if the types do not match or ⊗ has other parameters.
     pub fn new(add: MonoidFormula, mul: &Formula) -> Result<Self> {
         let wrong = |message| Error::Argument { name: "semiring", message };
         if mul.ty() != add.op.ty() {
@@ -244,14 +245,14 @@ impl RingFormula {
         let mul = mul.over(&parameters).ok_or_else(|| wrong(format!("⊗ is a formula of {}", known())))?;
         Ok(Self { add, mul })
     }
-    /// The semiring of this name over `ty`: the names of a monoid and an operator joined by `_`, `min_plus`, or an
-    /// alias that [`dynamic::canonical`] knows. All pairs exist, not only those of the table.
+    /// The semiring of this name over `ty`: the names of a monoid and an operator joined by `_`, such as `min_plus`, or
+    /// an alias known to [`dynamic::canonical`]. All pairs are accepted, not only those of the table.
     /// # Errors
     /// [`Error::Unsupported`] if one of them does not exist for the type.
     pub fn named(name: &str, ty: Type) -> Result<Self> {
         let canonical = dynamic::canonical(name);
         let mut first = None;
-        // Both names may have a `_`.
+        // Both names may contain `_`.
         for (at, _) in canonical.match_indices('_') {
             let found = operators::mul(&canonical[at + 1..], ty).and_then(|mul| {
                 let add = MonoidFormula::named(&canonical[..at], mul.ty())?;
@@ -266,8 +267,8 @@ impl RingFormula {
             .map_or("a name is that of a monoid and of an operator, joined by _: min_plus".into(), |e| e.to_string());
         Err(Error::Unsupported { what: format!("semiring '{name}' over {ty}"), why })
     }
-    /// A semiring as text: ⊕, a comma, ⊗; or a name. ⊕ is as [`MonoidFormula::parse`] has it, ⊗ the name of an
-    /// operator, or a formula of `a`, `b`, and the positions `i`, `k`, `j` of C(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j).
+    /// Parses a semiring: ⊕, a comma, ⊗; or a name. ⊕ is parsed by [`MonoidFormula::parse`]; ⊗ is the name of an
+    /// operator, or a formula of `a`, `b`, and the indices `i`, `k`, `j` of C(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j).
     ///
     /// ```
     /// use sparring::algebra::{RingFormula, Type};
@@ -300,10 +301,10 @@ impl RingFormula {
         let add = MonoidFormula::parse(left, mul.ty()).map_err(|e| shifted(e, text, 0))?;
         Ok(Self { add, mul })
     }
-    /// The semiring of the transposed product, (A ⊕.⊗ B)ᵀ = Bᵀ ⊕.⊗′ Aᵀ: ⊗ with its operands and its row and column
-    /// exchanged. None if it is the same, bit for bit.
+    /// The semiring of the transposed product, (A ⊕.⊗ B)ᵀ = Bᵀ ⊕.⊗′ Aᵀ: ⊗ with exchanged operands and exchanged row and
+    /// column. `None` if it is bitwise the same.
     pub(crate) fn transposed(&self) -> Option<Self> {
-        /// Operators that give the same bits with their operands exchanged.
+        /// Operators that are bitwise commutative.
         const COMMUTATIVE: [&str; 13] =
             ["plus", "times", "pair", "eq", "ne", "lor", "land", "lxor", "lxnor", "bor", "band", "bxor", "bxnor"];
         let [a, b, ..] = self.mul.parameters() else { return None };
@@ -323,8 +324,8 @@ impl RingFormula {
         let mul = self.mul.renamed(&parameters, exchanged)?;
         Some(Self { add: self.add.clone(), mul })
     }
-    /// The semiring whose ⊗ sees i + di, k + dk and j + dj where this one's sees i, k and j: that of blocks of A and B
-    /// which begin at (di, dk) and (dk, dj).
+    /// The semiring whose ⊗ receives i + di, k + dk and j + dj for i, k and j: that of blocks of A and B that start at
+    /// (di, dk) and (dk, dj).
     #[must_use]
     pub fn shifted(&self, [i, k, j]: [u64; 3]) -> Self {
         Self { add: self.add.clone(), mul: self.mul.shifted(&[("i", i), ("k", k), ("j", j)]) }
@@ -347,7 +348,7 @@ impl RingFormula {
     }
 }
 
-/// The text, if it is one word.
+/// The trimmed text, if it is a single word.
 pub(crate) fn name(text: &str) -> Option<&str> {
     let text = text.trim();
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -355,7 +356,7 @@ pub(crate) fn name(text: &str) -> Option<&str> {
         .then_some(text)
 }
 
-/// The place of the comma that stands in no brackets.
+/// Position of the comma outside of brackets.
 fn comma(text: &str) -> Option<usize> {
     let mut open = 0usize;
     text.char_indices().find_map(|(at, c)| {
@@ -368,7 +369,7 @@ fn comma(text: &str) -> Option<usize> {
     })
 }
 
-/// The error of a part of a text, pointing into the whole.
+/// Maps an error in a part of a text to its position in the whole.
 fn shifted(error: Error, whole: &str, by: usize) -> Error {
     match error {
         Error::Formula { at, message, .. } => Error::Formula { text: whole.to_string(), at: at + by, message },

@@ -1,16 +1,17 @@
-//! A formula in two: what reads one parameter alone, to be computed once for many values of the others, and the rest.
+//! Splits a formula into an expensive part that depends on one parameter alone, to be computed once for many values of
+//! the others, and the rest.
 
 use super::graph::Kind;
 use super::{Builder, Formula, Function, Parameter};
 
 impl Formula {
-    /// What of the formula reads no parameter but `name` and takes long (a logarithm, an exponential, a power), and the
-    /// formula with that as its last parameter, called `part`. None if nothing is to be had; of two such parts the last
-    /// one.
+    /// The expensive part of the formula (a logarithm, an exponential, a power) that reads no parameter but `name`, and
+    /// the formula with that part as its last parameter, called `part`. `None` if there is no such part; of several
+    /// parts the last one is taken.
     pub(crate) fn split(&self, name: &str) -> Option<(Self, Self)> {
         use Function::{Exp, Ln, Ln1p, Pow, XLnX};
         let nodes = self.nodes();
-        // For each node whether it reads this parameter and no other, or none at all; and whether it takes long.
+        // For each node: whether it reads this parameter alone, or no parameter; and whether it is expensive.
         let (mut alone, mut long): (Vec<Option<bool>>, Vec<bool>) = (vec![], vec![]);
         for node in nodes {
             let (reads, takes_long) = match &node.kind {
@@ -31,11 +32,11 @@ impl Formula {
         Some((self.copied(own, at, None)?, self.copied(with_part, nodes.len() - 1, Some(at))?))
     }
 
-    /// The formula whose result is `result`, of these parameters; `part` stands for what node `instead` computes.
+    /// The formula of these parameters with result `result`, in which `part` replaces node `instead`.
     fn copied(&self, parameters: Vec<Parameter>, result: usize, instead: Option<usize>) -> Option<Self> {
         let mut to = Builder::new(parameters);
         let mut places = vec![None; self.nodes().len()];
-        for &n in &self.0.said {
+        for &n in &self.0.creation_order {
             let node = &self.nodes()[n];
             places[n] = match &node.kind {
                 _ if instead == Some(n) => to.parameter("part"),

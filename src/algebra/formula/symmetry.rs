@@ -1,4 +1,4 @@
-//! Whether a formula is the same with two parameters exchanged: shown by its graph, never tried on samples.
+//! Symmetry of a formula in two parameters, proved on its graph, not tested on samples.
 
 use std::collections::HashMap;
 
@@ -6,33 +6,32 @@ use super::graph::{Kind, Node, Operands};
 use super::{Formula, Function};
 use crate::algebra::{Constant, Type};
 
-/// What is known of a value beside one that it is compared with.
+/// Knowledge about a value, relative to an equal value up to sign.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The number of a value that this one is, or is but for its sign.
+    /// Id of the value, up to sign.
     id: usize,
-    /// This one is its negative.
+    /// Whether this value is the negated one.
     negative: bool,
-    /// If it is 0, its sign may be another.
+    /// Whether the sign of a zero may differ.
     loose: bool,
     /// Finite, and not −0.
     tame: bool,
 }
 
-/// Values told apart by how they are made.
+/// Value numbering by structure.
 #[derive(Default)]
 struct Values {
     known: HashMap<(Kind, Type, Vec<usize>), usize>,
-    /// Numbers of values that are like no other.
+    /// Number of ids of unrelated values.
     count: usize,
 }
 
 impl Formula {
-    /// Whether it is seen that f(p, q) = f(q, p) for all numbers that are finite and not −0, but for the sign of a
-    /// result that is 0.
+    /// Whether f(p, q) = f(q, p) is proved for all finite numbers except −0, up to the sign of a zero result.
     ///
-    /// It is seen of + · and what else has exchangeable operands, and of differences whose sign is lost: `abs(a - b)`,
-    /// `(a - b) * (a - b)`. No is said of some that are symmetric.
+    /// The proof covers commutative functions, and differences whose sign cancels: `abs(a - b)`, `(a - b) * (a - b)`.
+    /// It is conservative: false for some symmetric formulas.
     pub(crate) fn is_symmetric(&self, p: &str, q: &str) -> bool {
         let place = |name| self.parameters().iter().position(|x| x.0 == name);
         let (Some(p), Some(q)) = (place(p), place(q)) else { return false };
@@ -79,7 +78,7 @@ impl Values {
             }
         }
     }
-    /// None if nothing is known of the value.
+    /// `None` if nothing is known about the value.
     fn call(&mut self, function: Function, ty: Type, of: &[Known]) -> Option<Known> {
         use Function as F;
         let real = matches!(ty, Type::F32 | Type::F64);
@@ -108,13 +107,13 @@ impl Values {
                 let id = self.id(call(F::Mul), ty, sorted(of));
                 Known { id, negative: x.negative != y.negative, loose, tame: false }
             }
-            // By 0 or −0 are two results.
+            // Division by 0 and by −0 gives different results.
             (F::Div, &[x, y]) if real && !y.loose => {
                 let id = self.id(call(F::Div), ty, ids(of));
                 Known { id, negative: x.negative != y.negative, loose: x.loose, tame: false }
             }
             (F::Add | F::AbsDiff | F::Eq | F::Ne | F::BitAnd | F::BitOr | F::BitXor, &[x, y]) if positive => {
-                // Beside a number that is not 0 the sign of 0 is lost.
+                // Added to a nonzero number, the sign of a zero is lost.
                 let lost = function != F::Add || self.is_nonzero(x) || self.is_nonzero(y);
                 Known {
                     id: self.id(call(function), ty, sorted(of)),
@@ -123,21 +122,21 @@ impl Values {
                     tame: false,
                 }
             }
-            // Of a number and NaN the first decides.
+            // For a number and NaN, the order of operands matters.
             (F::Min | F::Max, _) if positive && tame => {
                 Known { id: self.id(call(function), ty, sorted(of)), negative: false, loose: false, tame }
             }
             (F::Sub | F::Sqrt | F::Exp | F::Lt | F::Le | F::Select | F::MulAdd | F::Floor | F::Ceil, _) if positive => {
                 Known { id: self.id(call(function), ty, ids(of)), negative: false, loose, tame: false }
             }
-            // Whatever it is, of the same it is the same.
+            // Any function of equal operands gives equal results.
             _ if positive && !loose => {
                 Known { id: self.id(call(function), ty, ids(of)), negative: false, loose: false, tame: false }
             }
             _ => return None,
         })
     }
-    /// Whether it is a constant, and neither 0 nor NaN.
+    /// Whether it is a constant other than 0 and NaN.
     fn is_nonzero(&self, x: Known) -> bool {
         let known = self.known.iter().find(|known| *known.1 == x.id);
         matches!(known, Some(((Kind::Constant(c), _, _), _)) if number(c).is_some_and(|c| c != 0.0 && !c.is_nan()))
@@ -242,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_only_looks_symmetric_is_not() {
-        // By 0 and −0; of NaN and a number the first; rounded in another order.
+        // Division by 0 and −0; the order of NaN and a number; another order of rounding.
         for text in ["(a - b) / (a*a - b*b)", "max(ln(a), ln(b))", "(0.1 + a) + b"] {
             let f = Formula::parse(text, &AB, Some(Type::F64)).unwrap();
             let (there, back) = both_ways(&f);

@@ -1,4 +1,4 @@
-//! A formula as text, in the grammar that [`parse`](super::parse) reads: what is written is read as the same formula.
+//! Formulas as text in the grammar of [`parse`](super::parse); parsing the text yields the same formula.
 
 use std::fmt::{Debug, Display, Formatter, Result};
 
@@ -6,7 +6,7 @@ use super::graph::{Kind, Node};
 use super::{Formula, Function};
 use crate::algebra::{Constant, Type, for_each_type};
 
-/// How closely an expression binds, as in the table of `parse`.
+/// Precedence levels, as in the table of `parse`.
 const COMPARISON: u8 = 0;
 const OR: u8 = 1;
 const XOR: u8 = 2;
@@ -23,28 +23,28 @@ impl Display for Formula {
         for node in nodes {
             node.kind.operands().iter().for_each(|&o| uses[o] += 1);
         }
-        // Each node as text, and how closely it binds.
-        let mut said: Vec<(String, u8)> = Vec::new();
+        // The text of each node, and its precedence.
+        let mut texts: Vec<(String, u8)> = Vec::new();
         let mut names = (0..).map(|i| format!("t{i}")).filter(|name| self.parameters().iter().all(|p| p.0 != *name));
         for (n, Node { kind, ty }) in nodes.iter().enumerate() {
             let text = match kind {
                 Kind::Parameter(p) => (self.parameters()[*p].0.to_string(), ATOM),
                 Kind::Constant(c) => (typed(c), ATOM),
-                Kind::Call(function, operands) => call(*function, operands, *ty, nodes, &said),
+                Kind::Call(function, operands) => call(*function, operands, *ty, nodes, &texts),
                 Kind::Host(call, operands) => {
-                    let operands: Vec<_> = operands.iter().map(|&o| &*said[o].0).collect();
+                    let operands: Vec<_> = operands.iter().map(|&o| &*texts[o].0).collect();
                     (format!("{}({})", call.name(), operands.join(", ")), ATOM)
                 }
             };
             if uses[n] > 1 && !kind.operands().is_empty() {
                 let name = names.next().unwrap_or_default();
                 write!(f, "let {name} = {}; ", text.0)?;
-                said.push((name, ATOM));
+                texts.push((name, ATOM));
             } else {
-                said.push(text);
+                texts.push(text);
             }
         }
-        f.write_str(&said[nodes.len() - 1].0)
+        f.write_str(&texts[nodes.len() - 1].0)
     }
 }
 
@@ -55,23 +55,23 @@ impl Debug for Formula {
     }
 }
 
-fn call(f: Function, operands: &[usize], out: Type, nodes: &[Node], said: &[(String, u8)]) -> (String, u8) {
+fn call(f: Function, operands: &[usize], out: Type, nodes: &[Node], texts: &[(String, u8)]) -> (String, u8) {
     let constant = |o: usize| match &nodes[o].kind {
         Kind::Constant(c) => Some(c),
         _ => None,
     };
-    // A number needs no type beside something that has one.
+    // A number needs no type beside a typed operand.
     let skip = usize::from(f == Function::Select);
     let known = f == Function::Make || operands.iter().skip(skip).any(|&o| constant(o).is_none());
     let text = |o: usize, least: u8| match constant(o).and_then(bare).filter(|_| known && nodes[o].ty != Type::Bool) {
         Some(number) => number,
-        None if said[o].1 < least => format!("({})", said[o].0),
-        None => said[o].0.clone(),
+        None if texts[o].1 < least => format!("({})", texts[o].0),
+        None => texts[o].0.clone(),
     };
     let infix = |sign: &str, level: u8, right: u8| {
         (format!("{} {sign} {}", text(operands[0], level), text(operands[1], right)), level)
     };
-    // Neither another comparison nor & | ^ stands beside one without parentheses.
+    // Comparisons and & | ^ as operands of a comparison need parentheses.
     let compare = |sign: &str| (infix(sign, SUM, SUM).0, COMPARISON);
     let args = || operands.iter().map(|&o| text(o, COMPARISON)).collect::<Vec<_>>().join(", ");
     match f {
@@ -111,7 +111,7 @@ fn bare(c: &Constant) -> Option<String> {
     for_each_type!(ordered, shown!())
 }
 
-/// A constant by itself.
+/// A constant with its type.
 fn typed(c: &Constant) -> String {
     match c.ty() {
         Type::Bool => bare(c).unwrap_or_default(),

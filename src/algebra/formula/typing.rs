@@ -1,7 +1,7 @@
-//! A tree to a graph: which types its numbers have, and whether everything fits together.
+//! Type inference and checking: from a syntax tree to a graph.
 //!
-//! A number without a type takes that of what it meets: 2 with an f64 is 2.0, 2.5 with an integer is refused. Nothing
-//! is converted unless it is said: `f64(a)`.
+//! An untyped number takes the type of the other operand: 2 beside an f64 is 2.0, 2.5 beside an integer is an error.
+//! Conversions are explicit only: `f64(a)`.
 
 use super::graph::Builder;
 use super::parse::{self, Ast, Is};
@@ -11,8 +11,8 @@ use crate::{Error, Result};
 use num_complex::Complex;
 
 impl Formula {
-    /// The formula that the text says, of these parameters. Its result is of the type `result`, if one is given; else
-    /// of the type that its parameters make it.
+    /// Parses a formula of these parameters. Its result has the type `result`, if given; otherwise the type is
+    /// inferred.
     ///
     /// ```
     /// use sparring::algebra::{Formula, Type};
@@ -24,7 +24,7 @@ impl Formula {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Formula`], which points at the place.
+    /// [`Error::Formula`] with the position of the error.
     pub fn parse(text: &str, parameters: &[(&str, Type)], result: Option<Type>) -> Result<Self> {
         typed(text, &parse::formula(text)?, parameters, result)
     }
@@ -39,7 +39,7 @@ pub(super) fn typed(text: &str, ast: &Ast, parameters: &[(&str, Type)], result: 
         .and_then(|node| match result {
             Some(want) if typing.builder.ty(node) != want => Err(wrong(
                 ast,
-                format!("this is {}, but {want} is wanted: {want}(…) converts", typing.builder.ty(node)),
+                format!("this is {}, but {want} is expected: {want}(…) converts", typing.builder.ty(node)),
             )),
             _ => Ok(node),
         })
@@ -47,10 +47,10 @@ pub(super) fn typed(text: &str, ast: &Ast, parameters: &[(&str, Type)], result: 
     Ok(typing.builder.finish(node))
 }
 
-/// The value of a tree that says a constant.
+/// The value of a tree that is a constant.
 pub(super) fn constant(text: &str, ast: &Ast, ty: Type) -> Result<Constant> {
     typed(text, ast, &[], Some(ty))?.constant().ok_or_else(|| {
-        let message = "expected a number, which nothing is computed for".to_string();
+        let message = "expected a constant".to_string();
         Error::Formula { text: text.to_string(), at: ast.at.start, message }
     })
 }
@@ -65,13 +65,13 @@ fn wrong(ast: &Ast, message: impl Into<String>) -> Mistake {
 
 struct Typing {
     builder: Builder,
-    /// Names given by `let`, innermost last, and their nodes.
+    /// Names bound by `let`, innermost last, and their nodes.
     lets: Vec<(String, usize)>,
     result: Option<Type>,
 }
 
 impl Typing {
-    /// The type that an expression has by itself; none if its numbers take whatever type is wanted.
+    /// The type of an expression, independent of its context; `None` if its numbers take the expected type.
     fn infer(&self, ast: &Ast) -> Option<Type> {
         match &ast.is {
             Is::Number(_) | Is::Let(..) => None,
@@ -100,7 +100,7 @@ impl Typing {
         given.or_else(|| self.builder.parameters().iter().find(|p| p.0 == name).map(|p| p.1))
     }
 
-    /// A number type, or a struct that a parameter or the result has or holds.
+    /// A number type, or a struct among the types of parameters and result and their fields.
     fn type_named(&self, name: &str) -> Option<Type> {
         fn within(ty: Type, name: &str) -> Option<Type> {
             let Type::Struct(s) = ty else { return None };
@@ -110,7 +110,7 @@ impl Typing {
         name.parse().ok().or_else(|| structs.filter_map(|ty| within(ty, name)).next())
     }
 
-    /// The node of an expression; `want` is the type for numbers that have none.
+    /// The node of an expression; `want` is the type of untyped numbers.
     fn lower(&mut self, ast: &Ast, want: Option<Type>) -> Result<usize, Mistake> {
         match &ast.is {
             Is::Number(n) => {
@@ -181,7 +181,7 @@ impl Typing {
             _ => (None, operands),
         };
         let compares = matches!(f, Function::Lt | Function::Le | Function::Eq | Function::Ne);
-        // All other operands are of one type: that of the first that has one.
+        // All other operands have one type: that of the first typed operand.
         let want = rest.iter().find_map(|a| self.infer(a)).or(if compares { None } else { want });
         let mut nodes: Vec<usize> = fixed.into_iter().collect();
         let mut first: Option<Type> = None;
@@ -189,7 +189,7 @@ impl Typing {
             let node = self.operand(a, want)?;
             let ty = self.builder.ty(node);
             if let Some(first) = first.filter(|first| *first != ty) {
-                let message = format!("this is {ty}, what it meets is {first}: convert one, {first}(…) or {ty}(…)");
+                let message = format!("this is {ty}, the other operand is {first}: convert one, {first}(…) or {ty}(…)");
                 return Err(wrong(a, message));
             }
             first = Some(ty);
@@ -208,14 +208,14 @@ impl Typing {
         match want {
             Some(want) if self.builder.ty(node) != want => {
                 let ty = self.builder.ty(node);
-                Err(wrong(ast, format!("this is {ty}, but {want} is wanted here: {want}(…) converts")))
+                Err(wrong(ast, format!("this is {ty}, but {want} is expected here: {want}(…) converts")))
             }
             _ => Ok(node),
         }
     }
 
     fn cast(&mut self, ast: &Ast, a: &Ast, ty: Type) -> Result<usize, Mistake> {
-        // A number becomes one of the type at once.
+        // A number literal takes the target type directly.
         if let Is::Number(_) = a.is {
             return self.lower(a, Some(ty));
         }
@@ -238,7 +238,7 @@ impl Typing {
     }
 }
 
-/// Functions that are called by their name; those that have an operator may be, too.
+/// Functions that can be called by name, including some that have an operator.
 const CALLED: [Function; 15] = [
     Function::Select,
     Function::Min,
@@ -261,7 +261,7 @@ fn function(name: &str) -> Option<Function> {
     Function::NAMED.into_iter().chain([Function::Select]).find(|f| f.name() == name)
 }
 
-/// The operator of a function, or its name.
+/// The operator symbol of a function, or its name.
 fn spelled(f: Function) -> &'static str {
     match f {
         Function::Add => "+",
@@ -280,7 +280,7 @@ fn spelled(f: Function) -> &'static str {
     }
 }
 
-/// A number as a value of the type; none if it is none.
+/// A number literal as a value of the type; `None` if the type cannot represent it.
 fn number(n: &str, ty: Type) -> Option<Constant> {
     macro_rules! parsed {
         ($($variant:ident $t:ty),*) => {

@@ -1,4 +1,4 @@
-//! Files of an index: what it was made from, checked.
+//! Index files: the inputs of an index, with a checksum.
 //!
 //! All numbers little-endian, floats as their IEEE bits:
 //!
@@ -15,8 +15,8 @@
 //! | bytes × entries | values |
 //! | 8 | check: FNV-1a of all bytes before, 64 bits |
 //!
-//! What is prepared and indexed is made again: that takes about as long as reading, and a file is read by any later
-//! version.
+//! Prepared rows and the index itself are not stored. Rebuilding them takes about as long as reading, and the file
+//! stays readable by any later version.
 
 use std::io::{BufRead, Read, Seek, Write};
 use std::path::Path;
@@ -34,7 +34,7 @@ use crate::sparse::framed::{In, Kind, Out};
 use crate::{Csr, Error, Index, Result};
 
 const INDEX: Kind = Kind { magic: b"SPARRIDX", version: 1, name: "an index" };
-/// A name or formula is no longer.
+/// Longest name or formula.
 const NAME: u64 = 1 << 16;
 
 const ENTRIES_TYPE: u8 = 1;
@@ -42,7 +42,7 @@ const UNCHECKED: u8 = 2;
 const PARAMETER: u8 = 4;
 
 impl<T: Float, I: Index> NeighbourIndex<T, I> {
-    /// Writes the index: what it was made from, a version, a check. The format is told in the source,
+    /// Writes the index: its inputs, a version, a checksum. The format is documented in the source,
     /// `distance/index/file.rs`.
     ///
     /// ```
@@ -56,11 +56,11 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Unsupported`] for a measure that has no name, as a closure has none; [`Error::Io`].
+    /// [`Error::Unsupported`] for a measure without a name, such as a closure; [`Error::Io`].
     pub fn save_to(&self, to: &mut dyn Write) -> Result<()> {
         write(to, &*self.measure, &self.options, &self.y)
     }
-    /// Writes the index to a file, which is there when all of it is: until then what was there stays.
+    /// Writes the index to a file, atomically: an existing file stays until the new one is complete.
     /// # Errors
     /// Those of [`save_to`](Self::save_to), with the file's name.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -76,7 +76,7 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     }
 }
 
-/// Writes what an index is made from.
+/// Writes the inputs of an index.
 pub(crate) fn write<T: Float, I: Index>(
     to: &mut dyn Write,
     measure: &dyn Measure,
@@ -84,7 +84,8 @@ pub(crate) fn write<T: Float, I: Index>(
     y: &Csr<T, I>,
 ) -> Result<()> {
     let Some((name, p)) = measure.named() else {
-        let (what, why) = (format!("saving an index by {}", measure.name()), "it cannot be named in a file".into());
+        let (what, why) =
+            (format!("saving an index by {}", measure.name()), "it has no name that a file could store".into());
         return Err(Error::Unsupported { what, why });
     };
     let Options { normalize, precision, unchecked, .. } = *options;
@@ -106,7 +107,7 @@ pub(crate) fn write<T: Float, I: Index>(
     out.finish()
 }
 
-/// Has a file written, which is there when all of it is.
+/// Writes a file atomically.
 pub(crate) fn write_path(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     struct Stop(Error);
     impl From<std::io::Error> for Stop {
@@ -117,7 +118,7 @@ pub(crate) fn write_path(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resu
     write_file(path, |to| write(to).map_err(Stop)).map_err(|Stop(e)| of_file(path, e))
 }
 
-/// Reads what an index is made from.
+/// Reads the inputs of an index.
 pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric, Options, Csr<T, I>)> {
     let (mut file, [value, column, normalize, flags]) = In::new(from, INDEX)?;
     let wrong = |at, message| INDEX.wrong(at, message);
@@ -126,7 +127,7 @@ pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric
         return Err(wrong(
             12,
             format!(
-                "values of {value} bytes and columns of {column}, asked for as values of {own_value} and columns of {own_column}"
+                "values of {value} bytes and columns of {column}, read as values of {own_value} and columns of {own_column}"
             ),
         ));
     }
@@ -136,7 +137,7 @@ pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric
         other => return Err(wrong(14, format!("normalize is {other}, not 0, 1 or 2"))),
     };
     if flags > 7 {
-        return Err(wrong(15, format!("flags are {flags}, at most 7 is known")));
+        return Err(wrong(15, format!("flags are {flags}, the largest known value is 7")));
     }
     let p = f64::from_bits(file.number("parameter")?);
     let length = file.number("length of the metric's name")?;
@@ -168,7 +169,7 @@ pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric
     Ok((AnyMetric::named(&name, p)?, options, y))
 }
 
-/// Reads what an index is made from, from a file.
+/// Reads the inputs of an index from a file.
 pub(crate) fn read_path<T: Float, I: Index>(path: &Path) -> Result<(AnyMetric, Options, Csr<T, I>)> {
     let file = std::fs::File::open(path).map_err(|e| of_file(path, INDEX.io(e)))?;
     let mut file = std::io::BufReader::new(file);
@@ -177,10 +178,10 @@ pub(crate) fn read_path<T: Float, I: Index>(path: &Path) -> Result<(AnyMetric, O
     if file.fill_buf().map_err(|e| of_file(path, INDEX.io(e)))?.is_empty() {
         return Ok(found);
     }
-    Err(of_file(path, INDEX.wrong(end, "the file goes on behind the check, where an index ends".to_owned())))
+    Err(of_file(path, INDEX.wrong(end, "trailing bytes after the checksum, where an index ends".to_owned())))
 }
 
-/// The type of the values of an index in a file.
+/// The value type of an index file.
 pub(crate) fn type_of(path: &Path) -> Result<Type> {
     let mut file = std::fs::File::open(path).map_err(|e| of_file(path, INDEX.io(e)))?;
     let (_, head) = In::new(&mut file, INDEX).map_err(|e| of_file(path, e))?;

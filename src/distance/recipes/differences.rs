@@ -3,21 +3,21 @@
 use std::marker::PhantomData;
 
 use super::plain;
-use crate::algebra::{AbsDiff, BinaryOp, Machine, Mismatch, Real, V};
+use crate::algebra::{AbsDiff, Arith, BinaryOp, Mismatch, Real, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Apart, Invariance, Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{DisjointOrder, Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
-    /// |a − b| − |a| − |b|, which is −2 min(|a|, |b|) for equal signs and else 0: no rounding at all.
+    /// |a − b| − |a| − |b|, which is −2 min(|a|, |b|) for equal signs and otherwise 0: no rounding at all.
     pub ManhattanTerm<T: Real> (a, b) -> T {{
         let least = a.abs().min(b.abs());
-        let apart = a.lt(V::lit(T::ZERO)).ne(b.lt(V::lit(T::ZERO)));
-        apart.select(V::lit(T::ZERO), -(least + least))
+        let signs_differ = a.lt(V::lit(T::ZERO)).ne(b.lt(V::lit(T::ZERO)));
+        signs_differ.select(V::lit(T::ZERO), -(least + least))
     }}
 }
 op! {
-    /// The smaller of two numbers that are not negative.
+    /// The smaller of two nonnegative numbers.
     pub Lesser<T: Real> (a, b) -> T { a.min(b) }
 }
 op! {
@@ -39,16 +39,16 @@ op! {
     /// [a ≠ b] − 2, and 0 where b = 0.
     pub HammingTerm<T: Real> (a, b) -> T {{
         let one = V::<_, T>::lit(T::ONE);
-        let met = a.ne(b).select(-one, -(one + one));
-        b.eq(V::lit(T::ZERO)).select(V::lit(T::ZERO), met)
+        let shared = a.ne(b).select(-one, -(one + one));
+        b.eq(V::lit(T::ZERO)).select(V::lit(T::ZERO), shared)
     }}
 }
 /// An exponent.
 pub trait Exponent: Copy + Send + Sync + 'static {
-    /// It as a number.
+    /// Its value.
     fn number(self) -> f64;
-    /// x to its power, for x that is not negative.
-    fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W>;
+    /// x to its power, for nonnegative x.
+    fn of<M: Arith, W: Float>(self, x: V<M, W>) -> V<M, W>;
 }
 
 impl Exponent for f64 {
@@ -56,7 +56,7 @@ impl Exponent for f64 {
         self
     }
     #[inline(always)]
-    fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W> {
+    fn of<M: Arith, W: Float>(self, x: V<M, W>) -> V<M, W> {
         x.powf(c(self))
     }
 }
@@ -67,8 +67,8 @@ impl Exponent for u32 {
         self.into()
     }
     #[inline(always)]
-    fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W> {
-        // The same multiplications without a loop, so that those of a term's left entry are done once for a column.
+    fn of<M: Arith, W: Float>(self, x: V<M, W>) -> V<M, W> {
+        // Unrolled, so that the powers of a term's left entry are computed once for a column.
         match self {
             0 | 1 => x,
             2 => x * x,
@@ -106,7 +106,7 @@ macro_rules! with_exponent {
             type B = T;
             type Out = T;
             #[inline(always)]
-            fn apply<M: Machine>(self, $a: V<M, T>, $b: V<M, T>) -> V<M, T> {
+            fn apply<M: Arith>(self, $a: V<M, T>, $b: V<M, T>) -> V<M, T> {
                 let $p = self.0;
                 $body
             }
@@ -123,13 +123,13 @@ with_exponent! {
 plain! {
     /// Σ |x − y|.
     Manhattan;
-    /// Σ |x − y| / Σ (x + y), for rows that are not negative; 0 for two empty rows.
+    /// Σ |x − y| / Σ (x + y), for nonnegative rows; 0 for two empty rows.
     BrayCurtis;
-    /// 1 − Σ min(x, y) / Σ max(x, y), for rows that are not negative: weighted Jaccard; 0 for two empty rows.
+    /// 1 − Σ min(x, y) / Σ max(x, y), for nonnegative rows: weighted Jaccard; 0 for two empty rows.
     Ruzicka;
-    /// Σ |x − y| / (|x| + |y|), a column without either counting 0.
+    /// Σ |x − y| / (|x| + |y|), where 0/0 = 0.
     Canberra;
-    /// Part of the columns where x ≠ y.
+    /// Fraction of the columns where x ≠ y.
     Hamming;
     /// Number of columns where x ≠ y.
     HammingCount;
@@ -142,7 +142,7 @@ impl<W: Float> Recipe for Manhattan<W> {
     const CHEAP: bool = true;
     const ANNIHILATES: bool = true;
     const REFINES: bool = true;
-    const APART: Apart = Apart::Grows;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
     fn invariance(self) -> Invariance {
         Invariance::Norm { p: 1.0, power: 1 }
     }
@@ -153,16 +153,16 @@ impl<W: Float> Recipe for Manhattan<W> {
         AbsDiff::new()
     }
     #[inline(always)]
-    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+    fn first<M: Arith>(self, _: Side, x: V<M, W>) -> V<M, W> {
         x.abs()
     }
     #[inline(always)]
-    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+    fn finish<M: Arith>(self, key: V<M, W>) -> V<M, W> {
         key.max(c(0.0))
     }
 }
 
-/// Distances in [0, 1] from Σ min(x, y) of rows that are not negative; `whole` is what the difference is a part of.
+/// Distances in [0, 1] from Σ min(x, y) of nonnegative rows; `whole` is the denominator.
 macro_rules! of_multisets {
     ($name:ident |$both:ident, $sum:ident| $whole:expr) => {
         impl<W: Float> Recipe for $name<W> {
@@ -172,7 +172,7 @@ macro_rules! of_multisets {
             const CHEAP: bool = true;
             const ANNIHILATES: bool = true;
             const REFINES: bool = true;
-            const APART: Apart = Apart::Grows;
+            const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
             fn invariance(self) -> Invariance {
                 Invariance::Degree(0.0)
             }
@@ -183,30 +183,30 @@ macro_rules! of_multisets {
                 AbsDiff::new()
             }
             #[inline(always)]
-            fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+            fn first<M: Arith>(self, _: Side, x: V<M, W>) -> V<M, W> {
                 x
             }
             #[inline(always)]
-            fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, $sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+            fn key<M: Arith>(self, x: Norms<M, W>, y: Norms<M, W>, $sum: V<M, W>, _: V<M, W>) -> V<M, W> {
                 let $both = x.0 + y.0;
                 let whole = $whole;
                 let none = whole.le(c(0.0));
                 none.select(c(0.0), ($both - ($sum + $sum)) / none.select(c(1.0), whole))
             }
             #[inline(always)]
-            fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
+            fn near<M: Arith>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
                 key.lt(cancelled())
             }
             #[inline(always)]
-            fn exact_key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, apart: V<M, W>) -> V<M, W> {
+            fn exact_key<M: Arith>(self, x: Norms<M, W>, y: Norms<M, W>, difference: V<M, W>) -> V<M, W> {
                 let $both = x.0 + y.0;
-                let $sum = c::<M, W>(0.5) * ($both - apart);
+                let $sum = c::<M, W>(0.5) * ($both - difference);
                 let whole = $whole;
                 let none = whole.le(c(0.0));
-                none.select(c(0.0), apart / none.select(c(1.0), whole))
+                none.select(c(0.0), difference / none.select(c(1.0), whole))
             }
             #[inline(always)]
-            fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+            fn finish<M: Arith>(self, key: V<M, W>) -> V<M, W> {
                 key.max(c(0.0))
             }
         }
@@ -227,7 +227,7 @@ impl<W: Float> Recipe for Canberra<W> {
     type Exact = CanberraDiff<W>;
     const STAGED: bool = true;
     const REFINES: bool = true;
-    const APART: Apart = Apart::Grows;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
     fn invariance(self) -> Invariance {
         Invariance::Degree(0.0)
     }
@@ -238,11 +238,11 @@ impl<W: Float> Recipe for Canberra<W> {
         CanberraDiff::new()
     }
     #[inline(always)]
-    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+    fn norms<M: Arith>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
         (row.nnz, c(0.0))
     }
     #[inline(always)]
-    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+    fn finish<M: Arith>(self, key: V<M, W>) -> V<M, W> {
         key.max(c(0.0))
     }
 }
@@ -253,7 +253,7 @@ macro_rules! hamming {
             type W = W;
             type Term = HammingTerm<W>;
             type Exact = Mismatch<W>;
-            const APART: Apart = Apart::Grows;
+            const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
             fn term(self) -> HammingTerm<W> {
                 HammingTerm::new()
             }
@@ -261,11 +261,11 @@ macro_rules! hamming {
                 Mismatch::new()
             }
             #[inline(always)]
-            fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+            fn norms<M: Arith>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
                 (row.nnz, row.ncols)
             }
             #[inline(always)]
-            fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+            fn key<M: Arith>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
                 let ($count, $ncols) = (x.0 + y.0 + sum, x.1);
                 $key
             }
@@ -281,7 +281,7 @@ hamming!(
     }
 );
 
-/// (Σ |x − y|^p)^(1/p); `P` is f64, or u32 for whole exponents.
+/// (Σ |x − y|^p)^(1/p); `P` is f64, or u32 for integer exponents.
 #[derive(Clone, Copy, Debug)]
 pub struct Minkowski<W, P = f64> {
     p: P,
@@ -301,7 +301,7 @@ impl<W: Float, P: Exponent> Recipe for Minkowski<W, P> {
     type Term = MinkowskiTerm<W, P>;
     type Exact = PowDiff<W, P>;
     const REFINES: bool = true;
-    const APART: Apart = Apart::Grows;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
     fn invariance(self) -> Invariance {
         Invariance::Norm { p: self.p.number(), power: 1 }
     }
@@ -312,11 +312,11 @@ impl<W: Float, P: Exponent> Recipe for Minkowski<W, P> {
         PowDiff::new(self.p)
     }
     #[inline(always)]
-    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+    fn first<M: Arith>(self, _: Side, x: V<M, W>) -> V<M, W> {
         self.p.of(x.abs())
     }
     #[inline(always)]
-    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+    fn finish<M: Arith>(self, key: V<M, W>) -> V<M, W> {
         key.max(c(0.0)).powf(c(1.0 / self.p.number()))
     }
 }

@@ -1,9 +1,9 @@
 //! Distances of distributions: Jensen–Shannon and Kullback–Leibler.
 
 use super::of_distributions;
-use crate::algebra::{Machine, Real, Times, V};
+use crate::algebra::{Arith, Real, Times, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Apart, Invariance, Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{DisjointOrder, Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -29,15 +29,15 @@ op! {
 }
 
 of_distributions! {
-    /// √(½ Σ (x ln(x/μ) + y ln(y/μ))), μ = (x + y)/2, for rows that are not negative.
+    /// √(½ Σ (x ln(x/μ) + y ln(y/μ))), μ = (x + y)/2, for nonnegative rows.
     ///
-    /// With `normalize` rows are divided by their sums first; then two empty rows are at 0, and one empty row is at √ln
-    /// 2, the largest distance, from any other.
+    /// With `normalize`, rows are divided by their sums first. Two empty rows then have distance 0, and an empty row
+    /// has distance √ln 2, the largest, from any other.
     JensenShannon;
-    /// Σ x ln(x/y) over x's columns, +∞ where y has none of them: relative entropy. Not symmetric.
+    /// Σ x ln(x/y) over x's columns, +∞ where y lacks one of them: relative entropy. Not symmetric.
     KullbackLeibler;
     /// Σ x ln(x/y) over the common columns alone, as in the paper's Table 1. Not symmetric, may be negative, and rows
-    /// that share nothing are at 0: for comparison with the paper, not for neighbours.
+    /// that share nothing have distance 0: for comparison with the paper, not for neighbours.
     KullbackLeiblerIntersection;
 }
 
@@ -47,7 +47,7 @@ impl<W: Float> Recipe for JensenShannon<W> {
     type Exact = JensenShannonDiff<W>;
     const STAGED: bool = true;
     const REFINES: bool = true;
-    const APART: Apart = Apart::Grows;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(0.5) }
     }
@@ -58,25 +58,25 @@ impl<W: Float> Recipe for JensenShannon<W> {
         JensenShannonDiff::new()
     }
     #[inline(always)]
-    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+    fn first<M: Arith>(self, _: Side, x: V<M, W>) -> V<M, W> {
         x
     }
     #[inline(always)]
-    fn entry<M: Machine>(self, _: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+    fn entry<M: Arith>(self, _: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
         if self.normalize { x / row.first } else { x }
     }
     #[inline(always)]
-    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+    fn norms<M: Arith>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
         let ln2 = c::<M, W>(std::f64::consts::LN_2);
         let empty = row.nnz.eq(c(0.0));
         if self.normalize { (empty.select(c(0.0), ln2), empty.select(ln2, c(0.0))) } else { (row.first * ln2, c(0.0)) }
     }
     #[inline(always)]
-    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+    fn key<M: Arith>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
         x.0 + y.0 + sum + x.1.abs_diff(y.1)
     }
     #[inline(always)]
-    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+    fn finish<M: Arith>(self, key: V<M, W>) -> V<M, W> {
         (c::<M, W>(0.5) * key.max(c(0.0))).sqrt()
     }
 }
@@ -88,7 +88,7 @@ impl<W: Float> Recipe for KullbackLeibler<W> {
     const COUNTS: bool = true;
     const SYMMETRIC: bool = false;
     const REFINES: bool = true;
-    const APART: Apart = Apart::Grows;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(1.0) }
     }
@@ -99,31 +99,31 @@ impl<W: Float> Recipe for KullbackLeibler<W> {
         KlTerm::new()
     }
     #[inline(always)]
-    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+    fn first<M: Arith>(self, _: Side, x: V<M, W>) -> V<M, W> {
         x
     }
     #[inline(always)]
-    fn second<M: Machine>(self, x: V<M, W>, first: V<M, W>, _: V<M, W>, _: V<M, W>) -> V<M, W> {
+    fn second<M: Arith>(self, x: V<M, W>, first: V<M, W>, _: V<M, W>, _: V<M, W>) -> V<M, W> {
         if self.normalize { (x / first).x_ln_x() } else { x.x_ln_x() }
     }
     #[inline(always)]
-    fn entry<M: Machine>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+    fn entry<M: Arith>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
         x_or_ln_y(self.normalize, side, x, row)
     }
     #[inline(always)]
-    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+    fn norms<M: Arith>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
         (row.nnz, row.second)
     }
     /// Σ x ln x − Σ x ln y, if y has all of x's columns.
     #[inline(always)]
-    fn key<M: Machine>(self, x: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, shared: V<M, W>) -> V<M, W> {
+    fn key<M: Arith>(self, x: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, shared: V<M, W>) -> V<M, W> {
         let all = x.1 - sum;
-        // Not a number stays so.
+        // NaN stays NaN.
         shared.eq(x.0).select(all, all + V::lit(W::TOP))
     }
     #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
-        // Σ |x ln x| is at most that: what is below 0 is at least −1/e for each entry.
+    fn near<M: Arith>(self, key: V<M, W>, x: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
+        // An upper bound on Σ |x ln x|: each negative term is at least −1/e.
         key.abs().lt(cancelled::<M, W>() * (x.1 + c::<M, W>(2.0 / std::f64::consts::E) * x.0))
     }
 }
@@ -133,7 +133,7 @@ impl<W: Float> Recipe for KullbackLeiblerIntersection<W> {
     type Term = KlTerm<W>;
     type Exact = KlTerm<W>;
     const SYMMETRIC: bool = false;
-    const APART: Apart = Apart::Grows;
+    const DISJOINT_ORDER: DisjointOrder = DisjointOrder::Increasing;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(1.0) }
     }
@@ -144,22 +144,22 @@ impl<W: Float> Recipe for KullbackLeiblerIntersection<W> {
         KlTerm::new()
     }
     #[inline(always)]
-    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+    fn first<M: Arith>(self, _: Side, x: V<M, W>) -> V<M, W> {
         x
     }
     #[inline(always)]
-    fn entry<M: Machine>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+    fn entry<M: Arith>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
         x_or_ln_y(self.normalize, side, x, row)
     }
     #[inline(always)]
-    fn key<M: Machine>(self, _: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+    fn key<M: Arith>(self, _: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
         sum
     }
 }
 
-/// What the forms of Kullback and Leibler keep of an entry.
+/// The prepared entry of the Kullback–Leibler forms.
 #[inline(always)]
-fn x_or_ln_y<M: Machine, W: Float>(normalize: bool, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+fn x_or_ln_y<M: Arith, W: Float>(normalize: bool, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
     let x = if normalize { x / row.first } else { x };
     if side == Side::X { x } else { x.ln() }
 }

@@ -1,4 +1,4 @@
-//! The distances whose ⊕ is +, a few lines each.
+//! The recipes of distances whose ⊕ is +.
 
 mod counts;
 mod differences;
@@ -12,7 +12,7 @@ pub use logarithms::*;
 pub use products::*;
 pub use users::OnePass;
 
-/// `struct Name<W>` without parameters, and its `new`.
+/// Defines `struct Name<W>` without parameters, and its `new`.
 macro_rules! plain {
     ($($(#[$m:meta])* $name:ident;)*) => {$(
         $(#[$m])*
@@ -29,7 +29,7 @@ macro_rules! plain {
 }
 use plain;
 
-/// `struct Name<W>` that may divide rows by their sums, and its `new`.
+/// Defines `struct Name<W>` that may divide rows by their sums, and its `new`.
 macro_rules! of_distributions {
     ($($(#[$m:meta])* $name:ident;)*) => {$(
         $(#[$m])*

@@ -11,41 +11,42 @@ use crate::contract::{Einsum, Layout, Viewed};
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::driver::Limits;
 use crate::gpu::jit::{Source, source};
+use crate::gpu::kernel_cache::GeneratedKernel;
 use crate::gpu::launch::{Program, Shape, args};
 use crate::gpu::tiling::Tiling;
-use crate::gpu::worked::Worked;
 use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("action.cu");
 
-/// Threads of a block by the rule, about. On an H200 192 to 384 are within a tenth of each other
+/// Target threads per block for the rule. On an H200, 192 to 384 are within a tenth of each other
+/// (benches/results/2026-11-23-h200-contract.md).
 /// (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 256;
 const MANY: usize = 400;
-/// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are
-/// smaller: 3 to 4 %. Of f32, where it has so many, for 512, and a block takes two groups: 3 %
+/// Lines of this many f64 values leave registers for 1024 threads per multiprocessor, and smaller blocks gain 3 to 4 %.
+/// Lines of `LONG_F32` f32 values leave registers for 512 threads, and two groups per block gain 3 %
 /// (benches/results/2026-11-23-h200-tune.md).
 const LONG: RangeInclusive<usize> = 7..=9;
 const FEW: usize = 160;
 const LONG_F32: usize = 10;
-/// Functions and points of a line, at most: the lines of a thread are in registers.
+/// Upper bound on functions and points per line: the lines of a thread are held in registers.
 const MOST: usize = 16;
-/// Threads of a block, and elements one after the other, at most.
+/// Upper bounds on threads per block and on consecutive elements per thread group.
 const LARGEST: usize = 512;
 const TURNS: usize = 8;
 
-/// Sizes, and where the first values of B, W, V and U lie.
+/// Sizes, and the offsets of the first values of B, W, V and U.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Action {
     dofs: usize,
     points: usize,
     elements: usize,
     first: [usize; 4],
-    /// Bytes of a value.
+    /// Bytes per value.
     size: usize,
 }
 
-/// Row-major, one tensor behind the other.
+/// Whether the layout is row-major with consecutive tensors.
 fn contiguous(layout: &Layout) -> bool {
     let dense = Layout::row_major(layout.extents()).and_then(|dense| dense.batched(layout.batch()));
     let alone = layout.batch() <= 1;
@@ -53,7 +54,8 @@ fn contiguous(layout: &Layout) -> bool {
 }
 
 impl Action {
-    /// The contraction as such an action, if it is one in three directions whose operands and result are row-major.
+    /// Recognizes a mass action in three directions with row-major operands and result; `None` for any other
+    /// contraction.
     pub(super) fn of<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout, size: usize) -> Option<Self> {
         let (Some(3), [basis, _, _, w, _, _, _, v]) = (einsum.action(), einsum.operands()) else { return None };
         let layouts = [basis.layout(), w.layout(), v.layout(), out];
@@ -66,12 +68,12 @@ impl Action {
         fits.then(|| Self { dofs, points, elements, first: layouts.map(Layout::offset), size })
     }
 
-    /// Lines of an element, at most: the threads that it takes.
+    /// Most lines of an element in any direction: the threads per element.
     fn lines(&self) -> usize {
         self.dofs.max(self.points).pow(2)
     }
-    /// The tiling where none is asked for: so many elements that copies of 16 bytes are whole, if they are not too many
-    /// threads.
+    /// The default tiling: the smallest group of elements whose copies are whole 16-byte words, provided it does not
+    /// need too many threads.
     pub(super) fn rule(&self) -> Tiling {
         let (lines, long) = (self.lines(), self.points.max(self.dofs));
         let with =
@@ -96,17 +98,16 @@ impl Action {
         lines && (1..=LARGEST).contains(&threads) && (1..=TURNS).contains(&turns) && resident <= 32
     }
 
-    /// The program under a tiling; `None` if a block has no room for it.
-    pub(super) fn program(&self, room: usize, tiling: Tiling) -> Option<Worked> {
+    /// The program under a tiling; `None` if the block does not fit.
+    pub(super) fn program(&self, room: usize, tiling: Tiling) -> Option<GeneratedKernel> {
         if !self.fits(tiling) {
             return None;
         }
         let (d, q, size) = (self.dofs, self.points, self.size);
         let (threads, here) = (tiling.group * self.lines(), tiling.slab());
         let lanes = |count: usize| 0..(here * count).min(32);
-        let cost = |places: &[usize]| turns(&places.iter().map(|at| at * size).collect::<Vec<_>>(), size);
-        // Pitches under which lines are read in few turns: of [q][j][k] by (q, k), of [q][r][k] by (q, r) and by (q,
-        // k).
+        let cost = |offsets: &[usize]| turns(&offsets.iter().map(|at| at * size).collect::<Vec<_>>(), size);
+        // Pitches under which a warp reads lines in few turns: [q][j][k] by (q, k), [q][r][k] by (q, r) and by (q, k).
         let by = |pitch: usize, count: usize, step: usize| {
             lanes(q * count).map(|t| t / count * pitch + t % count * step).collect::<Vec<_>>()
         };
@@ -123,8 +124,8 @@ impl Action {
         let unit = if size.is_power_of_two() { (AT_ONCE / size).max(1) } else { 1 };
         let along = unit.min(4).min(1 << q.trailing_zeros());
         let row = |pitch: usize| {
-            let places: Vec<usize> = lanes(q * q).map(|t| t * pitch * size).collect();
-            (turns(&places, along * size), pitch)
+            let offsets: Vec<usize> = lanes(q * q).map(|t| t * pitch * size).collect();
+            (turns(&offsets, along * size), pitch)
         };
         let rows = (q * size).is_multiple_of(AT_ONCE) && chunk == AT_ONCE;
         let (run, pitch) = if rows {
@@ -148,39 +149,38 @@ impl Action {
             ("W_PITCH", pitch),
             ("W_ALONG", along),
         ] {
-            // Writing to a string does not fail.
+            // Writing to a string is infallible.
             let _ = writeln!(text, "constexpr unsigned int {name} = {x};");
         }
-        let worked = Worked { text, threads: threads as u32, shared: shared as u32, members: here, tiling };
-        (shared <= room).then_some(worked)
+        let generated = GeneratedKernel { text, threads: threads as u32, shared: shared as u32, members: here, tiling };
+        (shared <= room).then_some(generated)
     }
 
-    /// What a block under the tiling asks of a multiprocessor.
+    /// Resources of a block under the tiling.
     fn load(&self, tiling: Tiling) -> Option<Load> {
-        let worked = self.program(usize::MAX, tiling)?;
+        let generated = self.program(usize::MAX, tiling)?;
         let (d, q, words, turns) = (self.dofs, self.points, self.size.div_ceil(4), tiling.turns);
         let element = (2 * d.pow(3) + q.pow(3)) * self.size;
         let folds = 2 * (q * d.pow(3) + q.pow(2) * d.pow(2) + q.pow(3) * d);
         let between = 2 * (q * d * d + q * q * d + q * d * q) + q.pow(3);
-        let of_a_thread = |all: usize| (all * words * worked.members) as f64 / worked.threads as f64;
+        let of_a_thread = |all: usize| (all * words * generated.members) as f64 / generated.threads as f64;
         Some(Load {
-            threads: worked.threads as usize,
-            shared: worked.shared as usize,
+            threads: generated.threads as usize,
+            shared: generated.shared as usize,
             registers: 24 + words * 2 * q.max(d),
-            blocks: self.elements.div_ceil(worked.members),
-            ahead: worked.members * (d.pow(3) + q.pow(3)) * self.size,
-            bytes: worked.members * element,
+            blocks: self.elements.div_ceil(generated.members),
+            ahead: generated.members * (d.pow(3) + q.pow(3)) * self.size,
+            bytes: generated.members * element,
             folds: of_a_thread(folds),
             shared_words: of_a_thread(between),
             overhead: 80.0 + 20.0 * turns as f64,
         })
     }
 
-    /// The action on the device, by a program of these that was compiled, B being operand 0, W operand 3 and V operand
-    /// 7.
+    /// Launches the action with a compiled program. B is operand 0, W operand 3, V operand 7.
     pub(super) fn start(
         &self,
-        worked: &Worked,
+        generated: &GeneratedKernel,
         program: &Program,
         operands: &[&RawBuffer],
         out: &RawBuffer,
@@ -191,7 +191,7 @@ impl Action {
             return Err(Error::Length { what: "operands of an action", found: operands.len(), expected: 8 });
         };
         program.fill("basis", b, basis)?;
-        let shape = Shape::blocks(self.elements.div_ceil(worked.members), worked.threads, worked.shared)?;
+        let shape = Shape::blocks(self.elements.div_ceil(generated.members), generated.threads, generated.shared)?;
         let arguments = args![of_v.from(v), of_w.from(w), out.from(u), self.elements as u64, update.scalars.as_deref()];
         program.kernel("mass_action")?.launch(shape, arguments)
     }
@@ -213,13 +213,13 @@ impl Tiled for Action {
     fn rule(&self) -> Option<Tiling> {
         Some(self.rule())
     }
-    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<Worked> {
+    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<GeneratedKernel> {
         self.program(limits.shared_per_block as usize, tiling)
     }
     fn space(&self, limits: &Limits, _reads: bool) -> Vec<Tiling> {
         let most = LARGEST / self.lines();
         let groups = (1..=most).filter(|group| group * self.lines() >= 64 || *group == most);
-        // Few registers let more blocks wait for memory at a time.
+        // Fewer registers let more blocks wait for memory at a time.
         let all = groups.flat_map(|group| {
             let threads = (group * self.lines()).next_multiple_of(32);
             let resident = [0, 512usize.div_ceil(threads), 1024usize.div_ceil(threads), 1536usize.div_ceil(threads)];
@@ -228,8 +228,9 @@ impl Tiled for Action {
         });
         Room::of(limits).ranked(all.filter_map(|of| Some((of, self.load(of)?))))
     }
-    fn explain(&self, worked: &Worked) -> String {
-        let (Worked { threads, shared, members, .. }, Self { dofs: d, points: q, elements, .. }) = (worked, self);
+    fn explain(&self, generated: &GeneratedKernel) -> String {
+        let (GeneratedKernel { threads, shared, members, .. }, Self { dofs: d, points: q, elements, .. }) =
+            (generated, self);
         format!(
             "the action of a mass operator on {elements} elements of {d}³ values and {q}³ points: {threads} threads and {shared} bytes of \
              shared memory for {members} of them"

@@ -1,4 +1,4 @@
-//! What kernels are given: the arrays of a step, and what becomes of the values that its result has.
+//! Kernel arguments: the arrays of a step, and how the result's old values enter.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 use crate::algebra::Printed;
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
-use crate::gpu::front::Setting;
+use crate::gpu::defines::Setting;
 use crate::gpu::tiling::{Tiling, TunedKernel};
 
-/// What becomes of the values that C has, as kernels know it.
+/// How kernels treat the old values of C.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
     pub(super) alpha: bool,
-    /// 0: they are not read, 1: kept, 2: times β.
+    /// 0: not read, 1: retained, 2: multiplied by β.
     pub(super) old: u32,
-    /// α and β, if either is multiplied.
+    /// α and β, if either is applied.
     pub(super) scalars: Option<Arc<RawBuffer>>,
 }
 
@@ -39,21 +39,21 @@ pub(super) struct Operands<'a> {
     pub(super) update: Change,
 }
 
-/// How kernels that can be tiled are.
+/// How the tiling of a tileable kernel is selected.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How<'a> {
-    /// As is chosen, or by this where it is one for the sizes.
+    /// The default choice, or this tiling where it is valid for the sizes.
     By(Option<Tiling>),
-    /// By the fastest, which is found first.
+    /// The fastest, found by tuning first.
     Tuned(&'a RefCell<Vec<TunedKernel>>),
 }
 
-/// A contraction of arrays on the device, whose values are of the ring's type.
+/// A contraction of device arrays whose values have the ring's type.
 pub(super) struct Contraction<'a> {
     pub(super) cuda: &'a Cuda,
     pub(super) ring: &'a Printed,
     pub(super) operands: &'a [&'a RawBuffer],
     pub(super) how: How<'a>,
-    /// Whether cuBLAS may have large products.
+    /// Whether large products may go to cuBLAS.
     pub(super) library: bool,
 }

@@ -1,4 +1,4 @@
-//! Contractions of tensors on the device, asked for as on the processor.
+//! The builder of device contractions, with the options of the CPU's.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use super::strided::Strided;
 use super::tiled::{For, Tiled};
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Arrangement, Einsum, Layout, Old, RowMajor, Update, apart, fits, shapes};
+use crate::contract::{Arrangement, Einsum, Layout, Old, RowMajor, Update, check_disjoint, fits, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -20,20 +20,20 @@ use crate::gpu::tiling::{Tiling, TunedKernel};
 use crate::par::note;
 
 impl Cuda {
-    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of
+    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device. The expression, the order of pairs and the order of
     /// every fold are those of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits, unless cuBLAS computes.
     ///
-    /// Products of large matrices of f32 or f64 over + and ×, one or a batch of them (rows, columns and terms at least 16,
-    /// one of them at least 48, 2²⁰ multiplications in all), go to cuBLAS where that is found: by the system's loader, in
-    /// a CUDA toolkit, among Python's packages, or by `SPARRING_CUBLAS`. It rounds in an order of its own, f32 in full
-    /// precision, and keeps some 32 MiB of the device's memory beside a budget. [`same_bits`](DeviceEinsum::same_bits)
-    /// does without it, and so does a machine where it is not found.
+    /// Large matrix products of f32 or f64 over + and ×, single or batched, go to cuBLAS where it is installed: rows,
+    /// columns and terms at least 16, one of them at least 48, 2²⁰ multiplications in all. The library is looked up by
+    /// the system's loader, in a CUDA toolkit, among Python's packages, or by `SPARRING_CUBLAS`. It rounds in an order
+    /// of its own, f32 in full precision, and holds some 32 MiB of device memory outside the budget.
+    /// [`same_bits`](DeviceEinsum::same_bits) disables it, as does a machine without it.
     ///
-    /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their
-    /// indices, it is compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory
-    /// for up to 32 rows and columns. Large products go by tiles in shared memory. Everything else, and what is small,
-    /// takes a thread for each element of C, and reads operands as often as they are needed. How such a kernel is cut is
-    /// a [`Tiling`]: a rule's, or what [`tune`](DeviceEinsum::tune) found.
+    /// Each pair is one kernel. A batch of small matrices whose members have no gaps, in any index order, gets a kernel
+    /// compiled for its sizes: A, B and C are read once and C is written once, at memory bandwidth for up to 32 rows
+    /// and columns. Large products use tiles in shared memory. Everything else, and small work, runs one thread per
+    /// element of C and reads operands as often as they are needed. The shape of such a compiled kernel is a
+    /// [`Tiling`]: the rule's, or the one that [`tune`](DeviceEinsum::tune) found.
     ///
     /// # Example
     /// ```no_run
@@ -56,7 +56,7 @@ impl Cuda {
     }
 }
 
-/// A contraction on a device that is asked for; [`eval`](Self::eval) or [`into`](Self::into) start it.
+/// Builder of a contraction on a device; [`eval`](Self::eval) or [`into`](Self::into) start it.
 #[must_use = "nothing is computed before `eval` or `into`"]
 #[derive(Debug)]
 pub struct DeviceEinsum<'a, A, T> {
@@ -69,41 +69,41 @@ pub struct DeviceEinsum<'a, A, T> {
 }
 
 impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
-    /// α ⊗ what is folded.
+    /// Scales the fold: α ⊗ (⊕ …).
     pub fn alpha(mut self, alpha: T) -> Self {
         self.update.alpha = Some(alpha);
         self
     }
-    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is
-    /// not read then.
+    /// [`into`](Self::into) computes C = (β ⊗ C) ⊕ the contraction. With the identity of ⊕ (0 for + and ×), C is
+    /// overwritten and not read.
     pub fn beta(mut self, beta: T) -> Self {
-        self.update.old = Old::times::<A>(beta);
+        self.update.old = Old::scaled::<A>(beta);
         self
     }
-    /// [`into`](Self::into) makes C = C ⊕ the contraction.
+    /// [`into`](Self::into) computes C = C ⊕ the contraction.
     pub fn accumulate(mut self) -> Self {
-        self.update.old = Old::Kept;
+        self.update.old = Old::Added;
         self
     }
-    /// By kernels that fold in the order of the processor, with its bits, where cuBLAS would be faster.
+    /// Uses only kernels that fold in the CPU's order, with its bits, even where cuBLAS would be faster.
     pub fn same_bits(mut self) -> Self {
         self.library = false;
         self
     }
-    /// Pairs of operands in the order in which they are contracted, as on the processor.
+    /// Pairs of operands in contraction order, as on the CPU.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
         Ok(Steps::new(&self.einsum, &self.einsum.row_major()?)?.pairs)
     }
-    /// Bytes of device memory for tensors between pairs, all of them together, as [`eval`](Self::eval) has it.
+    /// Bytes of device memory for the intermediate tensors of [`eval`](Self::eval), all of them together.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
         let steps = Steps::new(&self.einsum, &self.einsum.row_major()?)?;
         Ok(steps.between.iter().map(|&len| len as u128 * size_of::<T>() as u128).sum())
     }
-    /// What each kernel computes, a line for each, as [`eval`](Self::eval) has it.
+    /// The kernels of [`eval`](Self::eval), one line each.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn explain(&self) -> Result<String> {
@@ -118,8 +118,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         }
         Ok(explain(case, &Steps::new(&self.einsum, layout)?, self.library && self.tiling.is_none()))
     }
-    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be
-    /// read.
+    /// The contraction as new tensors, row-major and consecutive. If C is to be read, it counts as the identity of ⊕.
     /// # Errors
     /// [`Error::IndexOverflow`](crate::Error::IndexOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory);
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Budget`](crate::Error::Budget);
@@ -128,19 +127,19 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     pub fn eval(self) -> Result<DeviceBatch<T>> {
         self.eval_in(&RowMajor)
     }
-    /// The contraction as new tensors that lie as this rule says, as on the processor
-    /// ([`AskedEinsum::eval_in`](crate::backend::AskedEinsum::eval_in)).
+    /// The contraction as new tensors under the layout that this rule gives, as on the CPU
+    /// ([`EinsumBuilder::eval_in`](crate::backend::EinsumBuilder::eval_in)).
     /// # Errors
-    /// As [`into`](Self::into) with such a layout, those of the rule among them.
+    /// As [`into`](Self::into) with such a layout, and those of the rule.
     pub fn eval_in(self, by: &dyn Arrangement) -> Result<DeviceBatch<T>> {
         let layout = self.einsum.arranged(by)?;
         shapes(&self.einsum, &layout)?;
         let (elements, len) = (layout.elements(), layout.array_len());
         fits(&layout, len)?;
-        apart(&layout)?;
+        check_disjoint(&layout)?;
         let out = DeviceBatch::of(self.cuda.alloc::<T>(len, "einsum")?, layout);
-        // Also what lies between elements has a value.
-        if elements > 0 && (self.update.old != Old::Gone || len > elements) {
+        // Gaps between elements are initialized as well.
+        if elements > 0 && (self.update.old != Old::Ignored || len > elements) {
             let zero = self.cuda.put(&[A::ZERO], "einsum")?;
             let on = Operands { a: &zero, b: None, c: &out.values, update: Change::default() };
             let ring = &*printed_arithmetic::<T, A>(self.ring);
@@ -152,19 +151,19 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     }
     /// The contraction into `out`.
     /// # Errors
-    /// [`Error::Dims`](crate::Error::Dims) if `out` has other extents, [`Error::Length`](crate::Error::Length) if it
-    /// has not as many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its layout may name an
-    /// element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
+    /// [`Error::Dims`](crate::Error::Dims) if `out` has other extents, [`Error::Length`](crate::Error::Length) if its
+    /// batch size differs; [`Error::Argument`](crate::Error::Argument) if its layout may address an element twice, or
+    /// if another value shares its array; otherwise as [`eval`](Self::eval).
     pub fn into(self, out: &mut DeviceBatch<T>) -> Result<()> {
         self.fits(out)?;
         self.run(out, How::By(self.tiling))
     }
-    /// Finds the fastest tiling of each kernel that can be tiled, on these operands, and keeps it for [`Tuning::Kept`]:
-    /// of those that a multiprocessor has room for, the sixty that a model finds fastest are compiled and run in turns.
-    /// The bits of results are the same under all. What `out` holds afterwards is of no use: kernels ran many times.
+    /// Finds the fastest tiling of each tileable kernel on these operands and caches it for [`Tuning::Kept`]. A model
+    /// ranks the tilings that fit a multiprocessor; the sixty predicted fastest are compiled and timed in turns. All
+    /// tilings give the same bits. The contents of `out` are meaningless afterwards: the kernels ran many times.
     ///
-    /// Cost: a few seconds, most of it compilation on all processors. What takes a thread for each element of C is not
-    /// tiled.
+    /// Cost: a few seconds, most of it compilation on all processors. Kernels with one thread per element of C have no
+    /// tilings.
     /// # Example
     /// See [`Cuda::tuning`].
     /// # Errors
@@ -179,15 +178,15 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         self.run(out, How::Tuned(&found))?;
         Ok(found.into_inner())
     }
-    /// By this tiling, where it is one for a kernel.
+    /// Forces this tiling where it is valid for a kernel.
     pub(in crate::gpu) fn tiled(mut self, tiling: Tiling) -> Self {
         self.tiling = Some(tiling);
         self
     }
-    /// All tilings of the kernels, one after the other.
+    /// All tilings of the kernels, concatenated.
     pub(in crate::gpu) fn tilings(&self) -> Result<Vec<Tiling>> {
         let layout = self.einsum.row_major()?;
-        let (limits, reads) = (self.cuda.limits(), self.update.old != Old::Gone);
+        let (limits, reads) = (self.cuda.limits(), self.update.old != Old::Ignored);
         if let Some(action) = Action::of(&self.einsum, &layout, size_of::<T>()) {
             return Ok(action.space(limits, reads));
         }
@@ -195,22 +194,22 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         let kernels = steps.list.iter().filter_map(|step| Matrices::of(step, &steps.extents, size_of::<T>()));
         Ok(kernels.flat_map(|kernel| kernel.space(limits, reads)).collect())
     }
-    /// Refuses what cannot be the result.
+    /// Rejects results of the wrong shape.
     fn fits(&self, out: &mut DeviceBatch<T>) -> Result<()> {
         shapes(&self.einsum, out.layout())?;
-        apart(out.layout())?;
+        check_disjoint(out.layout())?;
         alone(out.values.raw_mut(), "out")
     }
-    /// What becomes of C, without the numbers.
+    /// How C is updated, without α and β.
     fn change(&self) -> Change {
         let old = match self.update.old {
-            Old::Gone => 0,
-            Old::Kept => 1,
-            Old::Times(_) => 2,
+            Old::Ignored => 0,
+            Old::Added => 1,
+            Old::Scaled(_) => 2,
         };
         Change { alpha: self.update.alpha.is_some(), old, scalars: None }
     }
-    /// Into a result that has the extents of the contraction and no element twice.
+    /// Computes into a result that has the contraction's extents and no element twice.
     fn run(&self, out: &DeviceBatch<T>, how: How<'_>) -> Result<()> {
         note(|| {
             let words = self.explain_in(out.layout()).unwrap_or_default();
@@ -222,7 +221,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
                 words.trim_end().replace('\n', "\n  ")
             )
         });
-        let beta = if let Old::Times(beta) = self.update.old { Some(beta) } else { None };
+        let beta = if let Old::Scaled(beta) = self.update.old { Some(beta) } else { None };
         let alpha = self.update.alpha;
         let scalars = match alpha.or(beta) {
             Some(_) => {
@@ -240,7 +239,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         {
             return Ok(());
         }
-        // Not before: an action needs no order of its operands, and that of eight is sought among thousands.
+        // Done only here: an action needs no pair order, and finding that of eight operands searches thousands.
         contraction.run(&Steps::new(&self.einsum, out.layout())?, &out.values, &update)
     }
 }

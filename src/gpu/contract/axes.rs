@@ -1,6 +1,6 @@
-//! Indices of a step as the kernels know them: an extent, and a stride in each tensor.
+//! Indices of a step as kernels see them: an extent, and a stride in each tensor.
 
-/// Which operands have an index.
+/// The operands that an index occurs in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum In {
     Both,
@@ -8,17 +8,17 @@ pub(super) enum In {
     B,
 }
 
-/// An index, or several that run through all three tensors as one would.
+/// An index, or several fused ones that traverse all three tensors with one stride each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
     pub(super) extent: usize,
-    /// In A, B and C; 0 where it is not.
+    /// Strides in A, B and C; 0 where the index does not occur.
     pub(super) strides: [isize; 3],
     pub(super) of: In,
 }
 
 impl Axis {
-    /// This index and `inner`, which runs faster, as one.
+    /// Fuses this index with `inner`, which runs faster, if their strides allow it.
     pub(super) fn joined(&self, inner: &Self) -> Option<Self> {
         let reach = |t: usize| inner.strides[t].checked_mul(isize::try_from(inner.extent).ok()?);
         let through = (0..3).all(|t| reach(t) == Some(self.strides[t]));
@@ -28,7 +28,7 @@ impl Axis {
     }
 }
 
-/// The same indices, neighbours joined where that can be.
+/// The same indices, neighbors fused where possible.
 pub(super) fn joined(axes: &[Axis]) -> Vec<Axis> {
     let mut found: Vec<Axis> = vec![];
     for axis in axes {
@@ -40,7 +40,7 @@ pub(super) fn joined(axes: &[Axis]) -> Vec<Axis> {
     found
 }
 
-/// How many values the indices have together; `None` if they cannot be counted.
+/// Product of the extents; `None` on overflow.
 pub(super) fn values(axes: &[Axis]) -> Option<usize> {
     if axes.iter().any(|axis| axis.extent == 0) {
         return Some(0);

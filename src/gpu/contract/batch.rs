@@ -1,4 +1,4 @@
-//! Dense tensors on the device, under the layouts of those on the host.
+//! Dense tensors on the device, under the host's layouts.
 
 use crate::algebra::Value;
 use crate::contract::{Batch, Extents, Layout, Ranked, Shaped, View, Viewed, fits};
@@ -6,7 +6,7 @@ use crate::gpu::Cuda;
 use crate::gpu::buffer::Buffer;
 use crate::{Error, Result};
 
-/// An array on the device read under a [`Layout`]; cloning it copies no data.
+/// A device array viewed under a [`Layout`]; cloning copies no data.
 ///
 /// # Example
 /// ```no_run
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// let cuda = Cuda::new(0)?;
 /// let numbers: Vec<f64> = (0..12).map(f64::from).collect();
 /// let x = cuda.upload_batch(&View::new(&numbers, Layout::row_major(&[2, 3])?.batched(2)?)?)?;
-/// // Nothing moves.
+/// // No data is copied.
 /// let transposed = x.permute(&[1, 0])?;
 /// assert_eq!(cuda.download_batch(&transposed)?.view().get(1, &[2, 0]), Some(&8.0));
 /// # Ok::<(), sparring::Error>(())
@@ -39,11 +39,11 @@ impl<T: Value> Viewed for DeviceBatch<T> {
 }
 
 impl<T: Value> DeviceBatch<T> {
-    /// An array that holds all elements of the layout.
+    /// Wraps an array that holds all elements of the layout.
     pub(super) fn of(values: Buffer<T>, layout: Layout) -> Self {
         Self { values, layout }
     }
-    /// Where its elements lie.
+    /// The layout of its elements.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -53,7 +53,7 @@ impl<T: Value> DeviceBatch<T> {
     pub fn bytes(&self) -> u64 {
         self.values.bytes()
     }
-    /// The indices in another order, as [`Layout::permute`].
+    /// Permutes the indices, as [`Layout::permute`].
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument).
     pub fn permute(&self, order: &[usize]) -> Result<Self> {
@@ -67,14 +67,14 @@ impl<T: Value> DeviceBatch<T> {
     }
     /// The same array under another layout.
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) if an element of the layout lies behind the end of the array.
+    /// [`Error::Length`](crate::Error::Length) if an element of the layout lies beyond the end of the array.
     pub fn with_layout(self, layout: Layout) -> Result<Self> {
         fits(&layout, self.values.len())?;
         Ok(Self { layout, ..self })
     }
-    /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
+    /// The view with the number of indices in its type, for [`einsum!`](crate::einsum!).
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) if it has not R indices.
+    /// [`Error::Length`](crate::Error::Length) unless it has R indices.
     pub fn ranked<'a, const R: usize>(self) -> Result<Ranked<'a, T, R, Self>> {
         Shaped::new(self)
     }
@@ -87,20 +87,20 @@ impl<T: Value> DeviceBatch<T> {
 }
 
 impl Cuda {
-    /// The array under the view on the device, with its gaps.
+    /// Uploads the array under the view, gaps included.
     /// # Errors
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device);
-    /// [`Error::Argument`](crate::Error::Argument) for a [`Group`](crate::contract::Group): on a device tensors are in
+    /// [`Error::Argument`](crate::Error::Argument) for a [`Group`](crate::contract::Group): device tensors share
     /// one array.
     pub fn upload_batch<T: Value>(&self, x: &View<'_, T>) -> Result<DeviceBatch<T>> {
         let Some(data) = x.data() else {
             let message =
-                format!("a group of {} tensors, and on a device they are to be in one array", x.layout().batch());
+                format!("a group of {} tensors; on a device, tensors must share one array", x.layout().batch());
             return Err(Error::Argument { name: "x", message });
         };
         Ok(DeviceBatch { values: self.put(data, "tensors on the device")?, layout: x.layout().clone() })
     }
-    /// The array on the host, under the same layout.
+    /// Downloads the array, under the same layout.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device).
     pub fn download_batch<T: Value>(&self, x: &DeviceBatch<T>) -> Result<Batch<T>> {

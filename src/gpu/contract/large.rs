@@ -1,16 +1,16 @@
-//! A step that is a large product of matrices, or a batch of such.
+//! Recognition of large matrix products, single or batched.
 
 use super::axes::{Axis, In, joined, values};
 use super::steps::Step;
 use crate::contract::INDICES;
 
-/// Rows, columns and terms at least, the largest of them at least, and terms of all products at least: what is smaller
-/// has kernels that are as fast.
+/// Lower bounds on rows, columns and terms; on the largest of them; and on the terms of all products. Other kernels are
+/// as fast for smaller products.
 const LEAST: usize = 16;
 const LARGEST: usize = 48;
 const TERMS: u128 = 1 << 20;
 
-/// Rows of A and C, columns of B and C, the batch of all three, each as one index, and what is folded.
+/// The row index of A and C, the column index of B and C, the batch index of all three, and the folded indices.
 pub(super) struct Large {
     pub(super) m: Axis,
     pub(super) n: Axis,
@@ -19,11 +19,11 @@ pub(super) struct Large {
 }
 
 impl Large {
-    /// Of matrices, if the step is one.
+    /// Recognizes a matrix product.
     pub(super) fn of(step: &Step, extents: &[usize; INDICES]) -> Option<Self> {
         Self::of_lines(step, extents).filter(|large| large.m.extent > 1 && large.n.extent > 1)
     }
-    /// Also of a matrix and a vector, which has one row or column.
+    /// Also accepts matrix × vector products, with one row or column.
     pub(super) fn of_lines(step: &Step, extents: &[usize; INDICES]) -> Option<Self> {
         step.b.as_ref()?;
         let (out, folded) = (step.out(extents), step.folded(extents));
@@ -40,7 +40,7 @@ impl Large {
     }
 }
 
-/// The indices as one, `Some(None)` if there are none; `None` if they are not one in all tensors.
+/// Fuses the indices into one: `Some(None)` if there are none, `None` if some tensor's strides do not allow it.
 #[allow(clippy::option_option, reason = "no index is not the same as too many")]
 pub(super) fn one(axes: Vec<Axis>) -> Option<Option<Axis>> {
     match joined(&axes)[..] {

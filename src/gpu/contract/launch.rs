@@ -1,4 +1,4 @@
-//! The steps of a contraction, one kernel after the other on the device's stream.
+//! Runs the steps of a contraction, one kernel after the other on the device's stream.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::tiled::{For, Tiled};
 use super::tiles::Tiles;
 use super::tune::tune;
 use crate::gpu::buffer::RawBuffer;
+use crate::gpu::kernel_cache::GeneratedKernel;
 use crate::gpu::launch::Program;
-use crate::gpu::worked::Worked;
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// Each step in words.
+/// One line per step.
 pub(super) fn explain(case: For<'_>, steps: &Steps, library: bool) -> String {
     let plain = Change::default();
     let each = steps.list.iter().map(|step| {
@@ -42,7 +42,7 @@ pub(super) fn explain(case: For<'_>, steps: &Steps, library: bool) -> String {
 }
 
 impl Contraction<'_> {
-    /// All steps, the last one into `out`.
+    /// Runs all steps, the last one into `out`.
     pub(super) fn run(&self, steps: &Steps, out: &RawBuffer, update: &Change) -> Result<()> {
         let mut between: Vec<Option<Arc<RawBuffer>>> = reserved(steps.between.len(), "steps")?;
         for step in &steps.list {
@@ -53,7 +53,7 @@ impl Contraction<'_> {
             let array = |source: Source| match source {
                 Source::Operand(k) => Ok(self.operands[k]),
                 Source::Between(t) => {
-                    let missing = || Error::Argument { name: "einsum", message: format!("step {t} was not made") };
+                    let missing = || Error::Argument { name: "einsum", message: format!("step {t} has no result") };
                     between.get(t).and_then(Option::as_deref).ok_or_else(missing)
                 }
             };
@@ -66,7 +66,7 @@ impl Contraction<'_> {
             if on.c.len() > 0 {
                 self.step(steps, step, &on)?;
             }
-            // What was read is given back, in the order of the stream.
+            // Inputs that are read for the last time are freed, in stream order.
             for (source, _) in [Some(&step.a), step.b.as_ref()].into_iter().flatten() {
                 if let Source::Between(t) = *source {
                     between[t] = None;
@@ -90,34 +90,34 @@ impl Contraction<'_> {
         }
         let done = match Matrices::of(step, &steps.extents, self.ring.out.size()) {
             Some(matrices) => {
-                self.tiled(&matrices, &on.update, &|worked, program| matrices.start(worked, program, on))?
+                self.tiled(&matrices, &on.update, &|generated, program| matrices.start(generated, program, on))?
             }
             None => false,
         };
         if done { Ok(()) } else { Strided::of(step, &steps.extents).run(self, on) }
     }
-    /// The action of a mass operator; false if an element is too large for a block.
+    /// Runs the action of a mass operator; false if an element is too large for a block.
     pub(super) fn action(&self, action: &Action, out: &RawBuffer, update: &Change) -> Result<bool> {
-        self.tiled(action, update, &|worked, program| action.start(worked, program, self.operands, out, update))
+        self.tiled(action, update, &|generated, program| action.start(generated, program, self.operands, out, update))
     }
-    /// Starts a kernel that can be tiled; false if a block has no room for it.
+    /// Launches a tileable kernel; false if its block does not fit.
     fn tiled(
         &self,
         kernel: &(dyn Tiled + Sync),
         change: &Change,
-        start: &dyn Fn(&Worked, &Program) -> Result<()>,
+        start: &dyn Fn(&GeneratedKernel, &Program) -> Result<()>,
     ) -> Result<bool> {
         let tiling = if let How::By(tiling) = self.how { tiling } else { None };
         let case = For { cuda: self.cuda, ring: self.ring, change, tiling };
-        let Some(mut worked) = case.chosen(kernel) else { return Ok(false) };
+        let Some(mut generated) = case.chosen(kernel) else { return Ok(false) };
         if let How::Tuned(found) = self.how {
             let tuned = tune(case, kernel, change.old > 0, start)?;
             let best = For { tiling: Some(tuned.best), ..case };
-            worked = best.chosen(kernel).unwrap_or(worked);
+            generated = best.chosen(kernel).unwrap_or(generated);
             found.borrow_mut().push(tuned);
         }
-        let program = case.front(&worked, |front| self.cuda.program_of(kernel.source(), front))?;
-        start(&worked, &program)?;
+        let program = case.prefix(&generated, |prefix| self.cuda.program_of(kernel.source(), prefix))?;
+        start(&generated, &program)?;
         Ok(true)
     }
 }

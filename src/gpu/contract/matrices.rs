@@ -1,4 +1,4 @@
-//! Batches of small matrices, in any order of their indices: see `cuda/contract.cu`.
+//! Batches of small matrices, in any index order: see `cuda/contract.cu`.
 
 use std::fmt::Write;
 
@@ -10,34 +10,34 @@ use crate::Result;
 use crate::contract::INDICES;
 use crate::gpu::arg::Arg;
 use crate::gpu::jit::{Source, source};
+use crate::gpu::kernel_cache::GeneratedKernel;
 use crate::gpu::launch::{Program, Shape, args};
 use crate::gpu::tiling::Tiling;
-use crate::gpu::worked::Worked;
 
 pub(super) const SOURCE: Source = source!("contract.cu");
 
-/// By the rule threads of a block, about; and bytes of A and B that a block takes. On an H200 64 to 256 threads and 4
-/// to 16 KiB are within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
+/// Targets of the rule: threads per block, and bytes of A and B per block. On an H200, 64 to 256 threads and 4 to 16
+/// KiB are within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 128;
 const SLAB: usize = 8192;
-/// Threads of a block, at most, where more of them let it end with a line, or leave less of its warps idle than this;
-/// and the bytes of a line.
+/// Upper bound on threads per block where more threads align the block's end with a memory line, or leave a smaller
+/// share of its warps idle than `IDLE`; and the bytes of a line.
 const MANY: usize = 288;
 const IDLE: f64 = 1.08;
 pub(super) const LINE: usize = 128;
-/// Threads of a block, at most.
+/// Upper bound on threads per block.
 pub(super) const MOST: usize = 512;
-/// Rows, columns and groups of members that a thread may take, at most.
+/// Upper bounds on rows, columns and groups of members per thread.
 pub(super) const ROWS: usize = 16;
 pub(super) const TIMES: usize = 4;
 pub(super) const TURNS: usize = 8;
-/// Rows, columns or folded values of a member, at most.
+/// Upper bound on rows, columns or folded values of a member.
 const LARGEST: usize = 1 << 12;
-/// Elements that a step reads and writes from which a program of its own is worth its compilation.
+/// Elements read and written from which compiling a dedicated program pays.
 const WORTH: usize = 1 << 16;
 
-/// `C(b, m, n) = ⊕ₖ A(b, m, k) ⊗ B(b, k, n)`: a batch along the index of the largest stride in C, and indices that are
-/// rows, columns and folded. The members of A and of B have no gaps.
+/// `C(b, m, n) = ⊕ₖ A(b, m, k) ⊗ B(b, k, n)`: a batch along the index of the largest stride in C, and row, column and
+/// folded indices. The members of A and of B have no gaps.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrices {
     pub(super) batch: Axis,
@@ -45,29 +45,29 @@ pub(super) struct Matrices {
     pub(super) n: Vec<Axis>,
     pub(super) k: Vec<Axis>,
     pub(super) bases: [usize; 3],
-    /// Bytes of a value.
+    /// Bytes per value.
     pub(super) size: usize,
 }
 
-/// Of two operands the part that the threads of a block share.
+/// How the threads of a block share one of the two operands in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shared {
-    /// Elements of a member.
+    /// Elements per member.
     size: usize,
-    /// One member for all; members that do not follow each other.
+    /// One member serves the whole batch; the members are not consecutive.
     one: bool,
     gaps: bool,
-    /// Bytes that are copied at once.
+    /// Bytes per copy.
     chunk: usize,
-    /// In shared memory: runs of so many elements, from one to the next, from one member to the next.
+    /// Layout in shared memory: the length of a run in elements, the pitch of runs, the pitch of members.
     run: usize,
     pitch: usize,
     apart: usize,
 }
 
 impl Shared {
-    /// Where element `e` of a member lies.
-    fn place(&self, e: usize) -> usize {
+    /// Offset of element `e` of a member.
+    fn offset(&self, e: usize) -> usize {
         e / self.run * self.pitch + e % self.run
     }
     fn bytes(&self, members: usize, size: usize) -> usize {
@@ -76,11 +76,11 @@ impl Shared {
     }
 }
 
-/// Which threads compute what.
+/// Assignment of threads to elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tile {
     pub(super) of: Tiling,
-    /// Threads of a member along columns and rows.
+    /// Threads per member along columns and rows.
     pub(super) x: usize,
     pub(super) y: usize,
 }
@@ -89,25 +89,25 @@ impl Tile {
     pub(super) fn threads(&self) -> usize {
         self.x * self.y * self.of.group
     }
-    /// Column, row and member of the lanes of the first warp.
+    /// Column, row and member of each lane of the first warp.
     fn lanes(self) -> impl Iterator<Item = (usize, usize, usize)> {
         (0..self.threads().min(32)).map(move |t| (t % self.x, t / self.x % self.y, t / (self.x * self.y)))
     }
 }
 
-/// How the members of a block lie in its memory.
+/// Layout of a block's members in its shared memory.
 pub(super) struct Slab {
     a: Shared,
     b: Shared,
-    /// Neighbours along the folded index that are read at once of each, and along the columns of B.
+    /// Vector widths of reads: along the folded index for each operand, and along the columns of B.
     pub(super) along: [usize; 2],
     pub(super) across: usize,
     /// Bytes of shared memory.
     pub(super) shared: usize,
 }
 
-/// The place of value `i` of some indices, the last fastest, in tensor `t`.
-fn place(axes: &[Axis], t: usize, mut i: usize) -> usize {
+/// Offset in tensor `t` of the i-th combination of some indices, the last fastest.
+fn offset_of(axes: &[Axis], t: usize, mut i: usize) -> usize {
     let mut at = 0;
     for axis in axes.iter().rev() {
         at += i % axis.extent * axis.strides[t] as usize;
@@ -116,7 +116,7 @@ fn place(axes: &[Axis], t: usize, mut i: usize) -> usize {
     at
 }
 
-/// Elements of a tensor with these indices in which they lie without gaps.
+/// Elements of a tensor with these indices, if it stores them without gaps.
 fn dense<'a>(axes: impl Iterator<Item = &'a Axis>, t: usize) -> Option<usize> {
     let mut axes: Vec<(isize, usize)> = axes.map(|axis| (axis.strides[t], axis.extent)).collect();
     axes.sort_unstable();
@@ -125,13 +125,13 @@ fn dense<'a>(axes: impl Iterator<Item = &'a Axis>, t: usize) -> Option<usize> {
     })
 }
 
-/// Of the powers of two up to `most`, the largest that divides all of these.
+/// The largest power of two up to `most` that divides all of these.
 pub(super) fn divisor(most: usize, of: impl IntoIterator<Item = usize>) -> usize {
     of.into_iter().fold(most, |v, x| if x == 0 { v } else { v.min(1 << x.trailing_zeros().min(8)) })
 }
 
 impl Matrices {
-    /// The step as such a batch, if it is one.
+    /// Recognizes such a batch.
     pub(super) fn of(step: &Step, extents: &[usize; INDICES], size: usize) -> Option<Self> {
         step.b.as_ref()?;
         let out = step.out(extents);
@@ -158,30 +158,31 @@ impl Matrices {
         let all = |axes| values(axes).unwrap_or(usize::MAX);
         (all(&self.m), all(&self.n), all(&self.k))
     }
-    /// Values that 16 bytes hold, if their size lets vectors be aligned.
+    /// Values per 16 bytes, if their size allows aligned vectors.
     fn unit(&self) -> usize {
         if self.size.is_power_of_two() { (AT_ONCE / self.size).max(1) } else { 1 }
     }
-    /// Whether neighbours along the last of `axes` are neighbours in tensor `t`.
+    /// Whether neighbors along the last of `axes` are adjacent in tensor `t`.
     fn close(axes: &[Axis], t: usize) -> bool {
         axes.last().is_some_and(|axis| axis.strides[t] == 1)
     }
-    /// Neighbours along the folded index that are read at once.
+    /// Neighbors along the folded index per vector read.
     fn along(&self, t: usize) -> usize {
         let last = self.k.last().filter(|_| Self::close(&self.k, t));
         divisor(self.unit().min(4), [last.map_or(1, |axis| axis.extent)])
     }
-    /// Columns that a thread has side by side: as many as are side by side in C, aligned, and in B.
+    /// Adjacent columns per thread: as many as are adjacent and aligned in C, and adjacent in B.
     pub(super) fn across(&self) -> usize {
         let Some((last, rest)) = self.n.split_last().filter(|_| Self::close(&self.n, 2)) else { return 1 };
         let others = rest.iter().chain(&self.m).chain([&self.batch]).map(|axis| axis.strides[2].unsigned_abs());
         divisor(self.unit().min(4), others.chain([last.extent, self.bases[2]]))
     }
 
-    /// The tiling that is taken where none is asked for.
+    /// The default tiling.
     pub(super) fn rule(&self) -> Option<Tiling> {
         let (m, n, _) = self.sizes();
-        // Where B's neighbours are along k, a thread's columns are apart, so that the threads' own are not in one bank.
+        // Where B is contiguous along k, the columns of a thread are spread out, so that its reads fall into different
+        // banks.
         let (vec, vecs) =
             if Self::close(&self.n, 1) { (self.across(), 1) } else { (1, divisor(self.unit().min(4), [n])) };
         let mut rows = match m {
@@ -197,19 +198,19 @@ impl Matrices {
         Some(self.grouped(alone, self.tile(alone)?.threads()))
     }
 
-    /// Members of a block by the rule, of which each takes so many threads: groups of whole copies of 16 bytes, and so
-    /// many groups that blocks meet at the ends of lines of memory. Lines of which two blocks write a part cost 4 to 13
-    /// % (squares of 3 and 9 rows: benches/results/2026-11-23-h200-tune.md).
+    /// The rule's number of members per block, each taking `threads` threads. Groups hold whole 16-byte copies, and
+    /// there are enough groups for blocks to meet at the ends of memory lines. Lines written in part by two blocks cost
+    /// 4 to 13 % (squares of 3 and 9 rows: benches/results/2026-11-23-h200-tune.md).
     fn grouped(&self, tiling: Tiling, threads: usize) -> Tiling {
         let (whole, line, member) = (self.multiple(AT_ONCE, 2), self.multiple(LINE, 3), self.member().max(1));
         let turns = |group: usize| (SLAB + group * member / 2).div_euclid(group * member).clamp(1, 4);
         if line > 1 {
-            // The power of two that is nearest to as many threads as are wanted; twice as many, if less of the warps is
-            // idle then.
+            // The power of two nearest to the target thread count; doubled if that leaves a smaller share of the warps
+            // idle.
             let idle = |group: usize| (group * threads).next_multiple_of(32) as f64 / (group * threads) as f64;
             let power = 1usize << (THREADS as f64 / threads as f64).max(1.0).log2().round() as u32;
-            // Many of large members wait too long: squares of 22 rows of f64 take a quarter longer with four at once
-            // than with two.
+            // Many large members wait too long: 22 × 22 matrices of f64 take a quarter longer with four at once than
+            // with two.
             let fits = 2 * power * threads <= MANY && 2 * power * member <= 7 * SLAB / 2;
             let double = fits && idle(power) > IDLE && idle(2 * power) < idle(power);
             let power = if double { 2 * power } else { power };
@@ -217,7 +218,7 @@ impl Matrices {
                 return Tiling { group: power, turns: turns(power), ..tiling };
             }
             let groups = [power, 2 * power].into_iter().filter(|group| *group == power || group * threads <= MANY);
-            // A line, or half of one and so on, if that many members are not far more than a slab.
+            // A whole line, or half of one and so on, unless that many members far exceed a slab.
             let halves =
                 std::iter::successors(Some(line), |half| Some(half / 2)).take_while(|half| *half > 1 && *half >= whole);
             let mut fitting = halves
@@ -228,7 +229,7 @@ impl Matrices {
                 return Tiling { group, turns, ..tiling };
             }
         }
-        // Rounded up where that is not many more threads: copies of 4 bytes are four times as many.
+        // Rounded up where that adds few threads, because 4-byte copies are four times as many.
         let group = match (THREADS / threads).max(1) {
             some if some >= whole => some / whole * whole,
             _ if whole * threads <= 2 * THREADS => whole,
@@ -236,13 +237,13 @@ impl Matrices {
         };
         Tiling { group, turns: turns(group), ..tiling }
     }
-    /// Elements of a member of A and of B.
+    /// Elements per member of A and of B.
     pub(super) fn sides(&self) -> [(usize, usize); 2] {
         let (m, n, k) = self.sizes();
         [(0, m * k), (1, k * n)]
     }
-    /// So many members are a multiple of so many bytes in each of the first so many tensors in which they follow each
-    /// other.
+    /// The smallest number of members that is a multiple of `bytes` in each of the first `tensors` tensors whose
+    /// members are consecutive.
     pub(super) fn multiple(&self, bytes: usize, tensors: usize) -> usize {
         let (m, n, _) = self.sizes();
         let [a, b] = self.sides();
@@ -256,7 +257,7 @@ impl Matrices {
         self.sides().into_iter().map(each).sum()
     }
 
-    /// The threads under a tiling, if it is one for these sizes.
+    /// The thread assignment under a tiling, if it is valid for these sizes.
     pub(super) fn tile(&self, of: Tiling) -> Option<Tile> {
         let (m, n, _) = self.sizes();
         let (across, Tiling { rows, columns, times, group, turns, .. }) = (self.across(), of);
@@ -271,22 +272,23 @@ impl Matrices {
         let tile = fits.then(|| Tile { of, x: n / (columns * times), y: m.div_ceil(rows) })?;
         (within(tile.threads(), MOST) && of.resident <= 32).then_some(tile)
     }
-    /// How a slab lies in shared memory.
+    /// Layout of a slab in shared memory.
     pub(super) fn slab(&self, tile: Tile) -> Slab {
         let (m, _, _) = self.sizes();
         let [(_, a_size), (_, b_size)] = self.sides();
         let columns = tile.of.columns;
         let across = if Self::close(&self.n, 1) { columns } else { 1 };
         let along = [self.along(0), if across > 1 { 1 } else { self.along(1) }];
-        let a = self.shared(0, a_size, [&self.m, &self.k], tile, |_, y| place(&self.m, 0, y.min(m - 1)), along[0]);
-        let column = |x: usize, _| place(&self.n, 1, x * columns);
+        let a = self.shared(0, a_size, [&self.m, &self.k], tile, |_, y| offset_of(&self.m, 0, y.min(m - 1)), along[0]);
+        let column = |x: usize, _| offset_of(&self.n, 1, x * columns);
         let b = self.shared(1, b_size, [&self.k, &self.n], tile, column, along[1] * across);
         let slab = tile.of.slab();
         Slab { a, b, along, across, shared: a.bytes(slab, self.size) + b.bytes(slab, self.size) }
     }
 
-    /// How operand `t` of `size` elements a member lies in shared memory: what is read by the first lanes in the fewest
-    /// turns, then what is smallest. `read`: where in a member column, row lanes read, and how many elements.
+    /// Layout in shared memory of operand `t`, of `size` elements per member: the one that the first lanes read in the
+    /// fewest turns, then the smallest. `read`: the column and row offsets at which lanes read in a member, and the
+    /// width of a read in elements.
     fn shared(
         &self,
         t: usize,
@@ -321,15 +323,15 @@ impl Matrices {
         });
         let cost = |shared: &Shared| {
             let member = |g: usize| if one { 0 } else { g * shared.apart };
-            let places: Vec<usize> =
-                tile.lanes().map(|(x, y, g)| bytes(member(g) + shared.place(read(x, y)))).collect();
-            (turns(&places, bytes(width)), shared.apart)
+            let offsets: Vec<usize> =
+                tile.lanes().map(|(x, y, g)| bytes(member(g) + shared.offset(read(x, y)))).collect();
+            (turns(&offsets, bytes(width)), shared.apart)
         };
         candidates.min_by_key(cost).unwrap_or(plain)
     }
 
-    /// The program under a tiling and how it is started; `None` if a block has no room for it.
-    pub(super) fn program(&self, room: usize, tiling: Tiling) -> Option<Worked> {
+    /// The program under a tiling and its launch shape; `None` if the block does not fit.
+    pub(super) fn program(&self, room: usize, tiling: Tiling) -> Option<GeneratedKernel> {
         let (m, _, k) = self.sizes();
         let tile = self.tile(tiling)?;
         let Slab { a, b, along, across, shared } = self.slab(tile);
@@ -350,7 +352,7 @@ impl Matrices {
             ("B_ACROSS", across),
         ];
         let constant = |text: &mut String, name: &str, x: usize| {
-            // Writing to a string does not fail.
+            // Writing to a string is infallible.
             let _ = writeln!(text, "constexpr unsigned int {name} = {x};");
         };
         all.into_iter().for_each(|(name, x)| constant(&mut text, name, x));
@@ -368,8 +370,8 @@ impl Matrices {
                 constant(&mut text, &format!("{name}_{what}"), x);
             }
         }
-        let in_a = |stride: usize| a.place(stride);
-        let in_b = |stride: usize| b.place(stride);
+        let in_a = |stride: usize| a.offset(stride);
+        let in_b = |stride: usize| b.offset(stride);
         for (name, axes, t, stride) in [
             ("a_m", &self.m, 0, &in_a as &dyn Fn(usize) -> usize),
             ("a_k", &self.k, 0, &in_a),
@@ -380,7 +382,7 @@ impl Matrices {
         ] {
             function(&mut text, name, axes, |axis| stride(axis.strides[t] as usize));
         }
-        (shared <= room).then_some(Worked {
+        (shared <= room).then_some(GeneratedKernel {
             text,
             shared: shared as u32,
             threads: tile.threads() as u32,
@@ -389,26 +391,26 @@ impl Matrices {
         })
     }
 
-    /// The step on the device, by a program of these that was compiled.
-    pub(super) fn start(&self, worked: &Worked, program: &Program, on: &Operands<'_>) -> Result<()> {
-        let shape = Shape::blocks(self.batch.extent.div_ceil(worked.members), worked.threads, worked.shared)?;
+    /// Launches the step with a compiled program.
+    pub(super) fn start(&self, generated: &GeneratedKernel, program: &Program, on: &Operands<'_>) -> Result<()> {
+        let shape = Shape::blocks(self.batch.extent.div_ceil(generated.members), generated.threads, generated.shared)?;
         let [a, b, c] = self.batch.strides.map(|stride| stride as u64);
         let (count, scalars) = (self.batch.extent as u64, on.update.scalars.as_deref());
         let of_b = on.b.map_or_else(Arg::null, |buffer| buffer.from(self.bases[1]));
         let arguments = args![on.a.from(self.bases[0]), of_b, on.c.from(self.bases[2]), a, b, c, count, scalars];
         program.kernel("contract")?.launch(shape, arguments)
     }
-    /// What is computed, and by how many threads.
-    pub(super) fn explain(&self, program: &Worked) -> String {
+    /// The computation, and its threads.
+    pub(super) fn explain(&self, program: &GeneratedKernel) -> String {
         let ((m, n, k), b) = (self.sizes(), self.batch.extent);
-        let Worked { threads, members, shared, .. } = program;
+        let GeneratedKernel { threads, members, shared, .. } = program;
         format!(
             "{b} products of {m}×{k} by {k}×{n} matrices: {threads} threads and {shared} bytes of shared memory for {members} of them"
         )
     }
 }
 
-/// `name(i)`: the place of value i of some indices, the last fastest.
+/// Emits `name(i)`: the offset of the i-th combination of some indices, the last fastest.
 fn function(text: &mut String, name: &str, axes: &[Axis], stride: impl Fn(&Axis) -> usize) {
     let mut inner = 1;
     let mut terms = vec![];

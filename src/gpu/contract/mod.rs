@@ -2,13 +2,15 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `batch` | arrays under a layout, and how they get there and back |
-//! | `asked` | a contraction, its options, its result |
-//! | `steps`, `axes` | a kernel for each pair of operands, and the indices that it goes through |
-//! | `arrays`, `launch` | what a kernel is given; the kernels, one after the other |
-//! | `matrices`, `strided`, `action` | what is compiled, and with which numbers: small matrices, any strides, mass operators |
-//! | `large`, `numbers`, `tiles` | large products: what they are, those of f32 and f64 that cuBLAS has, all others by tiles |
-//! | `tiled`, `space`, `model`, `tune` | kernels that can be cut in several ways; which ways there are, how fast they should be, and which is the fastest |
+//! | `batch` | device arrays under a layout; upload and download |
+//! | `asked` | the builder of a contraction: options, result |
+//! | `steps`, `axes` | one kernel per pair of operands, and the indices that it runs over |
+//! | `arrays`, `launch` | kernel arguments; launches in stream order |
+//! | `matrices`, `strided`, `action` | the compiled programs: small matrices, any strides, mass operators |
+//! | `large`, `numbers`, `tiles` | large products: recognition, cuBLAS for f32 and f64, tiles for all other rings |
+//! | `tiled`, `space`, `model`, `tune` | tileable kernels: the search space, a cost model, the tuner |
+//! | `units` | programs for the test that compiles all kernels |
+//! | `banks` | bank conflicts of shared memory |
 //! | `units` | programs for the test that compiles all |
 //! | `banks` | what reading shared memory costs |
 

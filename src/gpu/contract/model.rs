@@ -1,37 +1,37 @@
-//! How long blocks take on a multiprocessor, about: enough to say which tilings are worth a trial.
+//! A rough model of block times on a multiprocessor: enough to rank tilings for trial runs.
 
 use crate::gpu::driver::Limits;
 use crate::gpu::tiling::Tiling;
 
-/// Bytes that memory gives a multiprocessor in a cycle, and those that must be on their way for that: about 650 ns of
-/// them. Of an H200; for the order of tilings others are near enough.
+/// Bytes per cycle that memory delivers to one multiprocessor, and the bytes in flight needed to sustain that (a
+/// latency of about 650 ns). Measured on an H200; other devices are close enough for ranking tilings.
 const BYTES: f64 = 18.0;
 const FLIGHT: f64 = 24e3;
-/// Instructions that a multiprocessor begins in a cycle, each for 32 lanes.
+/// Instructions issued per cycle, each for 32 lanes.
 const ISSUE: f64 = 4.0;
 
-/// What a block asks for.
+/// Resources and work of a block.
 pub(super) struct Load {
     pub(super) threads: usize,
     /// Bytes of shared memory.
     pub(super) shared: usize,
-    /// Registers of a thread, about.
+    /// Approximate registers per thread.
     pub(super) registers: usize,
-    /// Blocks in all.
+    /// Total blocks.
     pub(super) blocks: usize,
-    /// Bytes that are asked for before anything is computed.
+    /// Bytes requested before any computation.
     pub(super) ahead: usize,
     /// Bytes read and written.
     pub(super) bytes: usize,
-    /// Of a thread: folds, words of shared memory that are read or written, other instructions.
+    /// Per thread: folds, shared-memory words accessed, other instructions.
     pub(super) folds: f64,
     pub(super) shared_words: f64,
     pub(super) overhead: f64,
 }
 
-/// What a multiprocessor has.
+/// Resources of a multiprocessor.
 pub(super) struct Room {
-    /// Bytes of shared memory that a block may take: two blocks have room, so that one computes while the other waits.
+    /// Shared memory available to a block: two blocks fit, so that one computes while the other waits.
     pub(super) shared: usize,
     shared_of_all: usize,
     threads: usize,
@@ -50,7 +50,7 @@ impl Room {
             multiprocessors: limits.multiprocessors as usize,
         }
     }
-    /// Blocks that run at a time; none if one has no room.
+    /// Resident blocks; 0 if one does not fit.
     fn resident(&self, load: &Load) -> usize {
         if load.shared > self.shared || load.registers > 240 {
             return 0;
@@ -63,7 +63,7 @@ impl Room {
         ];
         least.into_iter().min().unwrap_or(0).min(32)
     }
-    /// Cycles that a multiprocessor takes for its part of all blocks, about; `None` if one has no room.
+    /// Approximate cycles that a multiprocessor takes for its share of all blocks; `None` if one does not fit.
     fn cycles(&self, load: &Load) -> Option<f64> {
         let resident = self.resident(load) as f64;
         if resident == 0.0 {
@@ -75,15 +75,15 @@ impl Room {
         let computed = warps * (load.folds + load.overhead + load.shared_words) / ISSUE;
         let banks = warps * load.shared_words;
         let longest = memory.max(computed).max(banks);
-        // What is not the longest hides behind it, but not quite.
+        // The shorter parts hide behind the longest, though not quite.
         let block = 0.8 * longest + 0.2 * (memory + computed.max(banks));
-        // In the last wave some have nothing to do.
+        // Some multiprocessors idle in the last wave.
         let waves = load.blocks as f64 / (resident * self.multiprocessors.max(1) as f64);
         let tail = if waves > 0.0 { waves.ceil() / waves } else { 1.0 };
-        // Most blocks begin when one ends, not all at once.
+        // Most blocks start when another ends, not all at once.
         Some(load.blocks as f64 * block * (1.0 + 0.25 * (tail - 1.0)))
     }
-    /// Those that have room, the fastest first.
+    /// The tilings that fit, predicted fastest first.
     pub(super) fn ranked(&self, all: impl Iterator<Item = (Tiling, Load)>) -> Vec<Tiling> {
         let mut found: Vec<(f64, Tiling)> =
             all.filter_map(|(tiling, load)| Some((self.cycles(&load)?, tiling))).collect();
@@ -138,7 +138,7 @@ mod tests {
         ] {
             assert!(cycles(more) > 1.05 * least);
         }
-        // Half of the second wave is empty.
+        // Half of the second wave idles.
         let (one, more) = (cycles(Load { blocks: 16 * 132, ..load() }), cycles(Load { blocks: 24 * 132, ..load() }));
         assert!(more > 1.55 * one, "{more} {one}");
     }

@@ -1,4 +1,4 @@
-//! A step that is a batch of large products of matrices of numbers: cuBLAS has them, where it is there.
+//! Batches of large numeric matrix products, which go to cuBLAS where it is installed.
 
 use super::arrays::{Contraction, Operands};
 use super::axes::Axis;
@@ -10,15 +10,15 @@ use crate::contract::INDICES;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::cublas::{Factor, Matrix, Product};
 
-/// The product of a step.
+/// A product as cuBLAS takes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Numbers {
     product: Product,
-    /// Whether it is Cᵀ = Bᵀ·Aᵀ.
+    /// Whether it is computed as Cᵀ = Bᵀ·Aᵀ.
     exchanged: bool,
 }
 
-/// The product, if the step is one.
+/// Recognizes such a product.
 pub(super) fn numbers(step: &Step, extents: &[usize; INDICES], ring: &Printed) -> Option<Numbers> {
     let is_number = match ring.out {
         Type::F32 => ring.text == printed_arithmetic::<f32, _>(PlusTimes::<f32>::default()).text,
@@ -26,7 +26,7 @@ pub(super) fn numbers(step: &Step, extents: &[usize; INDICES], ring: &Printed) -
         _ => false,
     };
     let Large { m, n, batch, mut folded } = Large::of_lines(step, extents).filter(|_| is_number)?;
-    // Of numbers the order does not matter here.
+    // The fold order is free here.
     folded.sort_by_key(|axis| std::cmp::Reverse(axis.strides[0]));
     let k = one(folded)??;
     let count = batch.map_or(1, |batch| batch.extent);
@@ -53,7 +53,7 @@ pub(super) fn numbers(step: &Step, extents: &[usize; INDICES], ring: &Printed) -
     })
 }
 
-/// The matrix of tensor `t` with these rows and columns, if either lie side by side and do not overlap.
+/// The matrix of tensor `t` with these rows and columns, if one of them is contiguous and they do not overlap.
 fn matrix([rows, columns]: [&Axis; 2], t: usize, step: isize, base: usize) -> Option<Matrix> {
     let lies = |inner: &Axis, outer: &Axis| {
         let leading = i32::try_from(outer.strides[t]).ok()?;
@@ -73,7 +73,7 @@ impl Numbers {
         let ([m, n, k], batch) = (self.product.sizes, self.product.batch);
         format!("cuBLAS: {batch} products of matrices {m}×{k} and {k}×{n}, column by column")
     }
-    /// Computes it.
+    /// Runs it.
     pub(super) fn run(&self, contraction: &Contraction<'_>, on: &Operands<'_>, b: &RawBuffer) -> Result<()> {
         let (update, both) = (&on.update, on.update.scalars.as_deref());
         let at = |i: usize| both.map_or(Factor::One, |both| Factor::At(both, i));

@@ -1,4 +1,4 @@
-//! The tilings of batches of small matrices, and a model of their time that says which to try first.
+//! The tilings of batches of small matrices, and the load that the time model ranks them by.
 
 use super::axes::Axis;
 use super::banks::AT_ONCE;
@@ -7,14 +7,14 @@ use super::model::{Load, Room};
 use super::tiled::Tiled;
 use crate::gpu::driver::Limits;
 use crate::gpu::jit::Source;
+use crate::gpu::kernel_cache::GeneratedKernel;
 use crate::gpu::tiling::Tiling;
-use crate::gpu::worked::Worked;
 
-/// Threads of a block that are tried, about.
+/// Target threads per block in the search.
 const THREADS: [usize; 6] = [64, 96, 128, 192, 256, 384];
 
 impl Matrices {
-    /// All tilings that are worth a look.
+    /// All tilings worth a trial.
     fn tilings(&self) -> Vec<Tiling> {
         let ((m, n, _), across, whole) = (self.sizes(), self.across(), self.multiple(AT_ONCE, 2));
         let mut found = vec![];
@@ -25,7 +25,7 @@ impl Matrices {
                     let alone = Tiling { rows, columns, times, group: 1, turns: 1, prefetch: true, resident: 0 };
                     let Some(threads) = self.tile(alone).map(|tile| tile.threads()) else { continue };
                     let some = THREADS.map(|t| (t / threads).max(1));
-                    // As they come, so that copies of 16 bytes are whole, and so that blocks end with a line.
+                    // As given, rounded to whole 16-byte copies, and rounded to memory lines at the end of a block.
                     let down = some.map(|group| (group / whole * whole).max(1));
                     let powers = some.map(|group| 1 << group.ilog2());
                     let mut groups = [some, down, powers, powers.map(|group| 2 * group)].concat();
@@ -41,21 +41,21 @@ impl Matrices {
         found
     }
 
-    /// What a block under the tiling asks of a multiprocessor; `None` if it is none for these sizes.
+    /// Load of a block under the tiling; `None` if the tiling is invalid for these sizes.
     fn load(&self, of: Tiling, reads: bool) -> Option<Load> {
         let tile = self.tile(of)?;
         let ((m, n, k), slab) = (self.sizes(), self.slab(tile));
         let (values, words) = (of.rows * of.columns * of.times, self.size.div_ceil(4));
         let step = slab.along[0].max(slab.along[1]);
         let cols = of.columns * of.times;
-        // Of C what is kept while A and B are on their way.
+        // Old values of C held in registers while A and B are in flight.
         let kept = if reads && of.prefetch { of.turns * values } else { 0 };
         let (read, c) = (of.slab() * self.member(), of.slab() * m * n * self.size);
-        // Reads of shared memory for a step of the fold, by each lane, in words of 4 bytes.
+        // Shared-memory reads per fold step and lane, in 4-byte words.
         let reads_of = of.rows * step + cols * step;
         let folds = of.rows * cols * step;
         let steps = k.div_ceil(step) * of.turns;
-        // A line that two blocks write is written twice.
+        // A line shared by two blocks is written twice.
         let shared_line = !of.slab().is_multiple_of(self.multiple(LINE, 3));
         let bytes = read + if reads { 2 * c } else { c };
         Some(Load {
@@ -92,7 +92,7 @@ impl Tiled for Matrices {
             each.collect::<Vec<_>>().join(", ")
         };
         let ((m, n, _), [(_, a), (_, b)]) = (self.sizes(), self.sides());
-        // Of gaps between members it matters what they are multiples of.
+        // Gaps between members matter only by the powers of two that divide them.
         let apart = |(stride, size): (isize, usize)| match stride {
             0 => "one".to_string(),
             _ if stride == size as isize => "dense".to_string(),
@@ -106,18 +106,18 @@ impl Tiled for Matrices {
     fn rule(&self) -> Option<Tiling> {
         self.rule()
     }
-    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<Worked> {
+    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<GeneratedKernel> {
         self.program(Room::of(limits).shared, tiling)
     }
     fn space(&self, limits: &Limits, reads: bool) -> Vec<Tiling> {
-        // Where C is not read there is nothing to ask for first.
+        // Prefetching C is pointless where C is not read.
         let when =
             |of| [true, false].map(|prefetch| Tiling { prefetch, ..of }).into_iter().take(1 + usize::from(reads));
         let all = self.tilings().into_iter().flat_map(when);
         Room::of(limits).ranked(all.filter_map(|of| Some((of, self.load(of, reads)?))))
     }
-    fn explain(&self, worked: &Worked) -> String {
-        self.explain(worked)
+    fn explain(&self, generated: &GeneratedKernel) -> String {
+        self.explain(generated)
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
                 let squares = squares(n, size);
                 let (rule, all) = (squares.rule().expect("a rule"), squares.tilings());
                 assert!(all.contains(&rule), "{n}: {rule}");
-                // Few sizes are so odd that a block does not end with a line.
+                // Few sizes are so odd that blocks do not end on a memory line.
                 let ends = rule.slab().is_multiple_of(squares.multiple(LINE, 3));
                 assert!(ends || n > 12, "{n}: {rule}");
                 assert!(all.iter().all(|&of| squares.tile(of).is_some()), "{n}");

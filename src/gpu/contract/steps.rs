@@ -1,26 +1,26 @@
-//! The steps of a contraction on a device: one kernel each, whole tensors between them.
+//! The steps of a contraction on a device: one kernel each, with whole intermediate tensors.
 
 use super::axes::{Axis, In};
 use crate::contract::{Einsum, INDICES, Layout, Pairs, Set, Shape, Viewed, brings_columns, members, order_of, shapes};
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// What a step reads.
+/// An input of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
     Operand(usize),
     Between(usize),
 }
 
-/// `C = ⊕ A ⊗ B`, or `⊕ A`, each where its shape says.
+/// `C = ⊕ A ⊗ B`, or `⊕ A`, under the shapes' layouts.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) a: (Source, Shape),
     pub(super) b: Option<(Source, Shape)>,
     pub(super) c: Shape,
-    /// The tensor between steps that it makes; `None`: the result.
+    /// The intermediate tensor that it writes; `None` for the result.
     pub(super) target: Option<usize>,
-    /// Indices that are folded, the last fastest.
+    /// Folded indices, the last fastest.
     folded: Vec<u8>,
 }
 
@@ -36,18 +36,18 @@ impl Step {
         };
         Axis { extent: extents[usize::from(index)], strides, of }
     }
-    /// The indices of C, from the largest stride to the least, without those of one value.
+    /// The indices of C by decreasing stride, without those of extent 1.
     pub(super) fn out(&self, extents: &[usize; INDICES]) -> Vec<Axis> {
         let mut axes: Vec<Axis> =
             members(self.c.set).map(|i| self.axis(i, extents)).filter(|axis| axis.extent != 1).collect();
         axes.sort_by_key(|axis| std::cmp::Reverse(axis.strides[2]));
         axes
     }
-    /// Those that are folded, in order, without those of one value.
+    /// The folded indices in order, without those of extent 1.
     pub(super) fn folded(&self, extents: &[usize; INDICES]) -> Vec<Axis> {
         self.folded.iter().map(|&i| self.axis(i, extents)).filter(|axis| axis.extent != 1).collect()
     }
-    /// Where A, B and C begin.
+    /// Offsets of the first elements of A, B and C.
     pub(super) fn bases(&self) -> [usize; 3] {
         [self.a.1.base, self.b.as_ref().map_or(0, |b| b.1.base), self.c.base]
     }
@@ -57,17 +57,17 @@ impl Step {
 #[derive(Debug)]
 pub(super) struct Steps {
     pub(super) list: Vec<Step>,
-    /// Elements of each tensor between steps.
+    /// Elements of each intermediate tensor.
     pub(super) between: Vec<usize>,
     pub(super) pairs: Vec<(usize, usize)>,
     pub(super) extents: [usize; INDICES],
     order: Vec<u8>,
-    /// The index of the largest stride in the result: tensors between steps have it first.
+    /// The index of the largest stride in the result: it comes first in intermediate tensors.
     first: Option<u8>,
 }
 
 impl Steps {
-    /// Of a contraction into a result of this layout.
+    /// The steps of a contraction into a result of this layout.
     pub(super) fn new<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout) -> Result<Self> {
         let (operands, result) = shapes(einsum, out)?;
         let extents = *einsum.extents();
@@ -88,10 +88,10 @@ impl Steps {
         let mut at = reserved(n + met.order.len(), "steps")?;
         for (k, operand) in operands.into_iter().enumerate() {
             let own = (Source::Operand(k), operand);
-            if met.kept[k] == own.1.set {
+            if met.remaining[k] == own.1.set {
                 at.push(own);
             } else {
-                let shape = self.dense(&[met.kept[k]], &[&own.1])?;
+                let shape = self.dense(&[met.remaining[k]], &[&own.1])?;
                 at.push(self.step(own, None, shape, false)?);
             }
         }
@@ -102,7 +102,7 @@ impl Steps {
             let c = if last {
                 result.clone()
             } else {
-                let kept = met.kept[n + step];
+                let kept = met.remaining[n + step];
                 self.dense(&[kept & a.1.set, kept & !a.1.set], &[&a.1, &b.1])?
             };
             let (a, b) = if brings_columns(&a.1, &b.1, &c, &self.extents) { (b, a) } else { (a, b) };
@@ -115,7 +115,7 @@ impl Steps {
         Ok(())
     }
 
-    /// One more step; what it makes.
+    /// Appends a step; returns its output.
     fn step(
         &mut self,
         a: (Source, Shape),
@@ -138,8 +138,8 @@ impl Steps {
         let len = extents.fold(1u128, u128::saturating_mul);
         usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "einsum", bytes: len })
     }
-    /// A row-major tensor: the index of the largest stride in the result first, then those of each group as they lie in
-    /// its tensor.
+    /// A row-major tensor: the index of the largest stride in the result first, then each group's indices in the order
+    /// of their tensor.
     fn dense(&self, groups: &[Set], from: &[&Shape]) -> Result<Shape> {
         let all = groups.iter().fold(0, |s, g| s | g);
         let mut order: Vec<u8> = self.first.filter(|i| all >> i & 1 == 1).into_iter().collect();

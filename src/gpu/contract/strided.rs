@@ -1,13 +1,13 @@
-//! A step of any strides: see `cuda/strided.cu`. A thread folds an element of C, or a part of its terms where C has few
-//! elements. Up to 128 terms are folded in one chain, as on the CPU; more in a fixed tree, as sums of f32 in one chain
-//! of 10⁶ terms lose two digits.
+//! Steps of arbitrary strides: see `cuda/strided.cu`. A thread folds one element of C, or a share of its terms where C
+//! has few elements. Up to 128 terms are folded in one chain, as on the CPU; more are folded in a fixed tree, because
+//! f32 sums of 10⁶ terms in one chain lose two digits.
 
 use super::arrays::{Change, Contraction, Operands};
 use super::axes::{Axis, joined, values};
 use super::steps::Step;
 use crate::contract::INDICES;
 use crate::gpu::arg::Arg;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, source};
 use crate::gpu::launch::{Shape, args};
 use crate::{Error, Result};
@@ -16,13 +16,14 @@ pub(super) const SOURCE: Source = source!("strided.cu");
 
 /// Terms of an element that one thread folds in a chain: `SHORT` in `cuda/strided.cu`.
 const SHORT: usize = 128;
-/// Terms that one thread folds at least, and threads that keep a device busy.
+/// Fewest terms per thread, and threads that keep a device busy.
 const LEAST: usize = 32;
 const BUSY: usize = 1 << 17;
-/// Threads that fold the parts of an element.
+/// Threads that fold the partial results of an element.
 const WIDE: u32 = 256;
 
-/// How the terms of each element are shared out: the last folded index in turns among `lanes`, the others in `shares`.
+/// Division of an element's terms: the last folded index is dealt cyclically to `lanes`, the others are split into
+/// `shares`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Parts {
     lanes: usize,
@@ -30,7 +31,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// For `count` elements; `None`: a thread for each keeps the device busy, or there are few terms.
+    /// The division for `count` elements; `None` if one thread per element keeps the device busy, or there are few
+    /// terms.
     fn of(count: usize, folded: &[Axis]) -> Option<Self> {
         let (last, others) = folded.split_last()?;
         let others = values(others)?;
@@ -44,7 +46,7 @@ impl Parts {
     }
 }
 
-/// Indices of C and folded ones, and where A, B and C begin.
+/// Indices of C, folded indices, and the offsets of A, B and C.
 pub(super) struct Strided {
     out: Vec<Axis>,
     folded: Vec<Axis>,
@@ -56,13 +58,13 @@ impl Strided {
         let (out, folded) = (joined(&step.out(extents)), joined(&step.folded(extents)));
         Self { out, folded, bases: step.bases() }
     }
-    /// The one element of A everywhere in C, which has `len` elements side by side.
+    /// Broadcasts the single element of A to the `len` contiguous elements of C.
     pub(super) fn filled(len: usize) -> Self {
         let out = vec![Axis { extent: len, strides: [0, 0, 1], of: super::axes::In::A }];
         Self { out, folded: vec![], bases: [0; 3] }
     }
 
-    /// What is computed.
+    /// The computation in words.
     pub(super) fn explain(&self) -> String {
         let all = |axes: &[Axis]| axes.iter().map(|axis| axis.extent.to_string()).collect::<Vec<_>>().join("×");
         let (out, folded) = (all(&self.out), all(&self.folded));
@@ -73,11 +75,11 @@ impl Strided {
     }
 
     pub(super) fn run(&self, contraction: &Contraction<'_>, on: &Operands<'_>) -> Result<()> {
-        // Elements of C are there, so they can be counted.
+        // C is already allocated, so its size does not overflow.
         let count = values(&self.out).ok_or(Error::OutOfMemory { what: "einsum", bytes: u128::MAX })?;
         let (out, folded) = (padded(&self.out), padded(&self.folded));
         let settings = settings(out.len(), folded.len(), on.b.is_none());
-        let program = contraction.cuda.program_of(SOURCE, Front::new(&contraction.ring.text, &settings))?;
+        let program = contraction.cuda.program_of(SOURCE, Prefix::new(&contraction.ring.text, &settings))?;
         let extents = |axes: &[Axis]| axes.iter().map(|axis| axis.extent as u64).collect::<Vec<_>>();
         let strides = |axes: &[Axis], t: usize| axes.iter().map(|axis| axis.strides[t] as u64).collect::<Vec<_>>();
         let words = [
@@ -99,7 +101,7 @@ impl Strided {
         };
         let all = parts.all();
         let sums = contraction.cuda.alloc_raw(contraction.ring.out, count * all, "parts of sums")?;
-        // Neighbouring threads read what is nearer in A: the next element's term, or the next term.
+        // Neighboring threads take the dimension that is closer in A: the next element's term, or the next term.
         let stride = |axes: &[Axis]| axes.last().map_or(usize::MAX, |axis| axis.strides[0].unsigned_abs());
         let across = count > 1 && stride(&self.out) < stride(&self.folded);
         let (lanes, shares) = (parts.lanes as u32, parts.shares as u32);
@@ -110,13 +112,13 @@ impl Strided {
     }
 }
 
-/// What stands in front of the program for so many indices.
+/// The settings of the program for these numbers of indices.
 pub(super) fn settings(out: usize, folded: usize, single: bool) -> Vec<Setting> {
     let sizes = [Setting::Constant("OUT", out as u32), Setting::Constant("FOLDED", folded as u32)];
     sizes.into_iter().chain(single.then_some(Setting::Switch("SINGLE"))).collect()
 }
 
-/// As many indices as a power of two, those in front having one value: few programs serve all.
+/// Pads the indices to a power of two with leading extents of 1, so that few programs serve all.
 fn padded(axes: &[Axis]) -> Vec<Axis> {
     let more = axes.len().max(1).next_power_of_two() - axes.len();
     let one = Axis { extent: 1, strides: [0; 3], of: super::axes::In::Both };
@@ -128,7 +130,7 @@ mod tests {
     use super::super::axes::In;
     use super::*;
 
-    /// Every term is in a part, no part is empty, and there are parts where a device would idle.
+    /// Every term belongs to a part, no part is empty, and elements are split where a device would idle.
     #[test]
     fn parts_share_out_all_terms() {
         let axis = |extent| Axis { extent, strides: [1; 3], of: In::A };

@@ -1,56 +1,55 @@
-//! Kernels that may be cut in several ways, and which of them is taken.
+//! Tileable kernels, and the selection of their tiling.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::arrays::Change;
 use crate::algebra::Printed;
+use crate::gpu::defines::Prefix;
 use crate::gpu::driver::Limits;
-use crate::gpu::front::Front;
 use crate::gpu::jit::Source;
+use crate::gpu::kernel_cache::GeneratedKernel;
 use crate::gpu::tiling::{Tiling, Tuning};
-use crate::gpu::tuned::{Key, Machine};
-use crate::gpu::worked::Worked;
+use crate::gpu::tuned::{Key, Platform};
 use crate::gpu::{Cuda, cache, tuned};
 
 /// A kernel for a batch of small tensors, compiled for their sizes.
 pub(super) trait Tiled {
-    /// The file of its program.
+    /// Its source file.
     fn source(&self) -> Source;
-    /// All that its programs depend on, beside the tiling.
+    /// Everything that its programs depend on, except the tiling.
     fn numbers(&self) -> Vec<u64>;
-    /// Members of the batch.
+    /// Batch size.
     fn batch(&self) -> usize;
-    /// Extents, and how the tensors lie, as far as times depend on it.
+    /// Extents and layouts, as far as the time depends on them.
     fn layout(&self) -> String;
-    /// The tiling where none is asked for; `None` if there is none for these sizes.
+    /// The default tiling; `None` if no tiling is valid for these sizes.
     fn rule(&self) -> Option<Tiling>;
-    /// The program under a tiling; `None` if it is none for these sizes or a block has no room for it.
-    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<Worked>;
-    /// Tilings that a multiprocessor has room for, what a model finds fastest first; `reads`: the result's values are
-    /// read.
+    /// The program under a tiling; `None` if the tiling is invalid for these sizes or its block does not fit.
+    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<GeneratedKernel>;
+    /// Tilings that fit a multiprocessor, predicted fastest first; `reads`: the result's old values are read.
     fn space(&self, limits: &Limits, reads: bool) -> Vec<Tiling>;
-    /// What is computed, and by how many threads.
-    fn explain(&self, worked: &Worked) -> String;
+    /// The computation, and its threads.
+    fn explain(&self, generated: &GeneratedKernel) -> String;
 }
 
-/// What a kernel is compiled for beside its sizes.
+/// The parameters of compilation besides the sizes.
 #[derive(Clone, Copy)]
 pub(super) struct For<'a> {
     pub(super) cuda: &'a Cuda,
     pub(super) ring: &'a Printed,
     pub(super) change: &'a Change,
-    /// Instead of what would be chosen, where it is one for the sizes.
+    /// Overrides the selection where it is valid for the sizes.
     pub(super) tiling: Option<Tiling>,
 }
 
 impl For<'_> {
-    /// The program that computes it.
-    pub(super) fn chosen(&self, kernel: &dyn Tiled) -> Option<Arc<Worked>> {
-        let (limits, known) = (self.cuda.limits(), self.cuda.worked());
+    /// The selected program.
+    pub(super) fn chosen(&self, kernel: &dyn Tiled) -> Option<Arc<GeneratedKernel>> {
+        let (limits, known) = (self.cuda.limits(), self.cuda.kernel_cache());
         let rule = || kernel.program(limits, kernel.rule()?);
-        if let Some(worked) = self.tiling.and_then(|tiling| kernel.program(limits, tiling)) {
-            return Some(Arc::new(worked));
+        if let Some(generated) = self.tiling.and_then(|tiling| kernel.program(limits, tiling)) {
+            return Some(Arc::new(generated));
         }
         match self.cuda.tunes() {
             Tuning::Off => known.get(&kernel.numbers(), rule),
@@ -60,7 +59,7 @@ impl For<'_> {
             }),
         }
     }
-    /// What a choice among those that were found depends on.
+    /// The parameters that a lookup among tuned tilings depends on.
     pub(super) fn numbers(&self, kernel: &dyn Tiled) -> Vec<u64> {
         let mut numbers = kernel.numbers();
         let mut operator = DefaultHasher::new();
@@ -69,10 +68,10 @@ impl For<'_> {
         numbers.extend([u64::from(bucket(kernel.batch())), operator.finish()].into_iter().chain(change));
         numbers
     }
-    /// The case as the files have it; `None` where there is no compiler, and so no version of one.
+    /// The key of the tuning cache; `None` without a compiler, whose version is part of it.
     pub(super) fn key(&self, kernel: &dyn Tiled) -> Option<Key> {
         Some(Key {
-            machine: Machine::of(self.cuda)?,
+            machine: Platform::of(self.cuda)?,
             kernel: kernel.source().sum(),
             operator: cache::Key::of([self.ring.text.as_str()]).digits(),
             r#type: self.ring.out.name().into(),
@@ -81,14 +80,14 @@ impl For<'_> {
             batch_bits: bucket(kernel.batch()),
         })
     }
-    /// What stands in front of the program, behind which its file comes.
-    pub(super) fn front<T>(&self, worked: &Worked, then: impl FnOnce(Front<'_>) -> T) -> T {
-        let text = format!("{}{}", self.ring.text, worked.text);
-        then(Front::new(&text, &self.change.settings()))
+    /// Passes the settings in front of the program's source to `then`.
+    pub(super) fn prefix<T>(&self, generated: &GeneratedKernel, then: impl FnOnce(Prefix<'_>) -> T) -> T {
+        let text = format!("{}{}", self.ring.text, generated.text);
+        then(Prefix::new(&text, &self.change.settings()))
     }
 }
 
-/// Batches of so many bits are one case.
+/// Batch sizes of the same bit length share a tuning entry.
 fn bucket(batch: usize) -> u32 {
     usize::BITS - batch.leading_zeros()
 }

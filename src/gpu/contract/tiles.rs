@@ -1,5 +1,5 @@
-//! A step that is a large product of matrices over any semiring: see `cuda/tiles.cu`. Each element is one chain in the
-//! order of the folded index, as on the processor.
+//! Large matrix products over any semiring: see `cuda/tiles.cu`. Each element is folded as one chain in the order of
+//! the folded index, as on the CPU.
 
 use super::arrays::{Change, Contraction, Operands};
 use super::axes::Axis;
@@ -9,31 +9,31 @@ use crate::Result;
 use crate::contract::INDICES;
 use crate::gpu::arg::Arg;
 use crate::gpu::buffer::RawBuffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, source};
 use crate::gpu::launch::{Shape, args};
 
 pub(super) const SOURCE: Source = source!("tiles.cu");
 
-/// Tiles that keep a device busy, and those that are better than a thread for each element.
+/// Tiles that keep a device busy, and the fewest that beat one thread per element.
 const BUSY: usize = 256;
 const LEAST: usize = 48;
 
-/// The product.
+/// A product by tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tiles {
     m: Axis,
     n: Axis,
     k: Axis,
     batch: Option<Axis>,
-    /// Rows and columns of a thread.
+    /// Rows and columns per thread.
     each: usize,
     blocks: usize,
     bases: [usize; 3],
 }
 
 impl Tiles {
-    /// The product, if the step is one, of values of so many bytes.
+    /// Recognizes such a product; `size` is the bytes per value.
     pub(super) fn of(step: &Step, extents: &[usize; INDICES], size: usize) -> Option<Self> {
         let Large { m, n, batch, folded } = Large::of(step, extents)?;
         let k = one(folded)??;
@@ -41,7 +41,8 @@ impl Tiles {
             let lines = |axis: Axis| axis.extent.div_ceil(16 * each);
             lines(m).checked_mul(lines(n))?.checked_mul(batch.map_or(1, |batch| batch.extent))
         };
-        // What a block has of shared memory, and a thread of registers: small numbers take one each as well, and more.
+        // Limited by shared memory per block and registers per thread: small types occupy a full register each, and
+        // more.
         let most = match size {
             4 => 8,
             0..=3 | 5..=8 => 4,
@@ -58,7 +59,7 @@ impl Tiles {
         let (batch, tile) = (self.batch.map_or(1, |batch| batch.extent), 16 * self.each);
         format!("{batch} products of matrices {m}×{k} and {k}×{n}, by tiles of {tile}×{tile} elements")
     }
-    /// What stands in front of the program.
+    /// The settings of the program.
     pub(super) fn settings(&self) -> [Setting; 3] {
         let along_k =
             |axis: Axis, t: usize| u32::from(self.k.strides[t].unsigned_abs() < axis.strides[t].unsigned_abs());
@@ -68,9 +69,9 @@ impl Tiles {
             Setting::Constant("B_ALONG_K", along_k(self.n, 1)),
         ]
     }
-    /// Computes it.
+    /// Runs it.
     pub(super) fn run(&self, contraction: &Contraction<'_>, on: &Operands<'_>, b: &RawBuffer) -> Result<()> {
-        let program = contraction.cuda.program_of(SOURCE, Front::new(&contraction.ring.text, &self.settings()))?;
+        let program = contraction.cuda.program_of(SOURCE, Prefix::new(&contraction.ring.text, &self.settings()))?;
         let batch = |t: usize| self.batch.map_or(0, |batch| batch.strides[t]);
         let steps = [
             [self.m.strides[0], self.k.strides[0], batch(0)],

@@ -1,4 +1,4 @@
-//! Programs to compile where there is no device.
+//! Programs to compile without a device.
 
 use std::marker::PhantomData;
 
@@ -10,14 +10,14 @@ use super::strided;
 use super::tiles::{self, Tiles};
 use crate::algebra::{MaxPlus, MinPlus, PlusTimes, Printed, Value, printed_arithmetic};
 use crate::contract::{Einsum, Layout, Mass, Viewed};
-use crate::gpu::front::Front;
+use crate::gpu::defines::Prefix;
 use crate::gpu::jit::Unit;
 use crate::gpu::tiling::Tiling;
 
-/// Bytes of shared memory that a block of any architecture may have.
+/// Shared memory available to a block on every architecture.
 const ROOM: usize = 48 << 10;
 
-/// Row-major tensors that are nowhere: only their layout matters.
+/// Row-major tensors without storage: only their layout matters.
 #[derive(Clone)]
 struct Nowhere<T>(Layout, PhantomData<T>);
 
@@ -31,7 +31,7 @@ fn nowhere<T: Value>(extents: &[usize], batch: usize) -> Option<Nowhere<T>> {
     Some(Nowhere(Layout::row_major(extents).ok()?.batched(batch).ok()?, PhantomData))
 }
 
-/// The steps of `"bij,bjk->bik"` and the like, for the sizes of i, j, k.
+/// The steps of `"bij,bjk->bik"` and the like, for these sizes of i, j, k.
 pub(super) fn steps<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Steps> {
     let extent = |c: char| match c {
         'i' => sizes[0],
@@ -46,7 +46,7 @@ pub(super) fn steps<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Steps> {
     let out = Layout::row_major(&right.chars().map(extent).collect::<Vec<_>>()).ok()?;
     Steps::new(&einsum, &out).ok()
 }
-/// Their matrices.
+/// The same as small matrices.
 pub(super) fn matrices<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Matrices> {
     let steps = steps::<T>(text, sizes)?;
     Matrices::of(&steps.list[0], &steps.extents, size_of::<T>())
@@ -54,11 +54,11 @@ pub(super) fn matrices<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Matric
 fn large<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3]) -> Option<Unit> {
     let steps = steps::<T>(text, sizes)?;
     let tiles = Tiles::of(&steps.list[0], &steps.extents, size_of::<T>())?;
-    let prefix = Front::new(&ring.text, &tiles.settings()).text();
+    let prefix = Prefix::new(&ring.text, &tiles.settings()).text();
     Some(Unit { source: tiles::SOURCE, prefix, hot: &["tiles"] })
 }
 
-/// Their program, under the rule's tiling as `change` makes it.
+/// Their program, under the rule's tiling as `change` modifies it.
 fn tiled<T: Value>(
     ring: &Printed,
     text: &str,
@@ -68,8 +68,8 @@ fn tiled<T: Value>(
 ) -> Option<Unit> {
     let matrices = matrices::<T>(text, sizes)?;
     let program = matrices.program(ROOM, change(matrices.rule()?))?;
-    let front = format!("{}{}", ring.text, program.text);
-    Some(Unit { source: matrices::SOURCE, prefix: Front::new(&front, &update.settings()).text(), hot: &["contract"] })
+    let text = format!("{}{}", ring.text, program.text);
+    Some(Unit { source: matrices::SOURCE, prefix: Prefix::new(&text, &update.settings()).text(), hot: &["contract"] })
 }
 fn product<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3], update: &Change) -> Option<Unit> {
     tiled::<T>(ring, text, sizes, update, |rule| rule)
@@ -82,21 +82,21 @@ fn action<T: Value>(ring: &Printed, p: usize, change: impl Fn(Tiling) -> Tiling)
     let einsum = mass.action(&w, &v).ok()?;
     let action = Action::of(&einsum, v.layout(), size_of::<T>())?;
     let program = action.program(ROOM, change(action.rule()))?;
-    let front = format!("{}{}", ring.text, program.text);
+    let text = format!("{}{}", ring.text, program.text);
     let settings = Change::default().settings();
-    Some(Unit { source: action::SOURCE, prefix: Front::new(&front, &settings).text(), hot: &["mass_action"] })
+    Some(Unit { source: action::SOURCE, prefix: Prefix::new(&text, &settings).text(), hot: &["mass_action"] })
 }
 
 fn strided(ring: &Printed, out: usize, folded: usize, single: bool) -> Unit {
     let settings = strided::settings(out, folded, single);
     Unit {
         source: strided::SOURCE,
-        prefix: Front::new(&ring.text, &settings).text(),
+        prefix: Prefix::new(&ring.text, &settings).text(),
         hot: &["strided", "strided_parts"],
     }
 }
 
-/// All of them, as they are used.
+/// All programs, with the settings that are used.
 pub(in crate::gpu) fn programs() -> Vec<Unit> {
     let (f32, f64) = (&*printed_arithmetic(PlusTimes::<f32>::new()), &*printed_arithmetic(PlusTimes::<f64>::new()));
     let least = &*printed_arithmetic(MinPlus::<f64>::new());

@@ -1,5 +1,5 @@
-//! Distances over a NAMM whose ⊕ is not +: the union product of a block of rows at a time, and what becomes of it, see
-//! `cuda/distance_block.cu`.
+//! Distances over a NAMM whose ⊕ is not +: the union product for one block of rows at a time, then the task on its
+//! keys; see `cuda/distance_block.cu`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,41 +15,41 @@ use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Program, Shape, args};
 
 const SOURCE: Source = source!("distance_block.cu");
-/// Bytes of a block of keys, unless one row has more or a budget is smaller.
+/// Bytes per block of keys, unless one row has more or a budget is smaller.
 const BLOCK: u64 = 512 << 20;
-/// Keys of a row that a warp takes at most, where rows are few.
+/// Upper bound on the keys of a row per warp, where rows are few.
 const PART: usize = 4096;
 
-/// For entries of type `of`, computed in `w`.
+/// Program prefix for entries of type `of`, computed in `w`.
 fn prefix(of: Type, w: Type, task: &str) -> String {
     format!("typedef {} W;\ntypedef {} T;\n{task}", w.cuda(), of.cuda())
 }
 
-/// Keys of a block of rows that are compared with `width` rows; an eighth of a budget.
+/// Keys per block, for rows that are compared with `width` rows each; at most an eighth of a budget.
 fn block_keys(w: Type, width: usize, most: Option<u64>) -> u64 {
     let bytes = most.map_or(BLOCK, |most| BLOCK.min(most / 8));
     (bytes / w.size() as u64).max(width as u64)
 }
 
-/// Bytes that rows of X take while they are compared, and those of Y with everything else.
+/// Bytes for the rows of X, and for those of Y with everything else, during a comparison.
 pub(super) fn bytes(namm: &Printed, sizes: &Sizes, entries: Type, most: Option<u64>) -> [u128; 2] {
     let Sizes { nrows: (n, m), nnz, .. } = *sizes;
     let w = namm.out;
     let entry = 4 + entries.size() as u128 + w.size() as u128;
-    // Entries as they were and as they are computed with; the row of each; a block.
+    // Entries before and after conversion, their row indices, and a block.
     let side = |nnz: usize, rows: usize| nnz as u128 * (entry + 4) + 16 * rows as u128;
     let block = u128::from(block_keys(w, m, most)).min(n as u128 * m as u128) * w.size() as u128;
     [side(nnz.0, n), side(nnz.1, m) + block]
 }
 
-/// Rows of X and Y, without zeros.
+/// Rows of X and Y, without stored zeros.
 pub(super) struct TwoPass {
     namm: Arc<Printed>,
-    /// Type of the entries, and of the distances.
+    /// Type of the entries and of the distances.
     of: Type,
     x: RawCsr,
     y: RawCsr,
-    /// Numbers of the first rows.
+    /// Global indices of the first rows.
     firsts: [usize; 2],
     /// The budget.
     most: Option<u64>,
@@ -63,11 +63,11 @@ impl TwoPass {
         let y = y.map_or_else(|| Ok(x.clone()), rows)?;
         Ok(Self { namm: Arc::clone(namm), of, x, y, firsts, most })
     }
-    /// Rows of X and of Y.
+    /// Numbers of rows of X and of Y.
     fn shape(&self) -> (usize, usize) {
         (self.x.shape().0, self.y.shape().0)
     }
-    /// Calls `each` with the keys of some of the rows at a time, and these rows.
+    /// Calls `each` with blocks of keys and the ranges of their rows.
     fn blocks(
         &self,
         cuda: &Cuda,
@@ -88,7 +88,7 @@ impl TwoPass {
         }
         Ok(())
     }
-    /// Parts that the rows of a block come in, and keys of each: so many that the device is busy.
+    /// Parts per row of a block, and keys per part, such that the device is busy.
     fn parts(&self, cuda: &Cuda, rows: usize) -> (usize, usize) {
         let (_, m) = self.shape();
         let warps = 32 * cuda.limits().multiprocessors as usize;
@@ -103,7 +103,7 @@ impl TwoPass {
 impl Ready for TwoPass {
     fn explain(&self) -> String {
         format!(
-            "two passes over the union, for ⊕ is not +, in {}; blocks of rows as dense matrices",
+            "two passes over the union, because ⊕ is not +, in {}; blocks of rows as dense matrices",
             self.namm.out.cuda()
         )
     }
@@ -129,7 +129,7 @@ impl Ready for TwoPass {
         self.blocks(cuda, 0..n, |keys, block| {
             let rows = block.len();
             let (parts, part_size) = self.parts(cuda, rows);
-            // Row r of the block is row r + shift of Y here.
+            // Row r of the block is row r + shift of this Y.
             let shift = ((self.firsts[0] + block.start) as u64).wrapping_sub(self.firsts[1] as u64);
             let own = if parts > 1 { Some(Lists::new(cuda, counts(rows, parts)?, k)?) } else { None };
             let to = match &own {
@@ -153,7 +153,7 @@ impl Ready for TwoPass {
         let (parts, part_size) = self.parts(cuda, n);
         let program = |large| self.program(cuda, &Radius::text(wanted.similarity, large));
         let (radius, exclude_self) = (wanted.radius.to_bits(), u32::from(wanted.exclude_self));
-        // What both passes over the keys are given.
+        // Arguments of both passes over the keys.
         let given = |keys: &RawBuffer, block: &Range<usize>| -> Result<_> {
             let sizes = args![keys, m as u64, part_size as u64, parts as u32, block.start as u64, exclude_self, radius];
             Ok((Shape::blocks(block.len().saturating_mul(parts), 32, 0)?, sizes.to_vec()))
@@ -164,7 +164,7 @@ impl Ready for TwoPass {
             let (shape, given) = given(keys, &block)?;
             count.launch(shape, &[&given[..], args![&counts]].concat())
         })?;
-        let (offsets, nnz) = cuda.offsets(&counts, "places of neighbours")?;
+        let (offsets, nnz) = cuda.offsets(&counts, "offsets of neighbours")?;
         allows(u128::from(counts.bytes() + offsets.bytes()) + bytes_within(self.of, n, nnz))?;
         drop(counts);
 
@@ -184,7 +184,7 @@ impl Ready for TwoPass {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, with the settings that are used.
 pub(super) fn programs() -> Vec<Unit> {
     let unit = |prefix, hot| Unit { source: SOURCE, prefix, hot };
     vec![

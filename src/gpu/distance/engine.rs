@@ -1,4 +1,4 @@
-//! What computes keys, seen from the tasks: all distances, nearest neighbours, neighbours within a radius.
+//! What computes keys, behind the three tasks: all distances, nearest neighbours, neighbours within a radius.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::gpu::csr::RawCsr;
 use crate::gpu::launch::{Program, Shape, args};
 use crate::{Error, Result};
 
-/// The longest list that registers hold, and the longest in shared memory.
+/// The longest list that fits registers, and the longest in shared memory.
 const IN_REGISTERS: usize = 32;
 const IN_SHARED: usize = 1024;
 
-/// What is compared: rows of X and Y, columns, entries of X and Y.
+/// Sizes of a comparison: rows of X and Y, columns, entries of X and Y.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) nrows: (usize, usize),
@@ -26,26 +26,26 @@ pub(super) struct Sizes {
 /// Consecutive rows of a matrix.
 pub(super) struct Part {
     pub(super) rows: Clean,
-    /// Number of the first one.
+    /// Global index of the first one.
     pub(super) first: usize,
 }
 
-/// Rows that are ready to be compared; distances are of the type of their entries.
+/// Prepared rows, ready to be compared. Distances have the type of the entries.
 pub(super) trait Ready: Send + Sync {
-    /// What runs, and why.
+    /// The algorithm, and why it was chosen.
     fn explain(&self) -> String;
-    /// Distances of these rows of X from all rows of Y, row after row, into `out`.
+    /// Writes the distances from these rows of X to all rows of Y into `out`, row by row.
     fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &RawBuffer) -> Result<()>;
-    /// The `k` nearest rows of Y for each row of X; `k` is at least 1. Where there are fewer the rest of a list is
-    /// empty.
+    /// The `k` nearest rows of Y for each row of X, for `k` ≥ 1. A list with fewer neighbours has empty slots at its
+    /// end.
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists>;
-    /// The program whose lists are those of [`nearest`](Self::nearest).
+    /// The program that merges and decodes the lists of [`nearest`](Self::nearest).
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>>;
-    /// Pairs within a radius. `allows` is asked for the bytes of the result as soon as they are known.
+    /// Pairs within a radius. Calls `allows` with the bytes of the result as soon as they are known.
     fn within(&self, cuda: &Cuda, radius: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<RawCsr>;
 }
 
-/// Which pairs are wanted.
+/// The radius of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radius {
     pub(super) radius: f64,
@@ -54,7 +54,7 @@ pub(super) struct Radius {
 }
 
 impl Radius {
-    /// The text that chooses it.
+    /// The program text that selects it.
     pub(super) fn text(similarity: bool, large: bool) -> String {
         format!(
             "#define RADIUS\n#define SIMILARITY {similarity}\ntypedef {} OffsetC;\n",
@@ -63,23 +63,23 @@ impl Radius {
     }
 }
 
-/// `a` times `b` counts of neighbours.
+/// `a` · `b`, as the number of neighbour counts.
 pub(super) fn counts(a: usize, b: usize) -> Result<usize> {
     let (needed, max) = (a as u128 * b as u128, usize::MAX as u128);
     a.checked_mul(b).ok_or(Error::IndexOverflow { what: "counts of neighbours", needed, max })
 }
 
-/// The nearest rows of Y for each row of X: k keys a row, as integers in their order, and k numbers.
+/// The nearest rows of Y for each row of X: k keys per row, encoded as order-preserving integers, and k indices.
 pub(super) struct Lists {
     pub(super) codes: Buffer<u64>,
     pub(super) ids: Buffer<u32>,
 }
 
 impl Lists {
-    /// Bytes of a neighbour.
+    /// Bytes per neighbour.
     pub(super) const BYTES: u128 = 12;
 
-    /// The text that chooses lists of `k`, where the largest come first if `largest`.
+    /// The program text for lists of `k`; the largest keys come first if `largest`.
     pub(super) fn text(k: usize, largest: bool) -> String {
         format!(
             "#define NEAREST\n#define K_IN_REGISTERS {}\n#define IN_SHARED {}\n#define LARGEST {largest}\n",
@@ -87,17 +87,17 @@ impl Lists {
             k > IN_REGISTERS && k <= IN_SHARED
         )
     }
-    /// Bytes of shared memory of a list.
+    /// Bytes of shared memory per list.
     pub(super) fn shared(k: usize) -> u32 {
         if k > IN_REGISTERS && k <= IN_SHARED { 12 * k as u32 } else { 0 }
     }
-    /// Lists of `k` for so many rows; not set yet.
+    /// Uninitialized lists of `k` for these rows.
     pub(super) fn new(cuda: &Cuda, rows: usize, k: usize) -> Result<Self> {
         let (needed, max) = (rows as u128 * k as u128, usize::MAX as u128);
-        let places = rows.checked_mul(k).ok_or(Error::IndexOverflow { what: "neighbours", needed, max })?;
-        Ok(Self { codes: cuda.alloc(places, "keys of neighbours")?, ids: cuda.alloc(places, "neighbours")? })
+        let slots = rows.checked_mul(k).ok_or(Error::IndexOverflow { what: "neighbours", needed, max })?;
+        Ok(Self { codes: cuda.alloc(slots, "keys of neighbours")?, ids: cuda.alloc(slots, "neighbours")? })
     }
-    /// Each row has `parts` lists; writes the k nearest of all of them to `to`, from row `first` on.
+    /// Each row has `parts` lists. Writes the k nearest of all of them to `to`, from row `first` on.
     pub(super) fn merge_into(
         &self,
         program: &Program,
@@ -109,7 +109,7 @@ impl Lists {
         let arguments = &[args![rows as u64, k as u32, parts as u32, &self.codes, &self.ids], &[codes, ids][..]];
         program.kernel("nearest_of_parts")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments.concat())
     }
-    /// The k nearest of both; all numbers in `behind` are above those here.
+    /// The k nearest of both; all indices in `behind` exceed those in `self`.
     pub(super) fn join(&self, cuda: &Cuda, program: &Program, [rows, k]: [usize; 2], behind: &Self) -> Result<Self> {
         let all = Self::new(cuda, rows, k)?;
         let (a, b) = (args![&self.codes, &self.ids], args![&behind.codes, &behind.ids]);
@@ -117,7 +117,7 @@ impl Lists {
         program.kernel("join_lists")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments)?;
         Ok(all)
     }
-    /// The distances that belong to the keys, of the type that the program gives.
+    /// The distances of the keys, in the type that the program returns.
     pub(super) fn distances(&self, cuda: &Cuda, program: &Program, of: Type) -> Result<Arc<RawBuffer>> {
         let n = self.codes.len();
         let distances = cuda.alloc_raw(of, n, "distances of neighbours")?;

@@ -1,24 +1,24 @@
-//! What is to be compared on the device, and what a budget says to it.
+//! The matrices to be compared on the device, and their memory budget.
 
 use std::ops::Range;
 
 use super::engine::{Lists, Part, Sizes};
-use super::way::Way;
+use super::way::Algorithm;
 use crate::algebra::{Type, Value};
-use crate::distance::Question;
+use crate::distance::QuerySpec;
 use crate::gpu::Cuda;
 use crate::gpu::csr::{Operand, RawCsr};
 use crate::{Error, Result};
 
-/// A matrix that may be on the host or on the device.
+/// A matrix on the host or on the device.
 pub(super) trait Source {
     /// Rows, columns and entries.
     fn sizes(&self, cuda: &Cuda) -> Result<[usize; 3]>;
     /// The row pointers, on the host.
     fn row_ptr(&self, cuda: &Cuda) -> Result<Vec<usize>>;
-    /// Some of the rows on the device.
+    /// Copies some of the rows to the device.
     fn rows(&self, cuda: &Cuda, rows: Range<usize>) -> Result<RawCsr>;
-    /// All rows on the device.
+    /// Copies all rows to the device.
     fn all(&self, cuda: &Cuda) -> Result<RawCsr>;
 }
 
@@ -46,16 +46,16 @@ impl<T: Value, A: Operand<T>> Source for Of<'_, T, A> {
     }
 }
 
-/// Two matrices, or one, that can be compared, and what is asked of them.
+/// One or two matrices to be compared, and the query.
 pub(super) struct Given<'a> {
     pub(super) cuda: &'a Cuda,
-    pub(super) question: &'a Question<'a>,
+    pub(super) question: &'a QuerySpec<'a>,
     pub(super) x: &'a dyn Source,
     pub(super) y: Option<&'a dyn Source>,
     /// Type of the entries.
     pub(super) of: Type,
     pub(super) sizes: Sizes,
-    pub(super) way: Way,
+    pub(super) way: Algorithm,
 }
 
 impl<'a> Given<'a> {
@@ -63,7 +63,7 @@ impl<'a> Given<'a> {
     /// [`Error::Shape`] for rows of different lengths; [`Error::Argument`] for `exclude_self` with Y.
     pub(super) fn new(
         cuda: &'a Cuda,
-        question: &'a Question<'a>,
+        question: &'a QuerySpec<'a>,
         of: Type,
         x: &'a dyn Source,
         y: Option<&'a dyn Source>,
@@ -73,22 +73,22 @@ impl<'a> Given<'a> {
         question.check((n, ncols), of_y.map(|[m, ncols, _]| (m, ncols)))?;
         let [m, _, nnz_y] = of_y.unwrap_or([n, ncols, nnz]);
         let sizes = Sizes { nrows: (n, m), ncols, nnz: (nnz, nnz_y) };
-        Ok(Self { cuda, question, x, y, of, sizes, way: Way::new(question, of)? })
+        Ok(Self { cuda, question, x, y, of, sizes, way: Algorithm::new(question, of)? })
     }
-    /// The matrix whose rows answer.
-    pub(super) fn answers(&self) -> &'a dyn Source {
+    /// The matrix that is searched: Y, or X if there is no Y.
+    pub(super) fn searched(&self) -> &'a dyn Source {
         self.y.unwrap_or(self.x)
     }
-    /// Some rows, checked and without zeros.
+    /// Some rows, validated and without stored zeros.
     pub(super) fn part(&self, a: &dyn Source, rows: &Range<usize>) -> Result<Part> {
         self.clean(&a.rows(self.cuda, rows.clone())?, rows.start)
     }
-    /// All rows, checked and without zeros.
+    /// All rows, validated and without stored zeros.
     pub(super) fn whole(&self, a: &dyn Source) -> Result<Part> {
         self.clean(&a.all(self.cuda)?, 0)
     }
     fn clean(&self, a: &RawCsr, first: usize) -> Result<Part> {
-        let Question { measure, options, .. } = self.question;
+        let QuerySpec { measure, options, .. } = self.question;
         let rows = self.cuda.clean_rows(a, first, measure.domain(), options.unchecked)?;
         let [least, most] = rows.magnitudes;
         if !self.way.fits(rows.magnitudes, self.entries()) {
@@ -97,15 +97,15 @@ impl<'a> Given<'a> {
         }
         Ok(Part { rows, first })
     }
-    /// Entries of both.
+    /// Entries of both matrices.
     pub(super) fn entries(&self) -> usize {
         self.sizes.nnz.0.saturating_add(self.sizes.nnz.1)
     }
-    /// The error for rows that would have to be scaled.
+    /// The error for rows that would need rescaling.
     pub(super) fn beyond(&self, what: String) -> Error {
-        Error::Unsupported { what, why: "their powers overflow or vanish; the processor scales such rows".into() }
+        Error::Unsupported { what, why: "their powers overflow or underflow; the CPU rescales such rows".into() }
     }
-    /// What results and prepared rows may take together.
+    /// The bytes that results and prepared rows may take together.
     pub(super) fn budget(&self) -> Budget {
         let (options, most) = (&self.question.options, self.question.options.memory_budget);
         Budget {
@@ -118,25 +118,25 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Neighbours that a row has among `m` where `k` are asked for.
+/// Neighbours of a row among `m` rows, for a search of `k`.
 pub(super) fn neighbours(m: usize, k: usize, exclude_self: bool) -> usize {
     k.min(m.saturating_sub(usize::from(exclude_self)))
 }
 
-/// What will be asked of rows, as far as it counts for a budget.
+/// The result that prepared rows will be used for, as far as it counts against the budget.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted {
     Nothing,
-    /// Distances of so many rows at a time.
+    /// Distances, this many rows at a time.
     Pairs(usize),
-    /// So many neighbours.
+    /// This many neighbours.
     Nearest(usize),
 }
 
-/// What results and prepared rows may take together.
+/// The bytes that results and prepared rows may take together.
 pub(super) struct Budget {
     pub(super) nrows: (usize, usize),
-    /// Bytes of a distance.
+    /// Bytes per distance.
     entry: usize,
     /// Bytes of the prepared rows.
     prepared: u128,
@@ -145,11 +145,11 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Neighbours that a row has where `k` are asked for.
+    /// Neighbours per row for a search of `k`.
     pub(super) fn neighbours(&self, k: usize) -> usize {
         neighbours(self.nrows.1, k, self.exclude_self)
     }
-    /// What is asked for, and the bytes that it takes with the prepared rows.
+    /// The task, and its bytes with the prepared rows.
     pub(super) fn bytes(&self, wanted: Wanted) -> (&'static str, u128) {
         let (n, m) = self.nrows;
         let entry = self.entry as u128;
@@ -167,11 +167,11 @@ impl Budget {
         let (what, bytes) = self.bytes(wanted);
         self.held(what, bytes)
     }
-    /// Refuses a result of so many bytes if the budget does.
+    /// Fails if a result of this size exceeds the budget.
     pub(super) fn allows_result(&self, what: &'static str, result: u128) -> Result<()> {
         self.held(what, result + self.prepared)
     }
-    /// Holds bytes against the budget.
+    /// Checks bytes against the budget.
     fn held(&self, what: &'static str, bytes: u128) -> Result<()> {
         match self.most.map(u128::from) {
             Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),

@@ -1,4 +1,4 @@
-//! Rows of Y that stay on the device, to be asked as often as wanted.
+//! A neighbour index whose rows of Y stay on the device across queries.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use super::given::{Given, Of};
 use super::vectors::{DeviceVectors, Prepared};
-use super::way::Kept;
-use crate::distance::{Float, Measure, Neighbours, Options, Question, index_file};
+use super::way::CachedRows;
+use crate::distance::{Float, Measure, Neighbours, Options, QuerySpec, index_file};
 use crate::gpu::csr::Operand;
 use crate::gpu::{Cuda, DeviceCsr};
 use crate::{Csr, Result};
 
-/// Rows of Y prepared for a measure and indexed on the device once, to be asked for neighbours as often as wanted.
+/// Rows of Y, prepared for a measure and indexed on the device once, for any number of neighbour queries.
 ///
-/// What is asked has the bits that preparing both would give. A NAMM of two passes is prepared with X, from rows that
-/// are on the device. Memory there: about 56 bytes an entry. Rows of X are on the host or on the device.
+/// Results have the same bits as preparing both sides together. For a two-pass NAMM, Y is prepared with each X, from
+/// rows that stay on the device. Device memory: about 56 bytes per entry. The rows of X are on the host or on the
+/// device.
 ///
 /// ```no_run
 /// use sparring::{Csr, Cuda, distance::{Metric, Options}};
@@ -31,7 +32,7 @@ pub struct DeviceIndex<T> {
     measure: Arc<dyn Measure>,
     options: Options,
     y: DeviceCsr<T>,
-    kept: Kept,
+    cached: CachedRows,
 }
 
 impl<T> std::fmt::Debug for DeviceIndex<T> {
@@ -42,7 +43,7 @@ impl<T> std::fmt::Debug for DeviceIndex<T> {
 }
 
 impl Cuda {
-    /// Rows of Y, on the host or on the device, prepared for a measure and indexed once: see [`DeviceIndex`].
+    /// Prepares and indexes the rows of Y, on the host or on the device: see [`DeviceIndex`].
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`](crate::Error::Argument) for
     /// `exclude_self`.
@@ -54,14 +55,14 @@ impl Cuda {
     ) -> Result<DeviceIndex<T>> {
         self.index_of(Arc::new(measure), y.to_device(self)?, options)
     }
-    /// The index that was saved to a file, by whichever machine.
+    /// Loads an index from a file, whichever backend saved it.
     /// # Errors
     /// Those of [`Cpu::load_index`](crate::Cpu::load_index) and of [`index`](Self::index).
     pub fn load_index<T: Float>(&self, path: impl AsRef<Path>) -> Result<DeviceIndex<T>> {
         let (measure, options, y) = index_file::read_path::<T, u32>(path.as_ref())?;
         self.index(measure, &y, options)
     }
-    /// The index that was written.
+    /// Reads a saved index.
     /// # Errors
     /// Those of [`load_index`](Self::load_index).
     pub fn load_index_from<T: Float>(&self, from: &mut dyn Read) -> Result<DeviceIndex<T>> {
@@ -74,27 +75,27 @@ impl Cuda {
         y: DeviceCsr<T>,
         options: Options,
     ) -> Result<DeviceIndex<T>> {
-        let kept = {
-            let question = Question { op: "an index of rows", measure: &*measure, options };
+        let cached = {
+            let question = QuerySpec { op: "an index of rows", measure: &*measure, options };
             let source = Of::<T, _>::new(&y);
             let shape = (y.pattern.nrows, y.pattern.ncols);
             question.check(shape, Some(shape))?;
             let given = Given::new(self, &question, T::TYPE, &source, None)?;
-            given.way.keep(self, given.whole(&source)?)?
+            given.way.cache_rows(self, given.whole(&source)?)?
         };
-        Ok(DeviceIndex { cuda: self.clone(), measure, options, y, kept })
+        Ok(DeviceIndex { cuda: self.clone(), measure, options, y, cached })
     }
 }
 
 impl<T: Float> DeviceIndex<T> {
-    /// Rows of X prepared to be compared with Y, for several tasks.
+    /// Prepares rows of X for comparison with Y, for several tasks.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
     pub fn rows<A: Operand<T>>(&self, x: &A) -> Result<DeviceVectors<T>> {
-        let question = Question { op: "neighbours", measure: &*self.measure, options: self.options };
+        let question = QuerySpec { op: "neighbours", measure: &*self.measure, options: self.options };
         let (x, y) = (Of::<T, A>::new(x), Of::<T, _>::new(&self.y));
         let given = Given::new(&self.cuda, &question, T::TYPE, &x, Some(&y))?;
-        Ok(DeviceVectors::new(Prepared::of_kept(&given, &self.kept)?))
+        Ok(DeviceVectors::new(Prepared::with_cached(&given, &self.cached)?))
     }
     /// The `k` nearest rows of Y for each row of X, on the host.
     /// # Errors

@@ -1,25 +1,25 @@
 //! Distances and nearest neighbours between the rows of sparse matrices on the device.
 //!
 //! A measure whose ⊕ is + takes one pass over the columns that two rows share (see
-//! [`Recipe`](crate::distance::Recipe)): rows are prepared on the device, Y is indexed by columns, and a warp folds one
-//! row of X into sums for a tile of rows of Y, in shared memory. Norms, the exact sum of near pairs, the finalizer and
-//! the lists of neighbours follow while the tile is there. Results are the same in every run; sums of a pair are folded
-//! in the order of columns, as on the CPU, norms and exact sums as trees whose shape depends on the lengths of the rows
-//! alone. Chebyshev goes the same way: of the columns that one row has alone only the largest entry matters.
+//! [`Recipe`](crate::distance::Recipe)). Rows are prepared on the device, Y is indexed by columns, and a warp folds one
+//! row of X into sums for a tile of rows of Y, in shared memory. Norms, the exact sum of close pairs, the finalizer and
+//! the neighbour lists follow while the tile is resident. Results are reproducible: the sums of a pair are folded in
+//! column order, as on the CPU; norms and exact sums are trees whose shape depends only on the lengths of the rows.
+//! Chebyshev works the same way: of the columns that only one row has, only the largest entry matters.
 //!
-//! Where few pairs share a column ([`Search`](crate::distance::Search)), those that do are the places of a product,
-//! X·Yᵀ, whose values are the sums; a warp takes the keys of a row's places into its list, and as many other rows as
-//! are wanted in order of their norms. The cost follows Σ_c |X_c| |Y_c|, not n·m, and so does the memory: 12 to 20
-//! bytes for each such pair.
+//! Where few pairs share a column ([`Search`](crate::distance::Search)), those pairs are the pattern of a product,
+//! X·Yᵀ, whose values are the sums. A warp takes the keys of a row's entries into its list, then as many other rows as
+//! needed in order of their norms. Time is O(Σ_c |X_c| |Y_c|) instead of O(n·m); memory is 12 to 20 bytes per such
+//! pair.
 //!
-//! A NAMM of the caller's whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), a block of rows of X
-//! at a time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from.
-//! That has the CPU's bits where ⊕ is exact (max, min, or); else it is folded in another order, which depends on the
-//! device and on the block.
+//! A user-defined NAMM whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), for one block of rows
+//! of X at a time. The block is a dense matrix, from which distances, neighbour lists or the pairs within a radius are
+//! read. Results have the CPU's bits where ⊕ is exact (max, min, or). Otherwise the fold order differs, and depends on
+//! the device and on the block.
 //!
-//! Neighbours, and distances in blocks, are found also where rows do not fit the device, or
-//! [`Options::memory_budget`](crate::distance::Options::memory_budget): X comes in blocks then, Y in parts, and lists
-//! are joined, with the same bits.
+//! Neighbours, and distances in blocks, also work where rows do not fit the device or
+//! [`Options::memory_budget`](crate::distance::Options::memory_budget). X is then processed in blocks and Y in parts,
+//! and the lists are merged, with the same bits.
 
 mod blocks;
 mod engine;
@@ -41,25 +41,26 @@ pub use vectors::DeviceVectors;
 use given::{Given, Of, Source, Wanted};
 use pass::Pass;
 use vectors::Prepared;
-use way::Way;
+use way::Algorithm;
 
 use super::csr::Operand;
 use super::jit::Unit;
 use super::{Cuda, DeviceCsr, DeviceDense};
 use crate::algebra::Type;
-use crate::backend::{All, Asked, DistanceBackend, Near};
-use crate::distance::{Float, Formula, Measure, Neighbours, Options, Precision, Question};
+use crate::backend::{DistanceBackend, KnnOrRadius, Pairwise, QueryBuilder};
+use crate::distance::{Float, Formula, Measure, Neighbours, Options, Precision, QuerySpec};
 use crate::{Error, Result};
 
 impl Cuda {
     /// The nearest rows for each row of X, on the host or on the device:
-    /// `cuda.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the settings.
+    /// `cuda.neighbours(metric, &x).to(&y).k(10).eval()?`; [`QueryBuilder`] has the settings.
     ///
-    /// Cost: that of [`distances`](Self::distances) without its result; the list of a row stays with the warp that
-    /// computes its keys, in registers for k ≤ 32; that of the pairs that share a column where these are few. Memory:
-    /// 12 bytes a neighbour, and about 56 bytes an entry. Where the device or the budget has no room for that, X is
-    /// taken in blocks of rows and Y in parts, prepared anew for each block, and `explain` says how many: what is on
-    /// the host is sent part by part. Within a radius twice the cost, for the entries are counted first.
+    /// Cost: that of [`distances`](Self::distances) without its result. The list of a row stays with the warp that
+    /// computes its keys, in registers for k ≤ 32. If few pairs share a column, the cost is that of those pairs.
+    /// Memory: 12 bytes per neighbour, and about 56 bytes per entry. If that exceeds the device or the budget, X is
+    /// processed in blocks of rows and Y in parts, prepared anew for each block; host operands are sent part by part,
+    /// and `explain` reports the number of parts. A radius search costs twice as much, because its entries are counted
+    /// first.
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};
@@ -73,15 +74,14 @@ impl Cuda {
         &'a self,
         measure: impl Measure + 'a,
         x: &'a A,
-    ) -> Asked<'a, Self, T, A, Near> {
+    ) -> QueryBuilder<'a, Self, T, A, KnnOrRadius> {
         DistanceBackend::neighbours(self, measure, x)
     }
     /// All distances from each row of X, on the host or on the device: `cuda.distances(metric, &x).to(&y).eval()?`;
-    /// [`Asked`] has the settings.
+    /// [`QueryBuilder`] has the settings.
     ///
-    /// Cost: a sort of Y's entries by column, a term for every column that two rows share, and n·m sums; with X alone
-    /// and a measure that is symmetric half of that, the other half is mirrored. Memory: the result and about 56 bytes
-    /// an entry.
+    /// Cost: a sort of Y's entries by column, one term per column that two rows share, and n·m sums. With X alone and a
+    /// symmetric measure, half of that: the other half is mirrored. Memory: the result and about 56 bytes per entry.
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};
@@ -95,15 +95,15 @@ impl Cuda {
         &'a self,
         measure: impl Measure + 'a,
         x: &'a A,
-    ) -> Asked<'a, Self, T, A, All> {
+    ) -> QueryBuilder<'a, Self, T, A, Pairwise> {
         DistanceBackend::distances(self, measure, x)
     }
 }
 
-/// Calls `work` with what is given.
+/// Calls `work` with the matrices and the query.
 fn with<T: Float, A: Operand<T>, R>(
     cuda: &Cuda,
-    question: &Question<'_>,
+    question: &QuerySpec<'_>,
     x: &A,
     y: Option<&A>,
     work: impl FnOnce(&Given<'_>) -> Result<R>,
@@ -120,10 +120,10 @@ impl<T: Float, A: Operand<T>> DistanceBackend<T, A> for Cuda {
     where
         A: 'a;
 
-    fn prepare<'a>(&'a self, question: &Question<'_>, x: &'a A, y: Option<&'a A>) -> Result<DeviceVectors<T>> {
+    fn prepare<'a>(&'a self, question: &QuerySpec<'_>, x: &'a A, y: Option<&'a A>) -> Result<DeviceVectors<T>> {
         with(self, question, x, y, |given| Ok(DeviceVectors::new(Prepared::new(given, Wanted::Nothing)?)))
     }
-    fn nearest(&self, question: &Question<'_>, k: usize, x: &A, y: Option<&A>) -> Result<Neighbours<T>> {
+    fn nearest(&self, question: &QuerySpec<'_>, k: usize, x: &A, y: Option<&A>) -> Result<Neighbours<T>> {
         with(self, question, x, y, |given| {
             let rows = Prepared::new(given, Wanted::Nearest(k)).map(DeviceVectors::new);
             match rows.and_then(|rows| rows.nearest(k)) {
@@ -134,7 +134,7 @@ impl<T: Float, A: Operand<T>> DistanceBackend<T, A> for Cuda {
     }
     fn blocks(
         &self,
-        question: &Question<'_>,
+        question: &QuerySpec<'_>,
         rows: usize,
         x: &A,
         y: Option<&A>,
@@ -151,7 +151,7 @@ impl<T: Float, A: Operand<T>> DistanceBackend<T, A> for Cuda {
     }
 }
 
-/// Formulas whose programs are compiled beside those of the library, and the type of the entries.
+/// Formulas whose programs are compiled beside those of the library, and the type of their entries.
 const FORMULAS: [(&str, Type); 3] = [
     ("if a == b then 0 else abs(a-b) / (abs(a)+abs(b))", Type::F64),
     ("abs(a-b) / (a+b+1)", Type::F32),
@@ -163,15 +163,15 @@ fn formulas() -> Vec<Pass> {
     let options = Options { precision: Precision::Entries, ..Options::default() };
     let pass = |(text, entries)| {
         let measure = &Formula::parse(text).ok()?;
-        match Way::new(&Question { op: "a formula", measure, options }, entries).ok()? {
-            Way::One(pass) => Some(pass),
-            Way::Two(_) => None,
+        match Algorithm::new(&QuerySpec { op: "a formula", measure, options }, entries).ok()? {
+            Algorithm::One(pass) => Some(pass),
+            Algorithm::Two(_) => None,
         }
     };
     FORMULAS.into_iter().filter_map(pass).collect()
 }
 
-/// The programs of this folder, as they are used.
+/// The programs of this folder, with the settings that are used.
 pub(super) fn programs() -> Vec<Unit> {
     [rows::programs(), pairs::programs(&formulas()), blocks::programs()].concat()
 }

@@ -1,11 +1,11 @@
-//! Rows in order of their norms, as many as are likely to be looked at: see `cuda/distance_order.cu`.
+//! Rows sorted by norm, as many as a search is likely to visit: see `cuda/distance_order.cu`.
 
 use std::sync::Arc;
 
 use super::rows::{Beside, Rows};
 use crate::Result;
 use crate::algebra::Type;
-use crate::distance::{Apart, Float, in_order};
+use crate::distance::{DisjointOrder, Float, in_order};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::gpu::jit::{Source, Unit, source};
@@ -14,25 +14,25 @@ use crate::par::{Threads, filled};
 
 const SOURCE: Source = source!("distance_order.cu");
 
-/// The first rows of Y in order of their norms, those of one norm in order.
+/// The first rows of Y by norm; rows of equal norm by index.
 pub(super) struct Order {
     pub(super) rows: Buffer<u32>,
-    /// Where the rows of each one's norm end; with [`CUT`], there are more of that norm.
+    /// For each row, the end of the rows with its norm; flagged with [`CUT`] if more rows have that norm.
     pub(super) ends: Buffer<u32>,
-    /// There is no norm behind that of the last one.
+    /// Whether no row has a norm beyond the last one's.
     pub(super) has_all_norms: bool,
 }
 
-fn prefix(of: Type, apart: Apart) -> String {
-    format!("typedef {} W;\n#define FALLS {}\n", of.cuda(), apart == Apart::Falls)
+fn prefix(of: Type, apart: DisjointOrder) -> String {
+    format!("typedef {} W;\n#define FALLS {}\n", of.cuda(), apart == DisjointOrder::Decreasing)
 }
 
-/// In the end of a norm: there are more rows of it, which are not among them.
+/// Flag in the end of a norm: further rows of that norm are left out.
 const CUT: u32 = 1 << 31;
-/// Norms of which not all rows are taken.
+/// Norms that may be represented by only some of their rows.
 const NORMS: usize = 8;
 
-/// Norms on the device, and what looks at them all.
+/// Norms on the device, and the launch that scans them all.
 struct Norms<'a> {
     cuda: &'a Cuda,
     program: Arc<Program>,
@@ -44,7 +44,7 @@ impl Norms<'_> {
         let most = 8 * self.cuda.limits().multiprocessors as usize;
         Shape::blocks(self.norms.len().div_ceil(256).min(most), 256, 0)
     }
-    /// The code of row number `most - 1` in order, and how many rows have a smaller one; nothing where a norm is not
+    /// The code of row number `most - 1` in order, and the number of rows with smaller codes; `None` if a norm is not
     /// finite.
     fn digits(&self, most: usize) -> Result<Option<(u64, usize)>> {
         const DIGITS: usize = 256;
@@ -67,21 +67,21 @@ impl Norms<'_> {
         }
         Ok(Some((last, before)))
     }
-    /// The least code above that one.
+    /// The least code above this one.
     fn above(&self, last: u64) -> Result<Option<u64>> {
         let next = self.cuda.put(&[u64::MAX], "norms of rows")?;
         let arguments = args![self.norms, self.norms.len() as u64, last, &next];
         self.program.kernel("least_above")?.launch(self.shape()?, arguments)?;
         Ok(Some(self.cuda.get_at(&next, 0)?).filter(|&next| next != u64::MAX))
     }
-    /// Rows of that code.
+    /// Number of rows with this code.
     fn count(&self, norm: u64) -> Result<usize> {
         let numbers = self.cuda.put(&[norm, 0], "norms of rows")?;
         let arguments = args![self.norms, self.norms.len() as u64, &numbers, numbers.from(1)];
         self.program.kernel("count_at")?.launch(self.shape()?, arguments)?;
         Ok(self.cuda.get_at(&numbers, 1)? as usize)
     }
-    /// The rows with codes from `first` to `last`, of which there are so many, in order.
+    /// The `count` rows with codes from `first` to `last`, in order.
     fn between(&self, first: u64, last: u64, count: usize) -> Result<Vec<(u64, u32)>> {
         let (cuda, n) = (self.cuda, self.norms.len() as u64);
         let (rows, codes) = (cuda.alloc::<u32>(count, "rows in order")?, cuda.alloc::<u64>(count, "norms of rows")?);
@@ -93,7 +93,7 @@ impl Norms<'_> {
         sorted.sort_unstable();
         Ok(sorted)
     }
-    /// The first rows of that code, of which there are more.
+    /// The first rows with this code, which has more.
     fn first(&self, norm: u64, most: usize) -> Result<Vec<(u64, u32)>> {
         let rows = self.cuda.alloc::<u32>(most, "rows in order")?;
         let arguments = args![self.norms, self.norms.len() as u64, norm, most as u32, &rows];
@@ -103,8 +103,8 @@ impl Norms<'_> {
 }
 
 impl Order {
-    /// At least the first `most` rows, by norms of the type `of`; nothing where these tell no order.
-    pub(super) fn new(cuda: &Cuda, y: &Rows, of: Type, apart: Apart, most: usize) -> Result<Option<Self>> {
+    /// At least the first `most` rows, by norms of type `of`; `None` if the norms define no order.
+    pub(super) fn new(cuda: &Cuda, y: &Rows, of: Type, apart: DisjointOrder, most: usize) -> Result<Option<Self>> {
         let Beside::Norms(first, second) = &y.beside else { return Ok(None) };
         match of {
             _ if most < y.nrows() => Self::some(cuda, first, of, apart, most),
@@ -113,7 +113,7 @@ impl Order {
         }
     }
     /// All rows, sorted on the host.
-    fn all<W: Float>(cuda: &Cuda, norms: [&Arc<RawBuffer>; 2], apart: Apart) -> Result<Option<Self>> {
+    fn all<W: Float>(cuda: &Cuda, norms: [&Arc<RawBuffer>; 2], apart: DisjointOrder) -> Result<Option<Self>> {
         let [first, second] = norms.map(|of| cuda.get(&Buffer::<W>::of(Arc::clone(of))?, "norms of rows"));
         let (first, second) = (first?, second?);
         let Some((rows, groups, _)) = in_order(&Threads::current(), [&first, &second], apart)? else {
@@ -124,9 +124,9 @@ impl Order {
         let (rows, ends) = (cuda.put(&rows, "rows in order")?, cuda.put(&ends, "rows in order")?);
         Ok(Some(Self { rows, ends, has_all_norms: true }))
     }
-    /// The first of more: all whose norm is below that of row number `most` in order, and `most` of this and of each of
-    /// the norms behind it.
-    fn some(cuda: &Cuda, norms: &RawBuffer, of: Type, apart: Apart, most: usize) -> Result<Option<Self>> {
+    /// A prefix of a longer order: all rows whose norm is below that of row number `most`, and up to `most` rows of
+    /// that norm and of each of the following norms.
+    fn some(cuda: &Cuda, norms: &RawBuffer, of: Type, apart: DisjointOrder, most: usize) -> Result<Option<Self>> {
         let rows = Norms { cuda, program: cuda.program(SOURCE, &prefix(of, apart))?, norms };
         let Some((last, before)) = rows.digits(most)? else { return Ok(None) };
         let mut sorted = if before > 0 { rows.between(0, last - 1, before)? } else { vec![] };
@@ -154,15 +154,15 @@ impl Order {
         let (rows, ends) = (cuda.put(&rows, "rows in order")?, cuda.put(&ends, "rows in order")?);
         Ok(Some(Self { rows, ends, has_all_norms: next.is_none() }))
     }
-    /// Rows that it has.
+    /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, with the settings that are used.
 pub(super) fn programs() -> Vec<Unit> {
-    [(Type::F32, Apart::Grows), (Type::F64, Apart::Falls)]
+    [(Type::F32, DisjointOrder::Increasing), (Type::F64, DisjointOrder::Decreasing)]
         .map(|(of, apart)| Unit {
             source: SOURCE,
             prefix: prefix(of, apart),

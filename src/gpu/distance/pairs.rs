@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("distance_pairs.cu");
 
-/// What is made of the pairs; the text that chooses it.
+/// The task, which selects the program text.
 #[derive(Clone, Copy)]
 enum Task {
     Pairs,
@@ -45,27 +45,27 @@ fn prefix(recipe: &str, of: Type, [x, y, t]: [&str; 3], task: Task) -> String {
     )
 }
 
-/// Bytes that rows of X take while they are compared, and those of Y with everything else.
+/// Bytes for the rows of X, and for those of Y with everything else, during a comparison.
 pub(super) fn bytes(pass: &Pass, sizes: &Sizes) -> [u128; 2] {
     let Sizes { nrows: (n, m), ncols, nnz } = *sizes;
     let tile = rows_of_tile(m, nnz.1 as f64 / ncols.max(1) as f64, pass.bytes_of_pair(), pass.splits());
-    // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
+    // Columns and entries of X; those of Y by rows and by columns, with the sort's workspace; norms; an index.
     let x = 12 * nnz.0 as u128 + 16 * n as u128;
     let y = 44 * nnz.1 as u128 + 16 * m as u128 + 8 * ncols as u128;
     [x, y + u128::from(tiles::starts(ncols, m.div_ceil(tile), 4, 12 * nnz.1 as u64).unwrap_or(0))]
 }
 
-/// Rows of Y and an index of them, for rows of X that come later.
-pub(super) struct Answers {
+/// Rows of Y and their index, for later rows of X.
+pub(super) struct IndexedRows {
     rows: Arc<Rows>,
     columns: Arc<Columns>,
-    /// Rows in order of their norms, once they were asked for.
+    /// Rows by norm, once they are needed.
     order: Arc<Orders>,
-    /// Number of the first row.
+    /// Global index of the first row.
     first: usize,
 }
 
-impl Answers {
+impl IndexedRows {
     pub(super) fn new(cuda: &Cuda, pass: &Pass, y: &Part) -> Result<Self> {
         Self::of(cuda, pass, Arc::new(cuda.prepare_rows(pass, Side::Y, &y.rows)?), y.first)
     }
@@ -78,41 +78,42 @@ impl Answers {
     }
 }
 
-/// Rows of X and Y and an index of those of Y.
+/// Rows of X and Y, and an index of the rows of Y.
 pub(super) struct OnePass {
     pass: Pass,
-    /// Type of the entries, and of the distances.
+    /// Type of the entries and of the distances.
     of: Type,
     x: Arc<Rows>,
     y: Arc<Rows>,
     columns: Arc<Columns>,
     order: Arc<Orders>,
-    /// Whether neighbours were looked for where rows share columns, and the pairs that share one, once they were.
+    /// The decision of the first neighbour search: the columns that pairs share if it visited only those pairs, `None`
+    /// if it visited all.
     shared: OnceLock<Option<u64>>,
-    /// Numbers of the first rows.
+    /// Global indices of the first rows.
     firsts: [usize; 2],
-    /// Y and X are rows of one matrix.
+    /// Whether X and Y are rows of one matrix.
     same: bool,
-    /// Y is X.
+    /// Whether Y is X.
     itself: bool,
 }
 
 impl OnePass {
     pub(super) fn new(cuda: &Cuda, pass: &Pass, x: &Part, y: Option<&Part>, same: bool) -> Result<Self> {
         let prepared = Arc::new(cuda.prepare_rows(pass, Side::X, &x.rows)?);
-        let answers = match y {
-            None if pass.symmetric => Answers::of(cuda, pass, Arc::clone(&prepared), x.first)?,
-            _ => Answers::new(cuda, pass, y.unwrap_or(x))?,
+        let index = match y {
+            None if pass.symmetric => IndexedRows::of(cuda, pass, Arc::clone(&prepared), x.first)?,
+            _ => IndexedRows::new(cuda, pass, y.unwrap_or(x))?,
         };
-        Ok(Self { same, itself: y.is_none(), ..Self::of(pass, x, prepared, &answers) })
+        Ok(Self { same, itself: y.is_none(), ..Self::of(pass, x, prepared, &index) })
     }
-    /// Rows of X against rows that are indexed.
-    pub(super) fn asking(cuda: &Cuda, pass: &Pass, x: &Part, answers: &Answers) -> Result<Self> {
+    /// Rows of X against indexed rows.
+    pub(super) fn with_index(cuda: &Cuda, pass: &Pass, x: &Part, index: &IndexedRows) -> Result<Self> {
         let prepared = Arc::new(cuda.prepare_rows(pass, Side::X, &x.rows)?);
-        Ok(Self::of(pass, x, prepared, answers))
+        Ok(Self::of(pass, x, prepared, index))
     }
-    fn of(pass: &Pass, x: &Part, prepared: Arc<Rows>, answers: &Answers) -> Self {
-        let Answers { rows, columns, order, first } = answers;
+    fn of(pass: &Pass, x: &Part, prepared: Arc<Rows>, index: &IndexedRows) -> Self {
+        let IndexedRows { rows, columns, order, first } = index;
         Self {
             pass: pass.clone(),
             of: x.rows.matrix.ty(),
@@ -126,32 +127,32 @@ impl OnePass {
             itself: false,
         }
     }
-    /// Rows of X and of Y.
+    /// Numbers of rows of X and of Y.
     fn shape(&self) -> (usize, usize) {
         (self.x.nrows(), self.y.nrows())
     }
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     fn shared(&self) -> u32 {
         self.columns.tile as u32 * self.pass.bytes_of_pair()
     }
-    /// Types of row pointers of X, of Y and of its transpose.
+    /// Types of the row pointers of X, of Y and of its transpose.
     fn offsets(&self) -> [&'static str; 3] {
         [self.x.offset(), self.y.offset(), self.columns.offset()]
     }
     fn program(&self, cuda: &Cuda, task: Task) -> Result<Arc<Program>> {
         cuda.program(SOURCE, &prefix(&self.pass.text, self.of, self.offsets(), task))
     }
-    /// What every kernel is given, for these rows of X, and then `more`.
+    /// The arguments common to all kernels for these rows of X, then `more`.
     fn args(&self, rows: &Range<usize>, more: &[Arg]) -> Vec<Arg> {
         let Columns { tile, tiles, .. } = *self.columns;
         let (first, count) = (rows.start as u64, rows.len() as u64);
-        // Row i of X here is row i + shift of Y here.
+        // Row i of this X is row i + shift of this Y.
         let shift = (self.firsts[0] as u64).wrapping_sub(self.firsts[1] as u64);
         let sizes = args![self.y.nrows() as u64, tiles as u64, tile as u32, first, count, u32::from(self.same), shift];
         [&self.x.args(), &self.y.args(), &self.columns.args()[..], sizes, more].concat()
     }
-    /// The k nearest rows by the rows that share a column, if that is asked for or takes less time than all rows, and
-    /// memory allows it.
+    /// The k nearest rows, found among the rows that share a column, if the query demands that or the estimate is
+    /// faster than comparing all rows, and memory allows it.
     fn nearest_sharing(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Option<Lists>> {
         let Self { pass, x, y, columns, order, firsts, .. } = self;
         let sides = Sides { x, y, columns, firsts: *firsts, same: self.same, of: self.of };
@@ -162,11 +163,11 @@ impl OnePass {
             Some((_, Err(e))) if !matches!(e, Error::DeviceMemory { .. }) => return Err(e),
             _ => (None, None),
         };
-        // What was chosen before is chosen again.
+        // The first decision holds for later searches.
         let _ = self.shared.set(pairs);
         Ok(lists)
     }
-    /// A block for each of the rows and tiles.
+    /// One block per row and tile.
     fn grid(&self, rows: &Range<usize>) -> Result<Shape> {
         Shape::blocks(rows.len().saturating_mul(self.columns.tiles), 32, self.shared())
     }
@@ -178,17 +179,17 @@ impl Ready for OnePass {
         let starts = if self.columns.is_searched() { "searched" } else { "indexed" };
         let pairs = match self.pass.keeps {
             Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", self.pass.of.cuda()),
-            Keeps::Ranks => "the largest entries that are not met count beside common columns".into(),
+            Keeps::Ranks => "outside common columns only the largest entries count".into(),
         };
-        if let Some(Some(met)) = self.shared.get() {
+        if let Some(Some(common)) = self.shared.get() {
             let (n, m) = self.shape();
-            let each = *met as f64 / (n as f64 * m as f64).max(1.0);
+            let each = *common as f64 / (n as f64 * m as f64).max(1.0);
             return format!(
-                "one pass over the rows that share a column, {each:.2e} in a pair: {pairs} as a product; others by norm"
+                "one pass over the rows that share a column, {each:.2e} per pair: {pairs}, by product; others by norm"
             );
         }
         format!(
-            "one pass over common columns: {pairs}; {tiles} tiles of {tile} rows, a warp for a row and a tile, segments {starts}"
+            "one pass over common columns: {pairs}; {tiles} tiles of {tile} rows, a warp per row and tile; segments {starts}"
         )
     }
 
@@ -221,7 +222,8 @@ impl Ready for OnePass {
         let tiles = self.columns.tiles;
         let program = self.program(cuda, Task::Nearest { k, largest: self.pass.largest })?;
         let shared = self.shared() + Lists::shared(k);
-        // A row's tiles are shared out where rows alone would not keep the device busy four times over.
+        // The tiles of a row are distributed over several warps where the rows alone would not fill the device four
+        // times.
         let parts = (4 * blocks_at_a_time(cuda.limits(), shared)).div_ceil(n.max(1)).clamp(1, tiles.max(1));
         let tiles_of_part = tiles.div_ceil(parts).max(1);
         let parts = tiles.div_ceil(tiles_of_part).max(1);
@@ -249,7 +251,7 @@ impl Ready for OnePass {
         let grid = self.grid(&(0..n))?;
         let arguments = self.args(&(0..n), args![radius, exclude_self, &counts]);
         program.kernel("count_within")?.launch(grid, &arguments)?;
-        let (offsets, nnz) = cuda.offsets(&counts, "places of neighbours")?;
+        let (offsets, nnz) = cuda.offsets(&counts, "offsets of neighbours")?;
         allows(u128::from(counts.bytes() + offsets.bytes()) + bytes_within(self.of, n, nnz))?;
         drop(counts);
 
@@ -271,7 +273,7 @@ pub(super) fn bytes_within(of: Type, n: usize, nnz: u64) -> u128 {
     8 * (n as u128 + 1) + u128::from(nnz) * (4 + of.size() as u128)
 }
 
-/// The programs of this file and of those it uses, as they are used, also for what `formulas` say.
+/// The programs of this file and of those that it uses, also for the passes in `formulas`.
 pub(super) fn programs(formulas: &[Pass]) -> Vec<Unit> {
     use crate::distance as d;
     use crate::distance::emit_recipe;

@@ -1,46 +1,46 @@
-//! One pass over common columns, in words that do not depend on its measure.
+//! A pass over common columns, as program text and facts independent of the measure.
 
 use std::sync::Arc;
 
 use crate::algebra::{AbsDiff, MaxFromZero, Printed, Real, Type, Union, emit_contract_as};
-use crate::distance::{Apart, Invariance, Search};
+use crate::distance::{DisjointOrder, Invariance, Search};
 
-/// One pass over common columns.
+/// A pass over common columns.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
-    /// `struct Exact` and `struct Recipe` in CUDA, and `struct Ring` or `CHEBYSHEV`.
+    /// CUDA text of `struct Exact`, `struct Recipe`, and `struct Ring` or `CHEBYSHEV`.
     pub(super) text: Arc<str>,
-    /// What it is computed in, f32 or f64.
+    /// Type of computation, f32 or f64.
     pub(super) of: Type,
-    /// What is kept beside the entries.
+    /// The data stored beside the entries.
     pub(super) keeps: Keeps,
-    /// d(x, y) = d(y, x), and rows are prepared in the same way on either side.
+    /// d(x, y) = d(y, x), and both sides are prepared in the same way.
     pub(super) symmetric: bool,
-    /// What may be done to rows so that sums neither overflow nor cancel.
+    /// Transformations of rows that avoid overflow and cancellation of sums.
     pub(super) invariance: Invariance,
-    /// Neighbours are those of the largest.
+    /// Whether the largest keys are nearest.
     pub(super) largest: bool,
     /// + and ⊗, for products whose values are the sums.
     pub(super) ring: Option<Arc<Printed>>,
-    /// What is known of rows that share no column.
-    pub(super) apart: Apart,
-    /// How neighbours are looked for.
+    /// How the distances of rows that share no column are ordered.
+    pub(super) apart: DisjointOrder,
+    /// Search strategy for neighbours.
     pub(super) search: Search,
 }
 
-/// What is kept beside the entries.
+/// The data stored beside the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keeps {
-    /// Two norms of each row; a pair keeps a sum.
+    /// Two norms per row; a pair holds a sum.
     Norms,
-    /// Two norms of each row; a pair keeps a sum and the number of common columns.
+    /// Two norms per row; a pair holds a sum and the number of common columns.
     NormsAndCounts,
-    /// Ranks of entries and the largest magnitudes of each row; a pair keeps a maximum and two masks.
+    /// Ranks of entries and the largest magnitudes of each row; a pair holds a maximum and two bitmaps.
     Ranks,
 }
 
 impl Pass {
-    /// Bytes of shared memory of a pair.
+    /// Bytes of shared memory per pair.
     pub(super) fn bytes_of_pair(&self) -> u32 {
         let sum = self.of.size() as u32;
         match self.keeps {
@@ -49,7 +49,7 @@ impl Pass {
             Keeps::Ranks => sum + 8,
         }
     }
-    /// Whether a part of ⊗ is computed once for an entry of X, since it takes long.
+    /// Whether an expensive part of ⊗ is computed once per entry of X.
     pub(super) fn splits(&self) -> bool {
         self.text.contains("struct Split {")
     }
@@ -69,7 +69,7 @@ impl Pass {
             invariance: Invariance::None,
             largest: false,
             ring: None,
-            apart: Apart::Unknown,
+            apart: DisjointOrder::Unknown,
             search: Search::Tiles,
         }
     }

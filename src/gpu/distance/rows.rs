@@ -1,10 +1,10 @@
-//! Rows made ready on the device: see `cuda/distance_check.cu` and `cuda/distance_rows.cu`.
+//! Preparation of rows on the device: see `cuda/distance_check.cu` and `cuda/distance_rows.cu`.
 
 use std::sync::Arc;
 
 use super::pass::{Keeps, Pass};
 use crate::algebra::{Cast, Num, Printed, Slice, Type, ValueNe, printed_index_unary, printed_unary};
-use crate::distance::{Domain, FAR, Float, Invariance, Side, centred_rows};
+use crate::distance::{CENTRE_RATIO, Domain, Float, Invariance, Side, centred_rows};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::gpu::csr::RawCsr;
@@ -15,28 +15,28 @@ use crate::{Csr, Error, Result};
 const CHECK: Source = source!("distance_check.cu");
 const ROWS: Source = source!("distance_rows.cu");
 const RANKS: Source = source!("distance_ranks.cu");
-/// Magnitudes that are kept of a row.
+/// Magnitudes stored per row.
 const HEAD: usize = 32;
-/// Entries of a row that one warp still takes.
+/// Longest row that a single warp handles.
 const LONG: u64 = 1024;
 
-/// Rows without stored zeros, columns increasing.
+/// Rows without stored zeros, with increasing columns.
 #[derive(Clone)]
 pub(super) struct Clean {
     pub(super) matrix: RawCsr,
-    /// Most entries in a row.
+    /// Length of the longest row.
     pub(super) longest: u64,
-    /// The smallest magnitude that is not 0, and the largest that is finite.
+    /// The smallest nonzero magnitude, and the largest finite one.
     pub(super) magnitudes: [f64; 2],
 }
 
-/// Rows that are prepared for a pass.
+/// Rows prepared for a pass.
 pub(super) struct Rows {
     pub(super) matrix: RawCsr,
     pub(super) beside: Beside,
 }
 
-/// What is kept beside the entries.
+/// The data stored beside the entries.
 pub(super) enum Beside {
     Norms(Arc<RawBuffer>, Arc<RawBuffer>),
     Ranks { of_entries: Arc<RawBuffer>, heads: Arc<RawBuffer> },
@@ -49,7 +49,7 @@ impl Rows {
     pub(super) fn offset(&self) -> &'static str {
         self.matrix.pattern.row_ptr.cuda()
     }
-    /// What a kernel is given of them.
+    /// The kernel arguments for these rows.
     pub(super) fn args(&self) -> [Arg; 5] {
         let p = &*self.matrix.pattern;
         let (beside, of_row): (Arg, Arg) = match &self.beside {
@@ -77,7 +77,7 @@ fn rows_prefix(recipe: &str, of: Type, offset: &str, side: Side) -> String {
     format!("{recipe}typedef {} T;\ntypedef {offset} Offset;\n#define SIDE {side}\n", of.cuda())
 }
 
-/// Entries of type `from` as numbers of type `to`.
+/// The conversion of entries of type `from` to type `to`.
 fn cast(from: Type, to: Type) -> Arc<Printed> {
     match (from, to) {
         (Type::F32, Type::F32) => printed_unary(Cast::<f32, f32>::new()),
@@ -88,28 +88,28 @@ fn cast(from: Type, to: Type) -> Arc<Printed> {
 }
 
 impl Cuda {
-    /// Entries as numbers of another type.
+    /// Converts entries to another type.
     pub(super) fn cast_rows(&self, a: &RawCsr, to: Type) -> Result<RawCsr> {
         self.apply_raw(&cast(a.ty(), to), a)
     }
 
-    /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`. Its first row
-    /// has the number `first`.
+    /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`. `first` is the
+    /// index of its first row in messages.
     /// # Errors
-    /// [`Error::Argument`] for an entry that the domain does not have.
+    /// [`Error::Argument`] for an entry outside the domain.
     pub(super) fn clean_rows(&self, a: &RawCsr, first: usize, domain: Domain, unchecked: bool) -> Result<Clean> {
         let matrix = self.sorted_raw(a)?;
         let p = &*matrix.pattern;
-        let found = self.put(&[u64::MAX, 0, 0, 0, u64::MAX], "what is known of the entries")?;
+        let found = self.put(&[u64::MAX, 0, 0, 0, u64::MAX], "facts about the entries")?;
         let program = self.program(CHECK, &check_prefix(a.ty(), p.row_ptr.cuda(), domain))?;
         let blocks = p.nnz.max(p.nrows).div_ceil(256).min(16 * self.limits().multiprocessors as usize);
         program.kernel("check_entries")?.launch(
             Shape::blocks(blocks, 256, 0)?,
             args![&p.row_ptr, &matrix.values, p.nrows as u64, p.nnz as u64, &found],
         )?;
-        let found = self.get(&found, "what is known of the entries")?;
+        let found = self.get(&found, "facts about the entries")?;
         let (bad, zeros, longest) = (found[0], found[1], found[2]);
-        // Without numbers, those of 1.
+        // Without nonzero entries, both are 1.
         let magnitudes = [found[4], found[3]].map(|bits| if found[3] == 0 { 1.0 } else { f64::from_bits(bits) });
         if !unchecked && bad != u64::MAX {
             return Err(self.refused(&matrix, first, domain, bad as usize)?);
@@ -124,10 +124,10 @@ impl Cuda {
         Ok(Clean { matrix, longest, magnitudes })
     }
 
-    /// The error for entry `at` of `a`, whose first row has the number `first`.
+    /// The error for entry `at` of `a`, whose first row has the index `first`.
     fn refused(&self, a: &RawCsr, first: usize, domain: Domain, at: usize) -> Result<Error> {
         let p = &*a.pattern;
-        // The last row that starts at or before the entry holds it.
+        // The last row that starts at or before the entry contains it.
         let (mut row, mut to) = (0, p.nrows - 1);
         while row < to {
             let middle = to - (to - row) / 2;
@@ -143,7 +143,7 @@ impl Cuda {
         })
     }
 
-    /// What a pass makes of the rows of one side.
+    /// Prepares the rows of one side for a pass.
     pub(super) fn prepare_rows(&self, pass: &Pass, side: Side, a: &Clean) -> Result<Rows> {
         if pass.keeps == Keeps::Ranks {
             return self.rank_rows(&a.matrix, pass.of);
@@ -161,21 +161,21 @@ impl Cuda {
         self.prepare_by_norms(pass, side, &centred)
     }
 
-    /// Whether a row's mean is so large beside its spread that it has to be centred. Its first norm is their quotient;
-    /// rows that seem constant may be such rows.
+    /// Whether some row's mean is so large relative to its spread that the rows have to be centred. The first norm is
+    /// their quotient. Rows that appear constant may be such rows.
     fn any_far(&self, pass: &Pass, rows: &Rows) -> Result<bool> {
         fn any<W: Float>(cuda: &Cuda, mean: &Arc<RawBuffer>, constant: &Arc<RawBuffer>) -> Result<bool> {
             let [mean, constant] = [mean, constant].map(|norm| Buffer::<W>::of(Arc::clone(norm)));
             let means = cuda.get(&mean?, "means of rows")?;
             let constants = cuda.get(&constant?, "constant rows")?;
-            let far = |x: &W| x.as_f64() * x.as_f64() > FAR;
+            let far = |x: &W| x.as_f64() * x.as_f64() > CENTRE_RATIO;
             Ok(means.iter().any(far) || constants.iter().any(|x| *x != W::ZERO))
         }
         let Beside::Norms(mean, constant) = &rows.beside else { return Ok(false) };
         if pass.of == Type::F32 { any::<f32>(self, mean, constant) } else { any::<f64>(self, mean, constant) }
     }
 
-    /// The rows, centred on the host: there are few matrices of which any row is.
+    /// The rows, centred on the host, because few matrices need it.
     fn centred<T: Float, W: Float>(&self, a: &Clean) -> Result<Clean> {
         let rows: Csr<T> = self.download(&a.matrix.clone().typed::<T>()?)?;
         let rows: Csr<W> = centred_rows(&rows)?;
@@ -215,7 +215,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, with the settings that are used.
 pub(super) fn programs() -> Vec<Unit> {
     use crate::distance::{Correlation, JensenShannon, emit_recipe};
     let (small, large) = ("unsigned int", "unsigned long long");

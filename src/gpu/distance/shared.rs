@@ -1,7 +1,8 @@
-//! Neighbours where few pairs share a column: see `cuda/distance_shared.cu`.
+//! Neighbours where few pairs share a column (output-sensitive kNN): see `cuda/distance_shared.cu`.
 //!
-//! The rows of Y that share a column with a row of X are the places of a product, X·Yᵀ, whose values are their sums,
-//! folded in the order of columns as tiles fold them: keys are the same bits. Others follow in order of their norms.
+//! The pairs of rows of X and Y that share a column are the pattern of a product, X·Yᵀ. Its values are their sums,
+//! folded in column order as the tiles fold them, so the keys have the same bits. Rows that share none follow in order
+//! of their norms.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,7 @@ use super::pass::{Keeps, Pass};
 use super::rows::Rows;
 use super::tiles::Columns;
 use crate::algebra::{PlusPair, Printed, Type, printed_ring};
-use crate::distance::{Apart, Search};
+use crate::distance::{DisjointOrder, Search};
 use crate::gpu::Cuda;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
@@ -20,16 +21,17 @@ use crate::{Error, Result, spgemm};
 
 const SOURCE: Source = source!("distance_shared.cu");
 
-/// Picoseconds, about, of a pair by tiles; of a column that a pair shares by tiles and by a product; and of a row of X,
-/// on an H200 (`benches/results/2026-11-27-h200-neighbours-shared.md`: of email-Enron, where pairs share 0.04 columns
-/// in the mean, both ways take about as long).
+/// Approximate picoseconds: per pair by tiles; per column that a pair shares, by tiles (`COLUMN_BY_TILES`) and by a
+/// product (`COLUMN_BY_PRODUCT`); and per row of X. Measured on an H200
+/// (`benches/results/2026-11-27-h200-neighbours-shared.md`): on email-Enron, where pairs share 0.04 columns on average,
+/// both algorithms take about the same time.
 const PAIR: f64 = 3.5;
-const ADDED: f64 = 50.0;
-const MET: f64 = 80.0;
+const COLUMN_BY_TILES: f64 = 50.0;
+const COLUMN_BY_PRODUCT: f64 = 80.0;
 const ROW: f64 = 5_000.0;
-/// Of a product of any size.
-const FIRST: f64 = 1e9;
-/// Rows in order that are looked at, beside four times those that are wanted, without more being needed.
+/// Fixed cost of a product.
+const PRODUCT: f64 = 1e9;
+/// Rows of the norm order to precompute, beside four times k.
 const LIKELY: usize = 4096;
 
 /// Rows of X and of Y.
@@ -37,26 +39,26 @@ pub(super) struct Sides<'a> {
     pub(super) x: &'a Rows,
     pub(super) y: &'a Rows,
     pub(super) columns: &'a Columns,
-    /// Numbers of the first rows.
+    /// Global indices of the first rows.
     pub(super) firsts: [usize; 2],
-    /// Y and X are rows of one matrix.
+    /// Whether X and Y are rows of one matrix.
     pub(super) same: bool,
     /// Type of the distances.
     pub(super) of: Type,
 }
 
-/// The columns that pairs share, where rows that share one are to be looked at alone.
+/// Total number of columns that pairs share, if the search is to visit only the pairs that share one.
 pub(super) fn count(cuda: &Cuda, pass: &Pass, sides: &Sides<'_>) -> Result<Option<u64>> {
     let (n, m) = (sides.x.nrows(), sides.y.nrows());
     let by_tiles = PAIR * n as f64 * m as f64;
-    let few = pass.search == Search::Auto && by_tiles < FIRST;
-    let refused = pass.apart == Apart::Unknown || pass.ring.is_none() || m > i32::MAX as usize;
+    let few = pass.search == Search::Auto && by_tiles < PRODUCT;
+    let refused = pass.apart == DisjointOrder::Unknown || pass.ring.is_none() || m > i32::MAX as usize;
     if pass.search == Search::Tiles || refused || few {
         return Ok(None);
     }
-    let met = sides.columns.met(cuda, &sides.x.matrix)?;
-    let whole = FIRST + MET * met as f64 + ROW * n as f64;
-    Ok((pass.search == Search::Shared || whole < by_tiles + ADDED * met as f64).then_some(met))
+    let common = sides.columns.shared_columns(cuda, &sides.x.matrix)?;
+    let whole = PRODUCT + COLUMN_BY_PRODUCT * common as f64 + ROW * n as f64;
+    Ok((pass.search == Search::Shared || whole < by_tiles + COLUMN_BY_TILES * common as f64).then_some(common))
 }
 
 fn prefix(recipe: &str, of: Type, [x, y, s]: [&str; 3], k: usize, largest: bool) -> String {
@@ -68,7 +70,7 @@ fn prefix(recipe: &str, of: Type, [x, y, s]: [&str; 3], k: usize, largest: bool)
 }
 
 impl Sides<'_> {
-    /// The k nearest; nothing where norms tell no order.
+    /// The k nearest; `None` if the norms define no order.
     pub(super) fn nearest(
         &self,
         cuda: &Cuda,
@@ -93,9 +95,9 @@ impl Sides<'_> {
         let kernel = program(cuda, pass, self.of, offsets, k)?.kernel("nearest_sharing")?;
         let shift = (self.firsts[0] as u64).wrapping_sub(self.firsts[1] as u64);
         let shape = Shape::blocks(self.x.nrows(), 32, Lists::shared(k))?;
-        // Whether the rows in order were enough.
+        // Searches, and returns whether the rows in order sufficed.
         let search = |order: &Order| {
-            let unfinished = cuda.zeroed::<u32>(1, "rows that go on")?;
+            let unfinished = cuda.zeroed::<u32>(1, "unfinished rows")?;
             let product = args![&s.row_ptr, &s.col_idx, &sums.values, shared.as_deref(), &order.rows, &order.ends];
             let has = [order.len() == self.y.nrows(), order.has_all_norms].map(u32::from);
             let sizes = args![order.len() as u64, has[0], has[1], u32::from(self.same), shift, self.firsts[1] as u32];
@@ -112,12 +114,12 @@ impl Sides<'_> {
     }
 }
 
-/// Rows in order, once they were asked for: those that are likely to be enough, and all.
+/// Rows by norm, computed on first use: those likely to suffice, or all.
 #[derive(Default)]
 pub(super) struct Orders(Mutex<Option<Arc<Order>>>);
 
 impl Orders {
-    /// At least the first `most` rows in order; nothing where norms tell no order.
+    /// At least the first `most` rows by norm; `None` if the norms define no order.
     fn get(&self, cuda: &Cuda, y: &Rows, pass: &Pass, most: usize) -> Result<Option<Arc<Order>>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(order) = known.as_ref().filter(|order| order.len() >= most.min(y.nrows())) {
@@ -137,12 +139,12 @@ fn ones(of: Type) -> Arc<Printed> {
     }
 }
 
-/// The program of lists of k neighbours; `offsets` are the types of row pointers of X, of Y and of the product.
+/// The program for lists of k neighbours; `offsets` are the types of the row pointers of X, of Y and of the product.
 pub(super) fn program(cuda: &Cuda, pass: &Pass, of: Type, offsets: [&str; 3], k: usize) -> Result<Arc<Program>> {
     cuda.program(SOURCE, &prefix(&pass.text, of, offsets, k, pass.largest))
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, with the settings that are used.
 pub(super) fn programs() -> Vec<Unit> {
     use crate::distance as d;
     use crate::distance::emit_recipe;

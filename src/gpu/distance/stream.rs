@@ -1,7 +1,7 @@
-//! Rows that do not fit the device at once, nor a budget: X in blocks, Y in parts, lists of neighbours joined.
+//! Rows that exceed the device or a budget: X in blocks, Y in parts, neighbour lists merged.
 //!
-//! A pair is computed from its two rows alone, so results are the same bits as at once; where ⊕ is not +, as long as ⊕
-//! is exact. Preparation is done again for every block and part.
+//! A pair is computed from its two rows alone, so results have the same bits as in one piece. If ⊕ is not +, this holds
+//! as long as ⊕ is exact. Preparation is repeated for every block and part.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,34 +13,34 @@ use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::par::{filled, reserved, split};
 use crate::{Error, Result};
 
-/// How X and Y are cut.
+/// Partition of X and Y into pieces.
 struct Cut {
     /// Row pointers.
     starts: [Vec<usize>; 2],
-    /// Pieces of about the same bytes.
+    /// Pieces of about equal size in bytes.
     pieces: [Vec<Range<usize>>; 2],
 }
 
 impl Cut {
     fn new(given: &Given<'_>) -> Result<Self> {
-        let starts = [given.x.row_ptr(given.cuda)?, given.answers().row_ptr(given.cuda)?];
+        let starts = [given.x.row_ptr(given.cuda)?, given.searched().row_ptr(given.cuda)?];
         let all = |side: usize| std::iter::once(0..starts[side].len() - 1).collect();
         let pieces = [all(0), all(1)];
         Ok(Self { starts, pieces })
     }
-    /// The largest pieces.
+    /// Sizes of the largest pieces.
     fn sizes(&self, ncols: usize) -> Sizes {
         let most =
             |side: usize, of: &dyn Fn(&Range<usize>) -> usize| self.pieces[side].iter().map(of).max().unwrap_or(0);
         let nnz = |side: usize| most(side, &|piece| self.starts[side][piece.end] - self.starts[side][piece.start]);
         Sizes { nrows: (most(0, &|p| p.len()), most(1, &|p| p.len())), ncols, nnz: (nnz(0), nnz(1)) }
     }
-    /// Cuts each piece of a side in two of about the same bytes; false if it is in single rows.
+    /// Halves each piece of a side, balanced by bytes; false if all pieces are single rows.
     fn finer(&mut self, side: usize) -> bool {
         let starts = &self.starts[side];
         let halves = |piece: &Range<usize>| {
             let mut middle = split(piece.len(), 2, |i| (starts[piece.start + i] + 8 * i) as u64)[0].end + piece.start;
-            // Where the last row is most of it.
+            // The last row outweighs the rest.
             if middle == piece.end {
                 middle = piece.start + piece.len() / 2;
             }
@@ -53,9 +53,9 @@ impl Cut {
         }
         finer
     }
-    /// Cuts on until `bytes`, of either side, are at most `most`.
+    /// Refines until `bytes`, of either side, are at most `most`.
     /// # Errors
-    /// [`Error::Budget`] where single rows are too much.
+    /// [`Error::Budget`] if single rows exceed it.
     fn until(
         &mut self,
         what: &'static str,
@@ -76,7 +76,7 @@ impl Cut {
     }
 }
 
-/// Bytes that the device may be asked for: what the budget leaves beside `result`, or most of what is free.
+/// Bytes of device memory available: the budget without `result`, or most of the free memory.
 fn room(given: &Given<'_>, what: &'static str, result: u128) -> Result<u128> {
     let Some(budget) = given.question.options.memory_budget.map(u128::from) else {
         given.cuda.trim()?;
@@ -85,12 +85,12 @@ fn room(given: &Given<'_>, what: &'static str, result: u128) -> Result<u128> {
     budget.checked_sub(result).ok_or(Error::Budget { what, bytes: result, budget })
 }
 
-/// The bytes of a budget that a way is told of.
+/// The budget passed on to the algorithm.
 fn as_budget(room: u128) -> Option<u64> {
     Some(u64::try_from(room).unwrap_or(u64::MAX))
 }
 
-/// Neighbours, block by block of X and part by part of Y.
+/// Neighbours, by blocks of X and parts of Y.
 pub(super) fn nearest<T: Float>(given: &Given<'_>, k: usize) -> Result<Neighbours<T>> {
     let (n, m) = given.sizes.nrows;
     let k = neighbours(m, k, given.question.options.exclude_self);
@@ -98,11 +98,11 @@ pub(super) fn nearest<T: Float>(given: &Given<'_>, k: usize) -> Result<Neighbour
         return Ok(Neighbours::new(m, k, vec![], vec![], n, "nothing to search".into()));
     }
     let (mut indices, mut distances) = (Vec::new(), Vec::new());
-    let places = n.saturating_mul(k);
+    let slots = n.saturating_mul(k);
     let explain = in_parts(given, k, &mut |block, ids, found| {
-        // A search that ran out of memory begins again.
+        // A search that ran out of memory starts over.
         if block == 0 {
-            (indices, distances) = (reserved(places, "neighbours")?, reserved(places, "distances of neighbours")?);
+            (indices, distances) = (reserved(slots, "neighbours")?, reserved(slots, "distances of neighbours")?);
         }
         indices.extend_from_slice(ids);
         let found = Buffer::<T>::of(Arc::clone(found))?;
@@ -112,10 +112,10 @@ pub(super) fn nearest<T: Float>(given: &Given<'_>, k: usize) -> Result<Neighbour
     Ok(Neighbours::new(m, k, indices, distances, n, explain))
 }
 
-/// Takes the neighbours of a block of rows, from the row of that number on: their numbers, and distances on the device.
+/// Receives the neighbours of a block: its first row, the indices, and the distances on the device.
 type TakeNearest<'a> = dyn FnMut(usize, &[u32], &Arc<RawBuffer>) -> Result<()> + 'a;
 
-/// Neighbours, in as many parts as it needs; what ran, and why.
+/// Neighbours, in as many parts as needed; returns the explanation.
 fn in_parts(given: &Given<'_>, k: usize, take: &mut TakeNearest<'_>) -> Result<String> {
     let what = "nearest neighbours in parts";
     let Sizes { nrows: (n, m), ncols, .. } = given.sizes;
@@ -128,11 +128,11 @@ fn in_parts(given: &Given<'_>, k: usize, take: &mut TakeNearest<'_>) -> Result<S
     loop {
         cut.until(what, ncols, room, |sizes| {
             let [x, y] = given.way.bytes(sizes, given.of, as_budget(room));
-            // Lists so far, those of a part, and both joined.
+            // The lists so far, those of a part, and the merged ones.
             [x + sizes.nrows.0 as u128 * k as u128 * (3 * Lists::BYTES + neighbour), y]
         })?;
         match by_cut(given, k, &cut, as_budget(room), take) {
-            // The estimate was too low, or others took the memory.
+            // The estimate was too low, or other allocations took the memory.
             Err(e @ (Error::Budget { .. } | Error::DeviceMemory { .. })) => {
                 if !cut.finer(1) && !cut.finer(0) {
                     return Err(e);
@@ -151,7 +151,7 @@ fn by_cut(given: &Given<'_>, k: usize, cut: &Cut, most: Option<u64>, take: &mut 
         let x = given.part(given.x, block)?;
         let mut found: Option<(Lists, Arc<_>)> = None;
         for rows in parts {
-            let y = given.part(given.answers(), rows)?;
+            let y = given.part(given.searched(), rows)?;
             let ready = given.way.ready(cuda, &x, Some(&y), given.y.is_none(), most)?;
             let program = ready.nearest_program(cuda, k)?;
             let lists = ready.nearest(cuda, k, exclude_self)?;
@@ -170,7 +170,7 @@ fn by_cut(given: &Given<'_>, k: usize, cut: &Cut, most: Option<u64>, take: &mut 
     Ok(format!("{explain}; X in {} blocks, Y in {} parts", blocks.len(), parts.len()))
 }
 
-/// Distances of `rows_per_block` rows of X at a time, part by part of Y; what ran, and why.
+/// Distances of `rows_per_block` rows of X at a time, by parts of Y; returns the explanation.
 pub(super) fn blocks<T: Float>(
     given: &Given<'_>,
     rows_per_block: usize,
@@ -181,12 +181,12 @@ pub(super) fn blocks<T: Float>(
     let Sizes { nrows: (n, m), ncols, .. } = given.sizes;
     let block = rows_per_block.clamp(1, n.max(1));
     let (needed, max) = (block as u128 * m as u128, usize::MAX as u128);
-    let places = block.checked_mul(m).ok_or(Error::IndexOverflow { what: "number of distances", needed, max })?;
+    let slots = block.checked_mul(m).ok_or(Error::IndexOverflow { what: "number of distances", needed, max })?;
     let entry = given.of.size() as u128;
     let room = room(given, what, needed * entry)?;
     let mut cut = Cut::new(given)?;
     cut.pieces[0] = (0..n).step_by(block).map(|first| first..n.min(first + block)).collect();
-    // X is cut as the caller says; Y until it fits.
+    // The caller determines the blocks of X; Y is refined until it fits.
     loop {
         let sizes = cut.sizes(ncols);
         let [x, y] = given.way.bytes(&sizes, given.of, as_budget(room));
@@ -199,12 +199,12 @@ pub(super) fn blocks<T: Float>(
         }
     }
     let [blocks, parts] = &cut.pieces;
-    let mut strip = filled(places, T::ZERO, "a block of distances")?;
+    let mut strip = filled(slots, T::ZERO, "a block of distances")?;
     let mut explain = String::new();
     for block in blocks.iter().filter(|block| !block.is_empty()) {
         let x = given.part(given.x, block)?;
         for rows in parts.iter().filter(|rows| !rows.is_empty()) {
-            let y = given.part(given.answers(), rows)?;
+            let y = given.part(given.searched(), rows)?;
             let ready = given.way.ready(cuda, &x, Some(&y), given.y.is_none(), as_budget(room))?;
             let out = cuda.alloc::<T>(block.len().saturating_mul(rows.len()), "a block of distances")?;
             ready.pairs(cuda, 0..block.len(), &out)?;

@@ -1,4 +1,4 @@
-//! Y by columns, cut into tiles of rows: see `cuda/distance_tiles.cu`.
+//! Y by columns, partitioned into tiles of rows: see `cuda/distance_tiles.cu`.
 
 use std::sync::Arc;
 
@@ -12,37 +12,39 @@ use crate::gpu::{Cuda, Limits};
 
 const SOURCE: Source = source!("distance_tiles.cu");
 
-/// Shared memory that a block has beside what it asks for.
+/// Shared memory reserved per block beyond its request.
 const OF_BLOCK: u32 = 1024;
-/// Starts of segments may take this many bytes, or as many as the entries, whichever is more; else they are searched.
+/// Segment starts may take this many bytes, or as many as the entries, whichever is more; otherwise segments are found
+/// by binary search.
 const STARTS: u64 = 64 << 20;
 
-/// Rows of a tile of so many rows with `column` entries in a column.
+/// Rows per tile, for `nrows` rows with `column` entries per column.
 ///
-/// A warp has one tile in shared memory. Small tiles leave room for more warps, which hide each other's waits; large
-/// ones have longer segments, so that more of the 32 lanes have work. `bytes` are those that a row of the tile takes.
-/// Where ⊗ takes `long` and segments are long enough, tiles are half as large: all distances take 0.79 to 0.94 of the
+/// A warp has one tile in shared memory. Small tiles leave room for more warps, which hide each other's latency; large
+/// ones have longer segments, which occupy more of the 32 lanes. `bytes` is the size of a tile's row. If ⊗ is expensive
+/// (`long`) and segments are long enough, tiles are half as large: all distances then take 0.79 to 0.94 of the time,
+/// neighbours up to 1.06.
 /// time then, neighbours up to 1.06.
 pub(super) fn rows_of_tile(nrows: usize, column: f64, bytes: u32, long: bool) -> usize {
-    /// Of one tile: 13 warps are on a multiprocessor of 228 KiB then.
+    /// Size of a tile, such that 13 warps fit a multiprocessor of 228 KiB.
     const TILE_BYTES: u32 = 16 << 10;
     /// Entries of a segment that fill two steps of a warp.
     const SEGMENT: f64 = 64.0;
     let half = TILE_BYTES / 2 / bytes;
     let enough = column * f64::from(half) >= SEGMENT * nrows as f64;
     let most = if long && enough { half } else { TILE_BYTES / bytes } as usize & !31;
-    // Tiles of about the same size.
+    // Balanced tiles.
     nrows.div_ceil(nrows.div_ceil(most).max(1)).next_multiple_of(32).max(32)
 }
 
-/// Blocks of one warp that run at a time with `shared` bytes each.
+/// Resident blocks of one warp with `shared` bytes each.
 pub(super) fn blocks_at_a_time(limits: &Limits, shared: u32) -> usize {
     let of_one = (limits.shared_per_multiprocessor / (shared + OF_BLOCK)).clamp(1, 32);
     of_one as usize * limits.multiprocessors as usize
 }
 
-/// Bytes of the starts of segments of `width` bytes each; none where they are searched for. `entries` are the bytes of
-/// Y.
+/// Bytes of the segment starts, of `width` bytes each; `None` if segments are found by binary search. `entries` is the
+/// size of Y in bytes.
 pub(super) fn starts(columns: usize, tiles: usize, width: u64, entries: u64) -> Option<u64> {
     let bytes = (columns as u64).saturating_mul(tiles as u64).saturating_add(1).saturating_mul(width);
     (tiles > 0 && bytes <= STARTS.max(entries)).then_some(bytes)
@@ -53,7 +55,7 @@ pub(super) struct Columns {
     transposed: RawCsr,
     ranks: Option<Arc<RawBuffer>>,
     starts: Option<Offsets>,
-    /// Rows of a tile.
+    /// Rows per tile.
     pub(super) tile: usize,
     /// Number of tiles.
     pub(super) tiles: usize,
@@ -63,7 +65,7 @@ impl Columns {
     pub(super) fn offset(&self) -> &'static str {
         self.transposed.pattern.row_ptr.cuda()
     }
-    /// What a kernel is given of them.
+    /// The kernel arguments for these columns.
     pub(super) fn args(&self) -> [Arg; 5] {
         let p = &*self.transposed.pattern;
         let starts = self.starts.as_ref().map_or(Arg::null(), Arg::from);
@@ -75,7 +77,7 @@ impl Columns {
             starts,
         ]
     }
-    /// Whether segments have to be searched for.
+    /// Whether segments are found by binary search.
     pub(super) fn is_searched(&self) -> bool {
         self.starts.is_none()
     }
@@ -86,16 +88,16 @@ fn prefix(offset: &str) -> String {
 }
 
 impl Columns {
-    /// Columns that pairs of a row of X and a row of Y share, of all pairs together.
-    pub(super) fn met(&self, cuda: &Cuda, x: &RawCsr) -> Result<u64> {
+    /// Total number of columns shared by pairs of a row of X and a row of Y.
+    pub(super) fn shared_columns(&self, cuda: &Cuda, x: &RawCsr) -> Result<u64> {
         let p = &*self.transposed.pattern;
-        let met = cuda.zeroed::<u64>(1, "columns that pairs share")?;
+        let count = cuda.zeroed::<u64>(1, "columns that pairs share")?;
         let nnz = x.pattern.nnz;
         let blocks = nnz.div_ceil(256).min(16 * cuda.limits().multiprocessors as usize);
         cuda.program(SOURCE, &prefix(p.row_ptr.cuda()))?
-            .kernel("count_met")?
-            .launch(Shape::blocks(blocks, 256, 0)?, args![&x.pattern.col_idx, nnz as u64, &p.row_ptr, &met])?;
-        cuda.get_at(&met, 0)
+            .kernel("count_shared")?
+            .launch(Shape::blocks(blocks, 256, 0)?, args![&x.pattern.col_idx, nnz as u64, &p.row_ptr, &count])?;
+        cuda.get_at(&count, 0)
     }
     /// Yᵀ.
     pub(super) fn transposed(&self) -> &RawCsr {
@@ -133,10 +135,10 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file, with the settings that are used.
 pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
-        .map(|offset| Unit { source: SOURCE, prefix: prefix(offset), hot: &["tile_starts", "count_met"] })
+        .map(|offset| Unit { source: SOURCE, prefix: prefix(offset), hot: &["tile_starts", "count_shared"] })
         .into()
 }
 
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(rows(10, 8), 32);
         assert_eq!(rows(0, 8), 32);
         assert_eq!(rows(1_000_000, 12) % 32, 0);
-        // 638 entries in a column of 8000 rows: 80 in 1000 rows; of 110 in 20 000 there are 6.
+        // 638 entries per column of 8000 rows: 80 in 1000 rows. 110 in 20 000 rows: 6.
         assert_eq!(rows_of_tile(8_000, 638.0, 8, true), 1024);
         assert_eq!(rows_of_tile(20_000, 110.0, 8, true), 2016);
     }

@@ -1,4 +1,4 @@
-//! Rows prepared for a measure, and what is asked of them.
+//! Rows prepared for a measure, and the queries on them.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::engine::{Radius, Ready};
 use super::given::{Budget, Given, Wanted};
-use super::way::Kept;
+use super::way::CachedRows;
 use crate::algebra::Type;
 use crate::backend::PreparedRows;
 use crate::distance::{Float, Neighbours, check_radius};
@@ -15,23 +15,23 @@ use crate::gpu::csr::RawCsr;
 use crate::gpu::{Cuda, DeviceCsr, DeviceDense};
 use crate::{Error, Result};
 
-/// Prepared rows whose entries are of a type known at run time.
+/// Prepared rows whose entry type is known at run time.
 pub(super) struct Prepared {
     cuda: Cuda,
     ready: Box<dyn Ready>,
-    /// Type of the entries, and of the distances.
+    /// Type of the entries and of the distances.
     of: Type,
     similarity: bool,
     budget: Budget,
 }
 
-/// Takes some rows, and memory whose first part has their distances.
+/// Receives a range of rows, and a buffer that begins with their distances.
 type TakeBlock<'a> = dyn FnMut(Range<usize>, &Arc<RawBuffer>) -> Result<()> + 'a;
-/// Numbers of neighbours, on the host, and distances to them, on the device.
+/// Indices of neighbours, on the host, and their distances, on the device.
 type Found = (Vec<u32>, Arc<RawBuffer>);
 
 impl Prepared {
-    /// Prepares and indexes the rows, if the budget allows what is wanted of them.
+    /// Prepares and indexes the rows, if the budget allows the result.
     pub(super) fn new(given: &Given<'_>, wanted: Wanted) -> Result<Self> {
         let budget = given.budget();
         budget.allows(wanted)?;
@@ -41,23 +41,23 @@ impl Prepared {
         let similarity = given.question.measure.is_similarity();
         Ok(Self { cuda: given.cuda.clone(), ready, of: given.of, similarity, budget })
     }
-    /// Prepares rows of X against rows that are kept.
-    pub(super) fn of_kept(given: &Given<'_>, kept: &Kept) -> Result<Self> {
+    /// Prepares rows of X against cached rows of Y.
+    pub(super) fn with_cached(given: &Given<'_>, cached: &CachedRows) -> Result<Self> {
         let budget = given.budget();
         budget.allows(Wanted::Nothing)?;
-        if !given.way.fits_kept(kept, given.entries()) {
+        if !given.way.fits_cached(cached, given.entries()) {
             return Err(given.beyond(format!("{} on a GPU", given.question.measure.name())));
         }
         let (x, most) = (given.whole(given.x)?, given.question.options.memory_budget);
-        let ready = given.way.ready_of_kept(given.cuda, &x, kept, most)?;
+        let ready = given.way.ready_with_cached(given.cuda, &x, cached, most)?;
         let similarity = given.question.measure.is_similarity();
         Ok(Self { cuda: given.cuda.clone(), ready, of: given.of, similarity, budget })
     }
     pub(super) fn explain(&self) -> String {
         self.ready.explain()
     }
-    /// Places for the distances of so many rows.
-    fn places(&self, rows: usize) -> Result<usize> {
+    /// Number of distances of this many rows.
+    fn distance_count(&self, rows: usize) -> Result<usize> {
         let m = self.budget.nrows.1;
         let (needed, max) = (rows as u128 * m as u128, usize::MAX as u128);
         rows.checked_mul(m).ok_or(Error::IndexOverflow { what: "number of distances", needed, max })
@@ -65,7 +65,7 @@ impl Prepared {
     fn all(&self) -> Result<Arc<RawBuffer>> {
         self.budget.allows(Wanted::Pairs(usize::MAX))?;
         let n = self.budget.nrows.0;
-        let out = self.cuda.alloc_raw(self.of, self.places(n)?, "all distances")?;
+        let out = self.cuda.alloc_raw(self.of, self.distance_count(n)?, "all distances")?;
         self.ready.pairs(&self.cuda, 0..n, &out)?;
         Ok(out)
     }
@@ -75,12 +75,12 @@ impl Prepared {
         }
         self.ready.pairs(&self.cuda, 0..shape.0, out)
     }
-    /// Calls `take` with some rows at a time, and memory whose first part has their distances.
+    /// Calls `take` with ranges of rows, and a buffer that begins with their distances.
     fn blocks(&self, rows: usize, take: &mut TakeBlock<'_>) -> Result<()> {
         self.budget.allows(Wanted::Pairs(rows))?;
         let n = self.budget.nrows.0;
         let block = rows.clamp(1, n.max(1));
-        let room = self.cuda.alloc_raw(self.of, self.places(block)?, "a block of distances")?;
+        let room = self.cuda.alloc_raw(self.of, self.distance_count(block)?, "a block of distances")?;
         for first in (0..n).step_by(block) {
             let rows = first..n.min(first + block);
             self.ready.pairs(&self.cuda, rows.clone(), &room)?;
@@ -88,7 +88,7 @@ impl Prepared {
         }
         Ok(())
     }
-    /// The neighbours; none where there is nothing to find.
+    /// The neighbours; `None` if there are none to find.
     fn nearest(&self, k: usize) -> Result<Option<Found>> {
         self.budget.allows(Wanted::Nearest(k))?;
         let (n, k) = (self.budget.nrows.0, self.budget.neighbours(k));
@@ -136,12 +136,12 @@ impl<T: Float> DeviceVectors<T> {
     pub(super) fn new(rows: Prepared) -> Self {
         Self { rows, _of: PhantomData }
     }
-    /// Rows of X and rows of Y: the shape of all distances.
+    /// Numbers of rows of X and of Y: the shape of all distances.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
         self.rows.budget.nrows
     }
-    /// What runs, and why.
+    /// The algorithm, and why it was chosen.
     #[must_use]
     pub fn explain(&self) -> String {
         self.rows.explain()
@@ -153,13 +153,13 @@ impl<T: Float> DeviceVectors<T> {
         let (nrows, ncols) = self.shape();
         Ok(DeviceDense { nrows, ncols, values: Buffer::of(self.rows.all()?)? })
     }
-    /// All distances into a matrix that is there.
+    /// Writes all distances into an existing matrix.
     /// # Errors
     /// Those of [`all`](Self::all), and [`Error::Shape`] for a result of another shape.
     pub fn all_into(&self, out: &mut DeviceDense<T>) -> Result<()> {
         self.rows.all_into(out.shape(), &out.values)
     }
-    /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, at most `rows` of them at a
+    /// Streams all distances: `each(first, distances)` receives the rows from `first` on, at most `rows` of them at a
     /// time.
     /// # Errors
     /// Those of [`all`](Self::all), [`Error::OutOfMemory`], and those of `each`.
@@ -181,7 +181,8 @@ impl<T: Float> DeviceVectors<T> {
         let distances = self.rows.cuda.get(&Buffer::of(distances)?, "distances of neighbours")?;
         Ok(Neighbours::new(m, k, indices, distances, n, self.explain()))
     }
-    /// Bytes of device memory that [`nearest`](Self::nearest) takes, with these rows: what a budget is held against.
+    /// Bytes of device memory of [`nearest`](Self::nearest) together with these rows: the figure compared with a
+    /// budget.
     #[must_use]
     pub fn nearest_bytes(&self, k: usize) -> u64 {
         self.rows.budget.bytes(Wanted::Nearest(k)).1.try_into().unwrap_or(u64::MAX)

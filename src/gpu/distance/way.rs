@@ -1,45 +1,44 @@
-//! How a measure is computed on the device: the text of a pass, or that of a NAMM.
+//! The algorithm of a measure on the device: the text of a pass, or that of a NAMM.
 
 use std::sync::Arc;
 
 use super::blocks::{self, TwoPass};
 use super::engine::{Part, Ready, Sizes};
-use super::pairs::{self, Answers, OnePass};
+use super::pairs::{self, IndexedRows, OnePass};
 use super::pass::{Keeps, Pass};
 use crate::algebra::{Printed, Type};
-use crate::distance::{self, Float, PassOf, Question, Search, Typed};
+use crate::distance::{self, Float, PassOf, QuerySpec, Search, Typed};
 use crate::gpu::Cuda;
 use crate::{Error, Result};
 
-/// How a measure is computed.
-pub(super) enum Way {
+/// The algorithm of a measure.
+pub(super) enum Algorithm {
     /// One pass over common columns.
     One(Pass),
     /// Two passes over the union.
     Two(Arc<Printed>),
 }
 
-/// Rows of Y, for rows of X that come later.
-pub(super) struct Kept {
-    rows: KeptRows,
-    /// The smallest magnitude and the largest.
+/// Cached rows of Y, for later rows of X.
+pub(super) struct CachedRows {
+    rows: CachedForm,
+    /// The smallest and the largest magnitude.
     magnitudes: [f64; 2],
 }
 
-enum KeptRows {
-    One(Answers),
+enum CachedForm {
+    One(IndexedRows),
     Two(Part),
 }
 
-impl Way {
-    /// How what is asked of entries of that type is computed.
+impl Algorithm {
+    /// The algorithm for this query and entry type.
     /// # Errors
-    /// [`Error::Argument`] for a parameter outside its domain; [`Error::Unsupported`] for a formula without text for a
-    /// GPU.
-    pub(super) fn new(question: &Question<'_>, entries: Type) -> Result<Self> {
-        let distance::Way(way) = question.measure.way(&question.options, entries)?;
+    /// [`Error::Argument`] for a parameter outside its domain; [`Error::Unsupported`] for a formula without GPU text.
+    pub(super) fn new(question: &QuerySpec<'_>, entries: Type) -> Result<Self> {
+        let distance::Strategy(way) = question.measure.strategy(&question.options, entries)?;
         let largest = question.measure.is_similarity();
-        // Entries that are not finite make no order; what rows share is not counted for a budget.
+        // Entries that are not finite define no order; the pairs that share a column are not counted against a budget.
         let options = &question.options;
         let tiles = options.unchecked || options.memory_budget.is_some();
         let search = if tiles { Search::Tiles } else { options.search };
@@ -48,7 +47,7 @@ impl Way {
             Typed::F64(pass) => Self::of(&pass, largest, search),
         };
         let what = || question.measure.name();
-        way.ok_or_else(|| Error::Unsupported { what: what(), why: "it has no text that a GPU compiles".into() })
+        way.ok_or_else(|| Error::Unsupported { what: what(), why: "it has no GPU text".into() })
     }
     fn of<W: Float>(pass: &PassOf<W>, largest: bool, search: Search) -> Option<Self> {
         Some(match pass {
@@ -64,7 +63,7 @@ impl Way {
                     invariance,
                     largest,
                     ring: loops.ring(),
-                    apart: facts.apart,
+                    apart: facts.disjoint_order,
                     search,
                 })
             }
@@ -72,14 +71,14 @@ impl Way {
             PassOf::Two(folds) => Self::Two(folds.printed()),
         })
     }
-    /// Whether rows with entries of these magnitudes, so many, are compared without scaling them.
+    /// Whether rows with this many entries of these magnitudes need no rescaling.
     pub(super) fn fits(&self, magnitudes: [f64; 2], entries: usize) -> bool {
         match self {
             Self::One(pass) => distance::fits(pass.of, pass.invariance, magnitudes, entries),
             Self::Two(_) => true,
         }
     }
-    /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget,
+    /// Bytes for the rows of X, and for those of Y with everything else, during a comparison. `most` is the budget,
     /// `entries` the type of the matrices.
     pub(super) fn bytes(&self, sizes: &Sizes, entries: Type, most: Option<u64>) -> [u128; 2] {
         match self {
@@ -87,37 +86,38 @@ impl Way {
             Self::Two(namm) => blocks::bytes(namm, sizes, entries, most),
         }
     }
-    /// Prepares and indexes rows of Y, for rows of X that come later.
-    pub(super) fn keep(&self, cuda: &Cuda, y: Part) -> Result<Kept> {
+    /// Prepares and indexes rows of Y, for later rows of X.
+    pub(super) fn cache_rows(&self, cuda: &Cuda, y: Part) -> Result<CachedRows> {
         let magnitudes = y.rows.magnitudes;
         let rows = match self {
-            Self::One(pass) => KeptRows::One(Answers::new(cuda, pass, &y)?),
-            Self::Two(_) => KeptRows::Two(y),
+            Self::One(pass) => CachedForm::One(IndexedRows::new(cuda, pass, &y)?),
+            Self::Two(_) => CachedForm::Two(y),
         };
-        Ok(Kept { rows, magnitudes })
+        Ok(CachedRows { rows, magnitudes })
     }
-    /// Whether kept rows are compared without scaling them, where there are so many entries in all.
-    pub(super) fn fits_kept(&self, kept: &Kept, entries: usize) -> bool {
-        self.fits(kept.magnitudes, entries)
+    /// Whether the cached rows need no rescaling, for this many entries in all.
+    pub(super) fn fits_cached(&self, cached: &CachedRows, entries: usize) -> bool {
+        self.fits(cached.magnitudes, entries)
     }
-    /// Prepares rows of X against those that are kept.
-    pub(super) fn ready_of_kept(
+    /// Prepares rows of X against cached rows of Y.
+    pub(super) fn ready_with_cached(
         &self,
         cuda: &Cuda,
         x: &Part,
-        kept: &Kept,
+        cached: &CachedRows,
         most: Option<u64>,
     ) -> Result<Box<dyn Ready>> {
-        Ok(match (self, &kept.rows) {
-            (Self::One(pass), KeptRows::One(answers)) => Box::new(OnePass::asking(cuda, pass, x, answers)?),
-            (Self::Two(namm), KeptRows::Two(y)) => Box::new(TwoPass::new(cuda, namm, x, Some(y), most)?),
+        Ok(match (self, &cached.rows) {
+            (Self::One(pass), CachedForm::One(index)) => Box::new(OnePass::with_index(cuda, pass, x, index)?),
+            (Self::Two(namm), CachedForm::Two(y)) => Box::new(TwoPass::new(cuda, namm, x, Some(y), most)?),
             _ => {
-                let (what, why) = ("an index".into(), "it was made for another measure".into());
+                let (what, why) = ("an index".into(), "it was built for another measure".into());
                 return Err(Error::Unsupported { what, why });
             }
         })
     }
-    /// Prepares rows. Without `y` those of `x` are compared among themselves; with `same`, both are rows of one matrix.
+    /// Prepares rows. Without `y`, those of `x` are compared among themselves; with `same`, both are rows of one
+    /// matrix.
     pub(super) fn ready(
         &self,
         cuda: &Cuda,

@@ -1,5 +1,4 @@
-//! A device with its context, its stream, those beside it and its pool of memory; who may put work on the stream, and
-//! what went wrong in it.
+//! A device: its context, its streams and its memory pool, access to the stream, and reporting of asynchronous errors.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -12,15 +11,15 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attri
 use cudarc::driver::{CudaContext, CudaStream};
 
 use super::errors::{failed, message, of_a_kernel};
-use super::mail::Mail;
-use super::sides::Sides;
+use super::pinned_pool::PinnedPool;
+use super::side_streams::SideStreams;
 use crate::gpu::staging::Staging;
 use crate::{Error, Result};
 
-/// The oldest driver that has all functions that are called: `cuEventElapsedTime_v2` is the newest of them.
+/// The oldest driver that has all functions in use; the newest of them is `cuEventElapsedTime_v2`.
 const OLDEST: (u32, u32) = (12, 8);
 
-/// What a device has, read from it.
+/// A device's properties, read from the driver.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Number of the device, from 0.
@@ -45,26 +44,26 @@ pub struct Limits {
     pub memory: u64,
 }
 
-/// A device with its stream, those beside it and its pool of memory.
+/// A device with its stream, its side streams and its memory pool.
 pub(crate) struct Device {
     pub(super) context: Arc<CudaContext>,
     pub(super) stream: Arc<CudaStream>,
-    pub(super) sides: Sides,
+    pub(super) side_streams: SideStreams,
     pub(super) pool: sys::CUmemoryPool,
     limits: Limits,
-    /// Bytes taken and not given back, and the most that the caller allows.
+    /// Bytes allocated, and the caller's limit.
     pub(super) in_use: AtomicU64,
     pub(super) budget: AtomicU64,
-    /// Kernels started since the last wait, the newest last, and how many of the older are not listed.
+    /// Kernels launched since the last wait, newest last, and the number of older ones not listed.
     launched: Mutex<(VecDeque<Arc<str>>, u64)>,
     pub(super) staging: Mutex<Option<Staging>>,
-    pub(super) mail: Mutex<Mail>,
+    pub(super) pinned: Mutex<PinnedPool>,
 }
 
-/// Names of kernels that an error lists.
+/// Number of kernel names that an error lists.
 const REMEMBERED: usize = 16;
 
-// SAFETY: 1. The context and the stream are `Send` and `Sync` by cudarc's own word.
+// SAFETY: 1. cudarc declares the context and the stream `Send` and `Sync`.
 //         2. A pool's handle may be used from any thread (the driver locks it); it is destroyed once, in `drop`.
 unsafe impl Send for Device {}
 // SAFETY: as above; no method gives out a reference to the handle.
@@ -80,7 +79,7 @@ fn missing(ordinal: usize, why: impl Into<String>) -> Error {
     Error::NoDevice { ordinal, why: why.into() }
 }
 
-/// Number of devices; 0 where there is no driver.
+/// Number of devices; 0 without a driver.
 pub(in crate::gpu) fn count() -> usize {
     // SAFETY: it opens a library by name and closes it.
     if !unsafe { sys::is_culib_present() } || result::init().is_err() {
@@ -91,16 +90,16 @@ pub(in crate::gpu) fn count() -> usize {
 
 impl Device {
     pub(in crate::gpu) fn open(ordinal: usize) -> Result<Self> {
-        // SAFETY: it opens a library by name and closes it. Without it, cudarc's first call would panic.
+        // SAFETY: it opens a library by name and closes it. Without the library, cudarc's first call would panic.
         if !unsafe { sys::is_culib_present() } {
-            return Err(missing(ordinal, "the NVIDIA driver's library libcuda.so.1 is not found"));
+            return Err(missing(ordinal, "the NVIDIA driver's library libcuda.so.1 was not found"));
         }
         result::init().map_err(|e| missing(ordinal, message(e)))?;
         let version = driver_version().map_err(|e| missing(ordinal, message(e)))?;
-        // An older one lacks functions, and cudarc panics at the first call of one that is not there.
+        // An older driver lacks functions, and cudarc panics when it calls a missing one.
         if version < OLDEST {
             let why = format!(
-                "the driver is for CUDA {}.{}, but {}.{} is the oldest that will do",
+                "the driver is for CUDA {}.{}, but at least {}.{} is required",
                 version.0, version.1, OLDEST.0, OLDEST.1
             );
             return Err(missing(ordinal, why));
@@ -110,23 +109,23 @@ impl Device {
             return Err(missing(ordinal, format!("the driver has {devices} devices, counted from 0")));
         }
         let context = CudaContext::new(ordinal).map_err(|e| missing(ordinal, message(e)))?;
-        // SAFETY: all our work is on one stream, so there is nothing for cudarc's events to order.
+        // SAFETY: all work is on streams that this module orders, so cudarc's events have nothing to order.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed("a stream"))?;
-        let sides = Sides::new(&context).map_err(failed("streams"))?;
+        let side_streams = SideStreams::new(&context).map_err(failed("streams"))?;
         let limits = limits(&context, ordinal).map_err(failed("the device's limits"))?;
         let pool = pool(ordinal)?;
         Ok(Self {
             context,
             stream,
-            sides,
+            side_streams,
             pool,
             limits,
             in_use: AtomicU64::new(0),
             budget: AtomicU64::new(u64::MAX),
             launched: Mutex::default(),
             staging: Mutex::default(),
-            mail: Mutex::default(),
+            pinned: Mutex::default(),
         })
     }
 
@@ -136,11 +135,12 @@ impl Device {
     pub(in crate::gpu) fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
     }
-    /// Makes the context that of the calling thread, which every other call needs.
+    /// Binds the context to the calling thread, as every other call requires.
     pub(in crate::gpu) fn bind(&self) -> Result<()> {
         self.context.bind_to_thread().map_err(failed("binding the context"))
     }
-    /// The driver's word as ours; where the error may be an earlier kernel's, with the kernels since the last wait.
+    /// Converts a driver error. If it may stem from an earlier kernel, the message lists the kernels since the last
+    /// wait.
     pub(in crate::gpu) fn failed(&self, what: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
         let what = what.into();
         move |e| {
@@ -159,7 +159,7 @@ impl Device {
             Error::Device { what, message }
         }
     }
-    /// Remembers that the kernel was started.
+    /// Records a launch, for error messages.
     pub(in crate::gpu) fn started(&self, kernel: &Arc<str>) {
         let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         if launched.0.len() == REMEMBERED {
@@ -169,7 +169,7 @@ impl Device {
         launched.0.push_back(Arc::clone(kernel));
     }
 
-    /// Waits until all work so far is done, and reports what went wrong in it.
+    /// Waits for all earlier work, and reports its errors.
     pub(in crate::gpu) fn synchronize(&self) -> Result<()> {
         let what = "waiting for the device";
         self.bind()?;
@@ -179,10 +179,10 @@ impl Device {
     }
 }
 
-/// The CUDA version that the driver is made for, major and minor.
+/// The CUDA version of the driver, major and minor.
 pub(in crate::gpu) fn driver_version() -> std::result::Result<(u32, u32), DriverError> {
     let mut version = 0;
-    // SAFETY: the place is ours.
+    // SAFETY: the pointer is to a local.
     unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
     let version = u32::try_from(version).unwrap_or(0);
     Ok((version / 1000, version % 1000 / 10))
@@ -193,7 +193,7 @@ impl Drop for Device {
         if self.context.bind_to_thread().is_ok() {
             let _ = self.stream.synchronize();
             drop(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner).take());
-            self.mail.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+            self.pinned.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
             // SAFETY: every buffer holds an `Arc` of this device, so none is left; the pool is destroyed once.
             let _ = unsafe { result::mem_pool::destroy(self.pool) };
         }
@@ -217,7 +217,7 @@ fn limits(context: &CudaContext, ordinal: usize) -> std::result::Result<Limits, 
     })
 }
 
-/// A pool that keeps what is given back to it: without a threshold it would return memory at every wait.
+/// A pool that retains freed memory: without a threshold it would return memory to the system at every wait.
 fn pool(ordinal: usize) -> Result<sys::CUmemoryPool> {
     let properties = sys::CUmemPoolProps {
         allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -234,7 +234,7 @@ fn pool(ordinal: usize) -> Result<sys::CUmemoryPool> {
     // SAFETY: the properties are complete and outlive the call.
     let pool = unsafe { result::mem_pool::create(&raw const properties) }.map_err(failed("a memory pool"))?;
     let mut keep = u64::MAX;
-    // SAFETY: the pool was just made; the attribute is a 64-bit number.
+    // SAFETY: the pool was just created; the attribute is a 64-bit number.
     unsafe {
         result::mem_pool::set_attribute(
             pool,

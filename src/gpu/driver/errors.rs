@@ -1,11 +1,11 @@
-//! What the driver says, as our errors.
+//! Conversion of driver errors.
 
 use cudarc::driver::result::DriverError;
 use cudarc::driver::sys;
 
 use crate::Error;
 
-/// Name and text of a driver's error.
+/// The driver's description and name of an error.
 pub(in crate::gpu) fn message(e: DriverError) -> String {
     let text = |s: std::result::Result<&std::ffi::CStr, DriverError>| {
         s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
@@ -13,13 +13,13 @@ pub(in crate::gpu) fn message(e: DriverError) -> String {
     format!("{} ({})", text(e.error_string()), text(e.error_name()))
 }
 
-/// The driver's word as ours; `what` was being done.
+/// Converts a driver error; `what` names the operation.
 pub(in crate::gpu) fn failed(what: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
     let what = what.into();
     move |e| Error::Device { what, message: message(e) }
 }
 
-/// Whether the error may be that of a kernel which was started before.
+/// Whether the error may stem from a kernel launched earlier.
 pub(super) fn of_a_kernel(e: DriverError) -> bool {
     use sys::CUresult as Code;
     matches!(
@@ -38,7 +38,7 @@ pub(super) fn of_a_kernel(e: DriverError) -> bool {
     )
 }
 
-/// Whether the error lies in the image and not in the device.
+/// Whether the fault is in the image rather than in the device.
 pub(super) fn of_image(e: DriverError) -> bool {
     use sys::CUresult as Code;
     matches!(
@@ -51,9 +51,9 @@ pub(super) fn of_image(e: DriverError) -> bool {
     )
 }
 
-/// An array of one `Cuda` was given to another.
+/// The error for an array of one `Cuda` passed to another.
 pub(in crate::gpu) fn foreign(what: impl Into<String>) -> Error {
     let message =
-        "an array belongs to another `Cuda`; clones of one share theirs, else download it there and upload it here";
+        "an array belongs to another `Cuda`: use a clone of that one, or download the array there and upload it here";
     Error::Device { what: what.into(), message: message.into() }
 }

@@ -1,4 +1,4 @@
-//! Points in the stream whose time is known.
+//! Timing events.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::device::Device;
 use super::errors::failed;
 use crate::Result;
 
-/// A point in the stream whose time is known.
+/// A point in the stream, with its time.
 pub(crate) struct Event {
     event: sys::CUevent,
     device: Arc<Device>,
@@ -25,12 +25,12 @@ impl std::fmt::Debug for Event {
 }
 
 impl Event {
-    /// An event at the end of the stream as it is now.
+    /// Records an event at the current end of the stream.
     pub(in crate::gpu) fn now(device: &Arc<Device>) -> Result<Self> {
         device.bind()?;
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("an event"))?;
         let made = Self { event, device: Arc::clone(device) };
-        // SAFETY: event and stream are alive, of one context.
+        // SAFETY: event and stream are alive and belong to one context.
         unsafe { result::event::record(event, device.stream()) }.map_err(failed("recording an event"))?;
         Ok(made)
     }

@@ -1,4 +1,4 @@
-//! Arrays in a GPU's memory that belong to others.
+//! Foreign arrays: those in a GPU's memory that belong to other code.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use super::errors::failed;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-/// An array in a GPU's memory: an address of the driver's, and what is there.
+/// An array in a GPU's memory: a device address, a length and a type.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceArray {
     at: sys::CUdeviceptr,
@@ -18,19 +18,19 @@ pub struct DeviceArray {
 }
 
 impl DeviceArray {
-    /// The array of `len` values at `at`.
+    /// An array of `len` values at `at`.
     /// # Safety
-    /// The values are there, of that type, until whoever is given the array has returned, and nobody writes them in the
-    /// meantime. Bools are 0 or 1.
+    /// `at` points to `len` values of type `ty` until the call that takes the array has returned, and nobody writes
+    /// them in the meantime. Bools are 0 or 1.
     #[must_use]
     pub unsafe fn new(at: u64, len: usize, ty: Type) -> Self {
         Self { at, len, ty }
     }
-    /// One of this library's, which its owner keeps.
+    /// An array of this library, kept alive by its owner.
     pub(in crate::gpu) fn own(at: sys::CUdeviceptr, len: usize, ty: Type) -> Self {
         Self { at, len, ty }
     }
-    /// Its address.
+    /// Its device address.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.at
@@ -40,7 +40,7 @@ impl DeviceArray {
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether it has none.
+    /// Whether its length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -53,12 +53,12 @@ impl DeviceArray {
 }
 
 impl Device {
-    /// Waits for all work on the GPU, that of others too.
+    /// Waits for all work on the GPU, including that of other code.
     pub(in crate::gpu) fn wait_for_all(&self) -> Result<()> {
         self.bind()?;
         self.context.synchronize().map_err(self.failed("waiting for the device"))
     }
-    /// Refuses an array of someone else's that is not in this GPU's memory.
+    /// An error if a foreign array is not in this GPU's memory.
     pub(in crate::gpu) fn check_foreign(&self, from: &DeviceArray, what: &'static str) -> Result<()> {
         if from.is_empty() {
             return Ok(());
@@ -74,13 +74,13 @@ impl Device {
         ];
         let mut found: [*mut c_void; 4] =
             [(&raw mut kind).cast(), (&raw mut ordinal).cast(), (&raw mut start).cast(), (&raw mut size).cast()];
-        // SAFETY: four attributes and as many places of their types, each written once; an address that is none of the
-        // driver's has a memory of no kind, 0.
+        // SAFETY: four attributes and as many locals of their types, each written once; an address unknown to the
+        // driver has memory type 0.
         unsafe { sys::cuPointerGetAttributes(4, wanted.as_mut_ptr(), found.as_mut_ptr(), from.at) }
             .result()
             .map_err(failed("an address"))?;
         if kind == 0 || kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 {
-            return wrong(format!("nothing of a GPU's is at {:#x}", from.at));
+            return wrong(format!("{:#x} is not an address in GPU memory", from.at));
         }
         if usize::try_from(ordinal) != Ok(self.limits().ordinal) {
             return wrong(format!("it is on GPU {ordinal}, not on GPU {}", self.limits().ordinal));
@@ -88,22 +88,22 @@ impl Device {
         let bytes = from.len.saturating_mul(from.ty.size());
         let room = start.saturating_add(size as u64).saturating_sub(from.at);
         if bytes as u64 > room {
-            return wrong(format!("{} values of {} do not fit the {room} bytes that are there", from.len, from.ty));
+            return wrong(format!("{} values of {} do not fit in the {room} bytes allocated there", from.len, from.ty));
         }
         Ok(())
     }
-    /// Copies an array of someone else's that is in this GPU's memory to `to`, which has room for it.
+    /// Copies a foreign array in this GPU's memory to `to`, which has room for it.
     pub(in crate::gpu) fn copy_foreign(&self, to: sys::CUdeviceptr, from: &DeviceArray) -> Result<()> {
         if from.is_empty() { Ok(()) } else { self.copy(to, from.at, from.len.saturating_mul(from.ty.size())) }
     }
-    /// Whether copies from another's memory need no way through the host: it is the same GPU, or one that this one reads.
+    /// Whether copies from the other device's memory can bypass the host: it is the same GPU, or one with peer access.
     pub(in crate::gpu) fn reaches(&self, other: &Device) -> Result<bool> {
         if self.limits().ordinal == other.limits().ordinal {
             return Ok(true);
         }
         self.bind()?;
         let mut can = 0;
-        // SAFETY: a place for one number, and two devices of the driver's.
+        // SAFETY: the pointer is to a local, and both devices are the driver's.
         unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, self.context.cu_device(), other.context.cu_device()) }
             .result()
             .map_err(failed("peer access"))?;
@@ -117,10 +117,11 @@ impl Device {
             },
             flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
         };
-        // SAFETY: one description, which outlives the call; the pool is `other`'s as long as it is there.
+        // SAFETY: one descriptor, which outlives the call; `other` keeps its pool alive.
         Ok(unsafe { sys::cuMemPoolSetAccess(other.pool, &raw const reader, 1) }.result().is_ok())
     }
-    /// Copies bytes that [`reach`](Self::reaches) from another's memory, in the order of this one's stream.
+    /// Copies bytes from the memory of a device that this one [`reaches`](Self::reaches), in the order of this device's
+    /// stream.
     pub(in crate::gpu) fn copy_from(
         &self,
         other: &Device,
@@ -131,8 +132,8 @@ impl Device {
             return Ok(());
         }
         self.bind()?;
-        // SAFETY: the callers hold `bytes` bytes at `to` in this device's memory and at `from` in the other's, until the
-        //         stream has been waited for.
+        // SAFETY: the callers hold `bytes` bytes at `to` in this device's memory and at `from` in the other's, until
+        // they have waited for the stream.
         unsafe { sys::cuMemcpyPeerAsync(to, self.context.cu_ctx(), from, other.context.cu_ctx(), bytes, self.stream()) }
             .result()
             .map_err(self.failed("a copy from another device"))

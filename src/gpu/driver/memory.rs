@@ -1,4 +1,4 @@
-//! Memory of a device: taken from its pool and given back in the order of the stream, filled, and copied to and fro.
+//! Device memory: allocated from the pool and freed in stream order, initialized, and copied.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -10,23 +10,23 @@ use cudarc::driver::sys::{self, CUmemPool_attribute as PoolAttribute};
 
 use super::device::Device;
 use super::errors::failed;
-use super::mail::BYTES as LETTER;
+use super::pinned_pool::BYTES as SLOT;
 use crate::algebra::{Slice, Value};
 use crate::gpu::staging::{self, Staging};
 use crate::{Error, Result};
 
 impl Device {
-    /// Refuses to have more than `bytes` taken at a time.
+    /// Limits the bytes allocated at a time.
     pub(in crate::gpu) fn set_budget(&self, bytes: u64) {
         self.budget.store(bytes, Ordering::Relaxed);
     }
-    /// Bytes free on the device, as the driver counts, and all that it has.
+    /// Bytes free on the device, as the driver reports, and in total.
     pub(in crate::gpu) fn free_memory(&self) -> Result<(u64, u64)> {
         let (free, total) = self.context.mem_get_info().map_err(failed("the device's free memory"))?;
         Ok((free as u64, total as u64))
     }
 
-    /// Bytes that may be taken: what the budget leaves, and most of what is free or kept for later use.
+    /// Bytes available to allocations: what the budget leaves, and 7/8 of the memory that is free or pooled.
     pub(in crate::gpu) fn room(&self) -> Result<u64> {
         let idle = self.held_memory()?.saturating_sub(self.used_memory()?);
         let free = self.free_memory()?.0.saturating_add(idle) / 8 * 7;
@@ -34,7 +34,7 @@ impl Device {
         Ok(free.min(left))
     }
 
-    /// Refuses `bytes` that can be taken by no means, before anything is computed for them.
+    /// An error if `bytes` cannot possibly be allocated; called before anything is computed.
     pub(in crate::gpu) fn check_fits(&self, bytes: u128, what: &'static str) -> Result<()> {
         let (budget, used) = (self.budget.load(Ordering::Relaxed), self.in_use.load(Ordering::Relaxed));
         if bytes.saturating_add(used.into()) > budget.into() {
@@ -61,7 +61,7 @@ impl Device {
     pub(in crate::gpu) fn peak_memory(&self) -> Result<u64> {
         self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
     }
-    /// Bytes that the pool holds, in use or not.
+    /// Bytes that the pool holds, in use or free.
     pub(in crate::gpu) fn held_memory(&self) -> Result<u64> {
         self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
     }
@@ -78,7 +78,7 @@ impl Device {
         }
         .map_err(failed("the memory pool's peak"))
     }
-    /// Gives memory that is not in use back to the system.
+    /// Returns unused memory to the system.
     pub(in crate::gpu) fn trim(&self) -> Result<()> {
         self.bind()?;
         self.synchronize()?;
@@ -86,7 +86,7 @@ impl Device {
         unsafe { result::mem_pool::trim_to(self.pool, 0) }.map_err(failed("trimming the memory pool"))
     }
 
-    /// Counts `bytes` as taken, if the budget allows it.
+    /// Counts `bytes` as allocated, if the budget allows it.
     fn reserve(&self, bytes: u64, what: &'static str) -> Result<()> {
         let budget = self.budget.load(Ordering::Relaxed);
         let add = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= budget);
@@ -96,7 +96,7 @@ impl Device {
             budget: budget.into(),
         })
     }
-    /// Memory of `bytes` bytes, not initialized; taken in stream order.
+    /// Allocates `bytes` uninitialized bytes, in stream order.
     pub(in crate::gpu) fn take(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
         self.reserve(bytes as u64, what)?;
         let taken = self.take_reserved(bytes, what);
@@ -106,7 +106,7 @@ impl Device {
         taken
     }
     fn take_reserved(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
-        let ask = || {
+        let allocate = || {
             self.bind()?;
             // SAFETY: pool and stream live as long as `self`.
             match unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream()) } {
@@ -115,12 +115,12 @@ impl Device {
                 Err(e) => Err(self.failed(what)(e)),
             }
         };
-        if let Some(at) = ask()? {
+        if let Some(at) = allocate()? {
             return Ok(at);
         }
-        // What the pool keeps may be in pieces, or too small: the system makes one of it.
+        // The pool's free memory may be fragmented, or in blocks that are too small: return it to the system and retry.
         self.trim()?;
-        match ask()? {
+        match allocate()? {
             Some(at) => Ok(at),
             None => {
                 let free = self.free_memory().map_or(0, |(free, _)| free);
@@ -128,17 +128,17 @@ impl Device {
             }
         }
     }
-    /// Gives memory of `bytes` bytes back, in stream order.
+    /// Frees `bytes` bytes, in stream order.
     pub(in crate::gpu) fn give(&self, at: sys::CUdeviceptr, bytes: u64) {
         self.in_use.fetch_sub(bytes, Ordering::Relaxed);
         if self.bind().is_ok() {
-            // SAFETY: `at` came from `take`, and its one owner gives it back once. An error here has no one to hear it.
+            // SAFETY: `at` came from `take`, and its only owner frees it once. Errors cannot be reported here.
             let _ = unsafe { result::free_async(at, self.stream()) };
         }
     }
 
-    /// The pinned buffers, made when they are first used; nothing where another thread has them (it might be waiting
-    /// for this one) or where they cannot be had.
+    /// Calls `work` with the pinned buffers, created on first use. `None` if another thread holds them (it might be
+    /// waiting for this one) or if they cannot be allocated.
     fn staged<T>(&self, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
         let mut staging = match self.staging.try_lock() {
             Ok(staging) => staging,
@@ -150,7 +150,7 @@ impl Device {
         }
         staging.as_mut().map(work)
     }
-    /// Puts `work` on the stream.
+    /// Enqueues `work` on the stream.
     fn on_stream(
         &self,
         what: &str,
@@ -160,36 +160,36 @@ impl Device {
         work(self.stream()).map_err(self.failed(what))
     }
 
-    /// Copies `from` to the device at `to`, where there is room for it (its owner says so).
+    /// Copies `from` to the device at `to`; the caller guarantees the room.
     pub(in crate::gpu) fn put(&self, to: sys::CUdeviceptr, from: Slice<'_>) -> Result<()> {
         let what = "a copy to the device";
-        // SAFETY: the slice borrows as many values of its type, which are bytes, some of which may be padding.
+        // SAFETY: the slice borrows that many values of its type, which are bytes, some of them possibly padding.
         let from = unsafe {
             std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), from.len() * from.ty().size())
         };
         if from.len() >= staging::LEAST {
             self.bind()?;
             let done = self.staged(|staging| {
-                // SAFETY: the caller holds `from.len()` bytes at `to`, and gives them back in stream order.
+                // SAFETY: the caller holds `from.len()` bytes at `to`, and frees them in stream order.
                 unsafe { staging.put(to, from, |e| self.failed(what)(e), |work| self.on_stream(what, work)) }
             });
             if let Some(done) = done {
                 return done;
             }
         }
-        // SAFETY: the caller holds `from.len()` bytes at `to`. A copy from pageable memory returns when the
-        // driver has taken the bytes; should it not, the wait makes sure before `from` can go.
+        // SAFETY: the caller holds `from.len()` bytes at `to`. A copy from pageable memory returns once the driver has
+        // read the bytes; if it returned earlier, the wait would still keep `from` alive long enough.
         self.on_stream(what, &|stream| unsafe { result::memcpy_htod_async(to, from, stream) })?;
         self.synchronize()
     }
-    /// Copies to all of `to` from the device at `from`, where there are as many bytes, and waits.
+    /// Copies from the device at `from` to all of `to`, and waits; the caller guarantees that many bytes.
     fn get(&self, to: &mut [MaybeUninit<u8>], from: sys::CUdeviceptr) -> Result<()> {
         let what = "a copy from the device";
-        if to.len() <= LETTER
-            && let Ok(letter) = self.letter()
+        if to.len() <= SLOT
+            && let Ok(readback) = self.readback()
         {
             // SAFETY: the caller holds `to.len()` bytes at `from`.
-            return unsafe { letter.fetch(to, from) };
+            return unsafe { readback.fetch(to, from) };
         }
         let mut done = None;
         if to.len() >= staging::LEAST {
@@ -203,14 +203,14 @@ impl Device {
             Some(done) => done?,
             None => {
                 self.bind()?;
-                // SAFETY: as above; should the wait below fail, the driver has given the stream up and writes no more.
+                // SAFETY: as above; if the wait below fails, the driver has abandoned the stream and writes no more.
                 unsafe { result::memcpy_dtoh_async(to, from, self.stream()) }.map_err(self.failed(what))?;
             }
         }
         self.synchronize()
     }
-    /// Appends `len` values from the device at `from` to `to`, which has room for them, and waits. There are as many
-    /// values of type T there (their owner says so).
+    /// Appends `len` values from the device at `from` to `to`, which must have the spare capacity, and waits. The
+    /// caller guarantees as many values of type T at `from`.
     pub(in crate::gpu) fn get_spare<T: Value>(
         &self,
         to: &mut Vec<T>,
@@ -223,17 +223,17 @@ impl Device {
             return Err(Error::Length { what: "room for values from the device", found: room, expected: len });
         };
         let bytes = size_of_val(spare);
-        // SAFETY: the spare room as bytes, which need no value; it is borrowed for as long as they are used.
+        // SAFETY: the spare capacity as possibly uninitialized bytes, borrowed for as long as they are used.
         let spare = unsafe { std::slice::from_raw_parts_mut(spare.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes) };
         self.get(spare, from)?;
-        // SAFETY: all `len` values are there, written as values of T by a kernel or by `put`, and the wait is over.
+        // SAFETY: all `len` values have been written as values of T, by a kernel or by `put`, and the wait is over.
         unsafe { to.set_len(start + len) };
         Ok(())
     }
     /// Copies `bytes` bytes within the device.
     pub(in crate::gpu) fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<()> {
         self.bind()?;
-        // SAFETY: the callers hold `bytes` bytes at both places, which do not overlap.
+        // SAFETY: the callers hold `bytes` bytes at both addresses, and the ranges do not overlap.
         unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream()) }
             .map_err(self.failed("a copy on the device"))
     }

@@ -12,14 +12,14 @@ use crate::{Error, Result};
 
 /// Why an image was not loaded.
 pub(in crate::gpu) enum Unloadable {
-    /// It is not for this device or not for this driver: another one may do.
+    /// It does not fit this device or this driver: another image may.
     Image(Error),
     /// Anything else.
     Other(Error),
 }
 
 impl Device {
-    /// Loads the image of the program `name`; `nvrtc` is asked for the compiler's version if that fails.
+    /// Loads the image of the program `name`; on failure the message has the compiler's version from `nvrtc`.
     pub(in crate::gpu) fn load(
         self: &Arc<Self>,
         image: &[u8],
@@ -27,8 +27,8 @@ impl Device {
         nvrtc: &dyn Fn() -> Option<(u32, u32)>,
     ) -> std::result::Result<Module, Unloadable> {
         self.bind().map_err(Unloadable::Other)?;
-        // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends
-        // with a zero byte, as NVRTC gives it.
+        // SAFETY: `image` is complete: it came from NVRTC, or from the cache, which checks its length and checksum. PTX
+        // ends with a zero byte, as NVRTC returns it.
         match unsafe { result::module::load_data(image.as_ptr().cast()) } {
             Ok(module) => Ok(Module { module, device: Arc::clone(self) }),
             Err(e) if of_image(e) => {
@@ -68,15 +68,15 @@ impl Module {
         let (count, mut sizes) = (self.parameters_of(name), vec![]);
         while count.is_none_or(|n| sizes.len() < n) {
             let (mut offset, mut size) = (0, 0);
-            // SAFETY: the function is of this module; both places are ours.
+            // SAFETY: the function belongs to this module; both pointers are to locals.
             match unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &raw mut offset, &raw mut size) }.result() {
                 Ok(()) => sizes.push(size),
                 Err(_) if count.is_none() => break,
                 Err(e) => return Err(failed(format!("parameter {} of kernel {name}", sizes.len()))(e)),
             }
         }
-        // SAFETY: the function is of this module. More than 48 KiB of shared memory must be asked for; kernels with
-        // shared arrays of their own have that much less.
+        // SAFETY: the function belongs to this module. More than 48 KiB of shared memory must be requested explicitly;
+        // static shared arrays of a kernel reduce what it can request.
         unsafe {
             let fixed = result::function::get_function_attribute(
                 function,
@@ -93,15 +93,15 @@ impl Module {
         }
         Ok((function, sizes))
     }
-    /// Where the array `name` of this module lies, and its bytes.
+    /// Address and bytes of the array `name` of this module.
     pub(in crate::gpu) fn array(&self, name: &str) -> Result<(sys::CUdeviceptr, usize)> {
         self.device.bind()?;
         let c = CString::new(name).map_err(|e| Error::Device { what: name.into(), message: e.to_string() })?;
         // SAFETY: the module is loaded as long as `self` lives.
         unsafe { result::module::get_global(self.module, c) }.map_err(failed(format!("array {name}")))
     }
-    /// How many parameters a kernel has: the length of the array that cuda/kernel.cuh puts beside it, where the driver
-    /// tells it. Else they are asked for until that fails, and a call that fails is what compute-sanitizer reports.
+    /// The number of a kernel's parameters: the length of the array that cuda/kernel.cuh declares beside it, if the
+    /// driver finds it. Otherwise they are queried until that fails, and compute-sanitizer reports a failing call.
     fn parameters_of(&self, kernel: &str) -> Option<usize> {
         let name = CString::new(format!("{kernel}_parameters")).ok()?;
         // SAFETY: the module is loaded as long as `self` lives.

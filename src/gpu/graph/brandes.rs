@@ -1,4 +1,4 @@
-//! Dependencies of vertices on shortest paths: see `cuda/graph_brandes.cu`.
+//! Brandes' dependencies of vertices on shortest paths: see `cuda/graph_brandes.cu`.
 
 use super::super::jit::{Source, source};
 use super::super::launch::{Shape, args};
@@ -6,21 +6,21 @@ use super::device::{DeviceGraph, THREADS};
 use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("graph_brandes.cu");
-/// Bytes of the searches that run at the same time, at most, beside one search.
+/// Upper bound on the bytes of concurrent searches; one search always runs.
 const BYTES: usize = 4 << 30;
 
-/// What searches found.
+/// Results of the searches.
 pub(crate) struct Dependencies {
     /// Sums over the sources.
     pub(crate) of: Vec<f64>,
-    /// Sources with numbers of paths beyond a double, which are not in the sums.
+    /// Sources whose path counts exceed an f64; they are left out of the sums.
     pub(crate) left: Vec<usize>,
-    /// Searches that ran at the same time.
+    /// Number of concurrent searches.
     pub(crate) at_once: usize,
 }
 
 impl DeviceGraph {
-    /// Dependencies of all vertices on the given ones, by numbers of edges.
+    /// Dependencies of all vertices on these sources, by unweighted shortest paths.
     pub(crate) fn dependencies(&self, sources: &[usize]) -> Result<Dependencies> {
         let (cuda, n) = (&self.cuda, self.n);
         let (out, into) = (&*self.outgoing, self.incoming()?);
@@ -41,7 +41,7 @@ impl DeviceGraph {
             })
         };
         let levels = self.all_ones(room(n)?, "levels")?;
-        let paths = cuda.alloc::<f64>(room(n)?, "numbers of paths")?;
+        let paths = cuda.alloc::<f64>(room(n)?, "path counts")?;
         let order = cuda.alloc::<u32>(room(n)?, "a queue of vertices")?;
         let starts = cuda.alloc::<u32>(room(n + 2)?, "levels")?;
         let pieces = cuda.alloc::<u64>(room(long_lists)?, "pieces of lists")?;
@@ -49,7 +49,7 @@ impl DeviceGraph {
         let state = cuda.alloc::<u32>(room(9)?, "state of a search")?;
         let sums = cuda.zeroed::<f64>(room(n)?, "dependencies")?;
         let barriers = cuda.zeroed::<u64>(teams, "barriers")?;
-        let beyond = cuda.zeroed::<u32>(sources.len(), "numbers of paths")?;
+        let beyond = cuda.zeroed::<u32>(sources.len(), "path counts")?;
         kernel.launch_at_once(
             Shape::blocks(of_team * teams, THREADS, 0)?,
             args![
@@ -79,7 +79,7 @@ impl DeviceGraph {
             .kernel("brandes_total")?
             .launch(Shape::for_each(n, 256)?, args![n as u64, teams as u32, &sums, &total])?;
         let of = cuda.get(&total, "dependencies")?;
-        let beyond = cuda.get(&beyond, "numbers of paths")?;
+        let beyond = cuda.get(&beyond, "path counts")?;
         let left = sources.iter().zip(beyond).filter(|(_, beyond)| *beyond != 0).map(|(&s, _)| s as usize);
         Ok(Dependencies { of, left: left.collect(), at_once: teams })
     }

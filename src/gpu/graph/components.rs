@@ -6,7 +6,7 @@ use super::device::DeviceGraph;
 use crate::Result;
 
 pub(super) const SOURCE: Source = source!("graph_components.cu");
-/// Edges of a block.
+/// Edges per block.
 const EDGES: usize = 2048;
 
 impl DeviceGraph {

@@ -5,18 +5,18 @@ use std::sync::{Arc, OnceLock};
 use super::super::Cuda;
 use super::super::buffer::RawBuffer;
 use super::super::csr::{DevicePattern, RawCsr};
-use super::super::front::{Front, Setting};
+use super::super::defines::{Prefix, Setting};
 use super::super::jit::Source;
 use super::super::launch::{Kernel, Program, Shape};
 use super::super::memory::Buffer;
 use crate::pattern::Pattern;
 use crate::{Error, Result};
 
-/// Threads of a block of a kernel that stays for a whole search.
+/// Threads per block of a kernel that stays resident for a whole search.
 pub(super) const THREADS: u32 = 512;
-/// Vertices and edges for which one more of its blocks pays.
+/// Vertices and edges that one more of its blocks needs to pay off.
 const WORK: usize = 1 << 12;
-/// A list of more edges may be cut into pieces: the header's `LARGE`.
+/// Lists of more edges than this may be split: the header's `LARGE`.
 const LARGE: usize = 256;
 
 /// The adjacency matrix of a graph on a device.
@@ -25,7 +25,7 @@ pub(crate) struct DeviceGraph {
     pub(super) cuda: Cuda,
     pub(super) n: usize,
     pub(super) outgoing: Arc<DevicePattern>,
-    /// Whether each edge stands in the lists of both of its ends.
+    /// Whether each edge is stored in the lists of both of its ends.
     pub(super) both: bool,
     incoming: OnceLock<Arc<DevicePattern>>,
     weights: OnceLock<Arc<RawBuffer>>,
@@ -33,7 +33,7 @@ pub(crate) struct DeviceGraph {
 }
 
 impl DeviceGraph {
-    /// A copy of the pattern, sorted, of a graph that has `both` directions of each edge.
+    /// Copies the sorted pattern; `both`: both directions of each edge are stored.
     pub(crate) fn new(cuda: &Cuda, pattern: &Arc<Pattern>, both: bool) -> Result<Self> {
         Ok(Self {
             cuda: cuda.clone(),
@@ -45,11 +45,11 @@ impl DeviceGraph {
             incoming_weights: OnceLock::new(),
         })
     }
-    /// Whether it is in the memory of that device.
+    /// Whether it resides in the memory of this device.
     pub(crate) fn is_on(&self, cuda: &Cuda) -> bool {
         self.cuda.shares_memory_with(cuda)
     }
-    /// Edges by the vertex that they enter; a sort on the device the first time.
+    /// Edges by target; the first call sorts them on the device.
     pub(crate) fn incoming(&self) -> Result<&Arc<DevicePattern>> {
         if self.both {
             return Ok(&self.outgoing);
@@ -60,7 +60,7 @@ impl DeviceGraph {
         let made = Arc::new(self.cuda.transpose_pattern(&self.outgoing)?);
         Ok(self.incoming.get_or_init(|| made))
     }
-    /// The weights of the edges, which are these on the host.
+    /// The edge weights, uploaded from `host` on the first call.
     pub(super) fn weights(&self, host: &[f64]) -> Result<&Arc<RawBuffer>> {
         if let Some(found) = self.weights.get() {
             return Ok(found);
@@ -68,7 +68,7 @@ impl DeviceGraph {
         let made = Arc::clone(self.cuda.put(host, "weights of edges")?.raw());
         Ok(self.weights.get_or_init(|| made))
     }
-    /// The matrix of the edges by the vertex that they enter, with their weights.
+    /// The weighted matrix of the edges by target.
     pub(super) fn incoming_weighted(&self, host: &[f64]) -> Result<RawCsr> {
         let weights = self.weights(host)?;
         if self.both {
@@ -87,32 +87,32 @@ impl DeviceGraph {
     pub(super) fn nnz(&self) -> usize {
         self.outgoing.nnz
     }
-    /// Places for pieces of long lists.
+    /// Upper bound on the pieces of long lists.
     pub(super) fn long_lists(&self) -> usize {
         self.nnz() / LARGE + 1
     }
-    /// The program of a file for row pointers of this width.
+    /// The program of a source file for the width of these row pointers.
     pub(super) fn program(&self, source: Source) -> Result<Arc<Program>> {
-        self.cuda.program_of(source, Front::new("", &[Setting::Type("Offset", self.outgoing.row_ptr.cuda())]))
+        self.cuda.program_of(source, Prefix::new("", &[Setting::Type("Offset", self.outgoing.row_ptr.cuda())]))
     }
-    /// Blocks of a kernel that run at the same time, and pay for a graph of this size; `most` in all.
+    /// Resident blocks of a kernel that pay off for a graph of this size; `most` in all.
     pub(super) fn blocks_at_once(&self, kernel: &Kernel, most: usize) -> Result<usize> {
         let each = kernel.blocks_per_multiprocessor(THREADS, 0)?;
         let room = (each * self.cuda.limits().multiprocessors) as usize;
         if room == 0 {
             return Err(Error::Unsupported {
-                what: "a kernel of the whole device".into(),
-                why: "a multiprocessor has no room for a block of it".into(),
+                what: "a cooperative kernel".into(),
+                why: "a block of it does not fit a multiprocessor".into(),
             });
         }
         Ok(room.min(most.max(1)))
     }
-    /// A shape for a kernel that works on the whole graph as one team.
+    /// Launch shape of a kernel whose blocks process the whole graph cooperatively.
     pub(super) fn whole(&self, kernel: &Kernel) -> Result<Shape> {
         let blocks = self.blocks_at_once(kernel, (self.n + self.nnz()) / WORK)?;
         Shape::blocks(blocks, THREADS, 0)
     }
-    /// An array of n vertices, all bits set.
+    /// An array for n vertices with all bits set.
     pub(super) fn all_ones(&self, len: usize, what: &'static str) -> Result<Buffer<u32>> {
         let made = self.cuda.alloc(len, what)?;
         self.cuda.fill_bytes(&made, 0xff)?;

@@ -6,20 +6,19 @@ use super::device::DeviceGraph;
 use crate::Result;
 
 pub(super) const SOURCE: Source = source!("graph_labels.cu");
-/// Bytes of the tables of vertices with many neighbors, at most, beside one table.
+/// Upper bound on the bytes of hash tables for high-degree vertices; one table always fits.
 const TABLES: usize = 1 << 30;
 
 /// Labels of vertices.
 pub(crate) struct Labels {
     pub(crate) labels: Vec<u32>,
     pub(crate) iterations: usize,
-    /// Whether a further step changes no label.
+    /// Whether another step would change no label.
     pub(crate) stable: bool,
 }
 
 impl DeviceGraph {
-    /// Labels after so many steps, at least one; fewer are computed where further ones change nothing, or repeat the
-    /// last two.
+    /// Labels after this many steps, at least one. It stops early when labels are stable or alternate with period 2.
     pub(crate) fn label_propagation(&self, iterations: usize) -> Result<Labels> {
         let (cuda, n) = (&self.cuda, self.n as u64);
         let program = self.program(SOURCE)?;
@@ -36,7 +35,7 @@ impl DeviceGraph {
             .kernel("labels_classes")?
             .launch(Shape::for_each(self.n, 256)?, args![&out.row_ptr, &in_ptr, n, &queues, &counts])?;
         let counts = cuda.get(&counts, "classes of vertices")?;
-        // Places for twice the neighbors, in each of two words.
+        // Hash tables of twice the degree, two words per slot.
         let room = 2 * (counts[4] as usize).next_power_of_two();
         let blocks = (TABLES / (8 * room)).clamp(1, 2 * cuda.limits().multiprocessors as usize);
         let blocks = blocks.min(counts[3] as usize);
@@ -49,12 +48,12 @@ impl DeviceGraph {
         ];
         let names = ["labels_few", "labels_warp", "labels_block", "labels_table"];
         let mut labels = cuda.put(&crate::par::collected(self.n, 0..self.n as u32, "labels")?, "labels")?;
-        // The state before the first is no state of a vertex.
+        // The initial previous state matches no labels.
         let mut next = self.all_ones(self.n, "labels")?;
-        let told = cuda.alloc::<u32>(2, "labels that changed")?;
+        let stats = cuda.alloc::<u32>(2, "labels that changed")?;
         let mut done = 0;
         loop {
-            cuda.fill_bytes(&told, 0)?;
+            cuda.fill_bytes(&stats, 0)?;
             for (class, (name, shape)) in names.into_iter().zip(shapes).enumerate() {
                 let mut arguments = args![
                     &out.row_ptr,
@@ -65,7 +64,7 @@ impl DeviceGraph {
                     u64::from(counts[class]),
                     &labels,
                     &next,
-                    &told,
+                    &stats,
                 ]
                 .to_vec();
                 if class == 3 {
@@ -73,14 +72,14 @@ impl DeviceGraph {
                 }
                 program.kernel(name)?.launch(shape, &arguments)?;
             }
-            let told = cuda.get(&told, "labels that changed")?;
+            let stats = cuda.get(&stats, "labels that changed")?;
             std::mem::swap(&mut labels, &mut next);
             done += 1;
-            let (changed, differ) = (told[0], told[1]);
+            let (changed, differ) = (stats[0], stats[1]);
             if changed > 0 && differ > 0 && done < iterations {
                 continue;
             }
-            // Of two states that take turns, the one that the last step has.
+            // Of two alternating states, the one that the last step yields.
             let is_other = changed > 0 && differ == 0 && (iterations - done) % 2 == 1;
             let labels = cuda.get(if is_other { &next } else { &labels }, "labels")?;
             return Ok(Labels { labels, iterations: done, stable: changed == 0 });

@@ -1,12 +1,12 @@
-//! PageRank of a part of a graph, for machines of many processes: y = Aᵀ x as of `mxv`, and `cuda/graph_rank.cu`.
+//! PageRank on a distributed graph, one process's part: y = Aᵀ x as in `mxv`, and `cuda/graph_rank.cu`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Cuda;
 use super::super::csr::{DevicePattern, RawCsr};
+use super::super::defines::{Prefix, Setting};
 use super::super::driver::DeviceArray;
-use super::super::front::{Front, Setting};
 use super::super::index::offsets;
 use super::super::launch::{Arg, Program, Shape, args};
 use super::super::memory::Buffer;
@@ -15,30 +15,30 @@ use super::rank::{BLOCK, SOURCE};
 use crate::algebra::{Plus, Printed, Ring, Second, Slice, Type, printed_ring};
 use crate::{Error, Result};
 
-/// What a process has of a graph, and of the ranks of its vertices, in the memory of its GPU.
+/// One process's part of a distributed graph and of its ranks, in the memory of its GPU.
 ///
-/// Processes lie on a grid. One has a block of the adjacency matrix, and holds some of the vertices that are rows of
-/// it. In a step, [`multiply`](Self::multiply) makes a sum for each column of the block that has entries, of
-/// [`x`](Self::x) at its rows, which the processes of a row of the grid hold; and [`step`](Self::step) adds up the sums
-/// that all processes have for a vertex, in their order, and makes its new rank. The caller sends what lies in the
-/// arrays in between, behind that which is on the [stream](Cuda::stream).
+/// The processes form a grid. Each has a block of the adjacency matrix and owns some of the vertices that are its rows.
+/// In a step, [`multiply`](Self::multiply) computes a sum for each nonempty column of the block from [`x`](Self::x) at
+/// its rows, which the processes of a grid row hold together. Then [`step`](Self::step) adds up the sums of all
+/// processes for a vertex, in process order, and computes its new rank. The caller exchanges the arrays in between,
+/// ordered after the work on the [stream](Cuda::stream).
 #[derive(Debug)]
 pub struct RankPart {
     cuda: Cuda,
-    /// The block turned, without its empty rows; values are not read.
+    /// The transposed block, without its empty rows; its values are not read.
     turned: RawCsr,
     ring: Arc<Printed>,
-    /// The columns of the block that have entries.
+    /// The nonempty columns of the block.
     columns: Buffer<u32>,
-    /// Rows that are vertices of this process.
+    /// The rows that this process owns.
     own: Range<usize>,
     degrees: Buffer<f64>,
     other_degrees: Buffer<f64>,
     x: Buffer<f64>,
-    /// Sums of this process, and behind them those of others.
+    /// Sums of this process, followed by those of others.
     sums: Buffer<f64>,
     other_columns: Buffer<u32>,
-    /// Of each process that has sums for vertices of this one, where they stand.
+    /// For each process that has sums for vertices of this one, their positions.
     at: Buffer<u32>,
     sources: usize,
     share: Buffer<f64>,
@@ -52,10 +52,9 @@ pub struct RankPart {
 
 impl Cuda {
     fn rank_program(&self) -> Result<Arc<Program>> {
-        self.program_of(SOURCE, Front::new("", &[Setting::Type("Offset", "unsigned int")]))
+        self.program_of(SOURCE, Prefix::new("", &[Setting::Type("Offset", "unsigned int")]))
     }
-    /// The part of a process that has this block, of whose rows those of `own` are its vertices; `parts` processes hold
-    /// all of them.
+    /// The part of a process with this block that owns the rows `own`; `parts` processes own all of them.
     pub(crate) fn rank_part(&self, block: &DevicePattern, own: Range<usize>, parts: usize) -> Result<RankPart> {
         let program = self.rank_program()?;
         let rows = block.nrows;
@@ -64,19 +63,19 @@ impl Cuda {
         let of_rows = program.kernel("part_rows")?;
         of_rows
             .launch(Shape::for_each(rows, 256)?, args![offsets(&block.row_ptr), rows as u64, &degrees, Arg::null()])?;
-        let present = self.alloc::<u32>(turned.nrows, "columns that have entries")?;
+        let present = self.alloc::<u32>(turned.nrows, "nonempty columns")?;
         let each = Shape::for_each(turned.nrows, 256)?;
         of_rows.launch(each, args![offsets(&turned.row_ptr), turned.nrows as u64, Arg::null(), &present])?;
-        let (before, count) = self.offsets(&present, "columns that have entries")?;
+        let (before, count) = self.offsets(&present, "nonempty columns")?;
         let count = count as usize;
-        let columns = self.alloc::<u32>(count, "columns that have entries")?;
+        let columns = self.alloc::<u32>(count, "nonempty columns")?;
         let starts = self.alloc_offsets(turned.row_ptr.is_large(), count + 1, "row pointers")?;
         let all = args![offsets(&turned.row_ptr), offsets(&before), turned.nrows as u64, &columns, offsets(&starts)];
         program.kernel("part_columns")?.launch(each, all)?;
         let pattern = DevicePattern::new((count, rows), true, starts, turned.col_idx);
         let values = self.alloc_raw(Type::Bool, pattern.nnz, "values of edges")?;
         let (len, blocks) = (own.len(), own.len().div_ceil(BLOCK));
-        let x = self.alloc(rows, "what vertices pass on")?;
+        let x = self.alloc(rows, "passed ranks")?;
         Ok(RankPart {
             turned: RawCsr::new(pattern, values),
             ring: printed_ring(Ring(Plus::<f64>::new(), Second::<f64, bool>::default())),
@@ -85,8 +84,8 @@ impl Cuda {
             other_degrees: self.alloc(parts.saturating_sub(1) * len, "degrees")?,
             x,
             sums: self.alloc(0, "sums")?,
-            other_columns: self.alloc(0, "columns of others")?,
-            at: self.alloc(0, "places of sums")?,
+            other_columns: self.alloc(0, "columns of other processes")?,
+            at: self.alloc(0, "positions of sums")?,
             sources: 0,
             share: self.alloc(len, "shares of ranks")?,
             jumps: None,
@@ -110,12 +109,12 @@ fn number(x: f64) -> Arg {
 }
 
 impl RankPart {
-    /// The columns of the block that have entries, increasing: u32.
+    /// The nonempty columns of the block, increasing: u32.
     #[must_use]
     pub fn columns(&self) -> DeviceArray {
         array(&self.columns)
     }
-    /// How many of these are below each bound; waits for them.
+    /// Number of these columns below each bound; waits for them.
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Device`].
     pub fn below(&self, bounds: &[u32]) -> Result<Vec<usize>> {
@@ -124,27 +123,27 @@ impl RankPart {
         self.cuda.rank_program()?.kernel("part_below")?.launch(Shape::for_each(bounds.len(), 256)?, all)?;
         Ok(self.cuda.get(&found, "bounds")?.into_iter().map(|found| found as usize).collect())
     }
-    /// Entries of the rows of the block: f64.
+    /// Row degrees of the block: f64.
     #[must_use]
     pub fn degrees(&self) -> DeviceArray {
         array(&self.degrees)
     }
-    /// Room for what the other processes of the row of the grid have for the vertices of this one, one behind another.
+    /// Buffer for the degrees that the other processes of the grid row have for this one's vertices, concatenated.
     #[must_use]
     pub fn other_degrees(&self) -> DeviceArray {
         array(&self.other_degrees)
     }
-    /// What vertices pass on to each edge, at the rows of the block: f64. This process writes its own.
+    /// What vertices pass on along each edge, at the rows of the block: f64. This process writes its own.
     #[must_use]
     pub fn x(&self) -> DeviceArray {
         array(&self.x)
     }
-    /// Which of the rows are its own.
+    /// The rows that it owns.
     #[must_use]
     pub fn own(&self) -> Range<usize> {
         self.own.clone()
     }
-    /// Makes room for columns and sums of other processes, so many in all.
+    /// Allocates room for columns and sums of other processes, `others` in all.
     /// # Errors
     /// [`Error::IndexOverflow`], [`Error::DeviceMemory`], [`Error::Device`].
     pub fn expect(&mut self, others: usize) -> Result<()> {
@@ -154,22 +153,23 @@ impl RankPart {
             return Err(Error::IndexOverflow { what: "sums of other processes", needed: all as u128, max });
         }
         self.sums = self.cuda.alloc(all, "sums")?;
-        self.other_columns = self.cuda.alloc(others, "columns of others")?;
+        self.other_columns = self.cuda.alloc(others, "columns of other processes")?;
         Ok(())
     }
-    /// Room for the columns of other processes, one list behind the other.
+    /// Buffer for the columns of other processes, their lists concatenated.
     #[must_use]
     pub fn other_columns(&self) -> DeviceArray {
         array(&self.other_columns)
     }
-    /// The sums of this process for its columns, and behind them room for those of others for their lists: f64.
+    /// The sums of this process for its columns, followed by room for those of others for their lists: f64.
     #[must_use]
     pub fn sums(&self) -> DeviceArray {
         array(&self.sums)
     }
-    /// The first ranks, when lists of columns and degrees of others are there or on their way. In the order of
-    /// processes, `lists` are ranges of this one's columns or, where the flag is set, of those of others, and what is
-    /// added, wrapping, to a column to get the vertex. Gives the rank of vertices without edges.
+    /// Computes the initial ranks, after the columns and degrees of others have arrived or are ordered on the stream.
+    /// `lists`, in process order, are ranges of this process's columns or, where the flag is set, of those of others;
+    /// the last number is added, wrapping, to a column to obtain the vertex. Returns the rank of vertices without
+    /// edges.
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Device`].
     pub fn begin(
@@ -182,7 +182,7 @@ impl RankPart {
         let (cuda, program, len) = (self.cuda.clone(), self.cuda.rank_program()?, self.own.len());
         let lists: Vec<_> = lists.iter().filter(|list| !list.0.is_empty()).collect();
         self.sources = lists.len();
-        self.at = cuda.alloc(lists.len() * len, "places of sums")?;
+        self.at = cuda.alloc(lists.len() * len, "positions of sums")?;
         cuda.fill_bytes(&self.at, 0xff)?;
         let expect = program.kernel("part_expect")?;
         for (k, (range, other, shift)) in lists.into_iter().enumerate() {
@@ -199,7 +199,7 @@ impl RankPart {
         (self.even, self.drop_dangling) = (even, drop_dangling);
         Ok(self.moved(true, 0.0)?[1])
     }
-    /// The sums of this process, of what is in `x`.
+    /// Computes the sums of this process from `x`.
     /// # Errors
     /// [`Error::Device`].
     pub fn multiply(&self) -> Result<()> {
@@ -208,8 +208,8 @@ impl RankPart {
         }
         self.cuda.mxv_over(None, &self.ring, &self.turned, &self.x, None, &self.sums)
     }
-    /// New ranks `rest · p + sums`, and what they pass on: by how much they changed in all, and how much of them is of
-    /// vertices without edges. Waits for these.
+    /// Computes new ranks `rest · p + sums` and what they pass on. Returns their total change, and the total rank of
+    /// vertices without edges. Waits for both.
     /// # Errors
     /// [`Error::Device`].
     pub fn step(&self, rest: f64) -> Result<[f64; 2]> {

@@ -1,4 +1,4 @@
-//! PageRank: y = Aᵀ x as of `mxv`, and `cuda/graph_rank.cu`.
+//! PageRank: y = Aᵀ x as in `mxv`, and `cuda/graph_rank.cu`.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::Result;
 use crate::algebra::{Plus, PlusTimes, Ring, Second, Slice, Type, printed_monoid, printed_ring};
 
 pub(super) const SOURCE: Source = source!("graph_rank.cu");
-/// Vertices of a block.
+/// Vertices per block.
 pub(super) const BLOCK: usize = 1024;
 
-/// What PageRank is to do.
+/// Parameters of PageRank.
 pub(crate) struct Ranking<'a> {
     pub(crate) damping: f64,
     pub(crate) tolerance: f64,
     pub(crate) max_iterations: u32,
     pub(crate) drop_dangling: bool,
-    /// Numbers that add up to 1, one for each vertex; all the same if there are none.
+    /// The personalization vector, one entry per vertex, with sum 1; uniform if `None`.
     pub(crate) jumps: Option<&'a [f64]>,
-    /// The weights of edges, if they have weights.
+    /// Edge weights, if any.
     pub(crate) weights: Option<&'a [f64]>,
 }
 
-/// Ranks, the steps that were taken, and by how much the last changed them.
+/// Ranks, the number of steps, and the change of the last one.
 pub(crate) struct Ranked {
     pub(crate) ranks: Vec<f64>,
     pub(crate) iterations: u32,
@@ -33,12 +33,12 @@ pub(crate) struct Ranked {
 }
 
 impl DeviceGraph {
-    /// Ranks after the step that changes them by less than the tolerance, or the last.
+    /// Ranks after the first step that changes them by less than the tolerance, or after the last step.
     pub(crate) fn pagerank(&self, of: &Ranking<'_>) -> Result<Ranked> {
         let (cuda, n) = (&self.cuda, self.n as u64);
         let program = self.program(SOURCE)?;
         let number = |x: f64| Arg::value(Slice::of(&[x]));
-        // Entries without weights count by their places alone: their values are not read.
+        // Without weights only the pattern counts: values are not read.
         let (a, ring) = match of.weights {
             Some(weights) => (self.incoming_weighted(weights)?, printed_ring(PlusTimes::<f64>::default())),
             None => {
@@ -49,7 +49,7 @@ impl DeviceGraph {
         };
         let share = cuda.alloc::<f64>(self.n, "shares of ranks")?;
         let vertices = Shape::for_each(self.n, 256)?;
-        let mut pulled = cuda.alloc::<f64>(self.n, "what vertices get")?;
+        let mut pulled = cuda.alloc::<f64>(self.n, "pulled ranks")?;
         let strengths = match of.weights {
             None => None,
             Some(weights) => {
@@ -63,7 +63,7 @@ impl DeviceGraph {
             .launch(vertices, args![&self.outgoing.row_ptr, strengths.as_deref(), n, number(of.damping), &share])?;
         let jumps = of.jumps.map(|p| cuda.put(p, "personalization")).transpose()?;
         let ranks = cuda.alloc::<f64>(self.n, "ranks")?;
-        let passed = cuda.alloc::<f64>(self.n, "what vertices pass on")?;
+        let passed = cuda.alloc::<f64>(self.n, "passed ranks")?;
         let blocks = self.n.div_ceil(BLOCK);
         let sums = cuda.alloc::<f64>(2 * blocks, "sums of blocks")?;
         let total = cuda.zeroed::<f64>(2, "a change of ranks")?;

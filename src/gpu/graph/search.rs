@@ -6,21 +6,21 @@ use super::device::DeviceGraph;
 use crate::Result;
 
 pub(super) const SOURCE: Source = source!("graph_bfs.cu");
-/// Words of state: three levels, the barrier, and what was done.
+/// Words of state: three level counters, the barrier, and statistics.
 const STATE: usize = 8;
 
-/// What a search found.
+/// Result of a search.
 pub(crate) struct Search {
     pub(crate) levels: Vec<u32>,
-    /// Empty unless asked for.
+    /// Empty unless requested.
     pub(crate) parents: Vec<u32>,
-    /// Levels, and those of them that were found by vertices not reached.
+    /// Levels, and those of them that ran bottom-up.
     pub(crate) steps: [u32; 2],
 }
 
 impl DeviceGraph {
-    /// Levels of the vertices from `source`, all bits set where no path leads, and if `parents`, the least vertex of
-    /// the level before.
+    /// Levels of the vertices from `source`, with all bits set for unreachable vertices. With `parents`, also the
+    /// parents: the least in-neighbor in the previous level.
     pub(crate) fn bfs(&self, source: usize, parents: bool) -> Result<Search> {
         let cuda = &self.cuda;
         let (out, into) = (&*self.outgoing, self.incoming()?);

@@ -7,27 +7,26 @@ use crate::Result;
 use crate::algebra::Slice;
 
 pub(super) const SOURCE: Source = source!("graph_sssp.cu");
-/// Words of state: three rounds, two counts of far vertices, the barrier, what was done, and three minima.
+/// Words of state: three round counters, two counts of far vertices, the barrier, statistics, and three minima.
 const STATE: usize = 9;
 
-/// What a search found.
+/// Result of a search.
 pub(crate) struct Lengths {
     pub(crate) lengths: Vec<f64>,
-    /// Rounds and buckets.
+    /// Numbers of rounds and buckets.
     pub(crate) steps: [u32; 2],
 }
 
 impl DeviceGraph {
-    /// Lengths of shortest paths from `source` by weights that are not negative, the weights being these on the host.
-    /// `delta` is positive.
+    /// Lengths of shortest paths from `source` under non-negative weights, given on the host. `delta` is positive.
     pub(crate) fn sssp(&self, weights: &[f64], source: usize, delta: f64) -> Result<Lengths> {
         let cuda = &self.cuda;
         let (out, weights) = (&*self.outgoing, self.weights(weights)?);
         let kernel = self.program(SOURCE)?.kernel("graph_sssp")?;
         let lengths = cuda.alloc::<f64>(self.n, "distances")?;
-        let near = cuda.alloc::<u32>(2 * self.n, "vertices that came nearer")?;
-        let far = cuda.alloc::<u32>(2 * self.n, "vertices that came nearer")?;
-        let waits = cuda.alloc::<u32>(self.n, "vertices that came nearer")?;
+        let near = cuda.alloc::<u32>(2 * self.n, "queues of vertices")?;
+        let far = cuda.alloc::<u32>(2 * self.n, "queues of vertices")?;
+        let waits = cuda.alloc::<u32>(self.n, "queues of vertices")?;
         let pieces = cuda.alloc::<u64>(self.long_lists(), "pieces of lists")?;
         let state = cuda.zeroed::<u64>(STATE, "state of a search")?;
         kernel.launch_at_once(

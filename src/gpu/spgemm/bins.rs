@@ -1,10 +1,10 @@
-//! Rows of C by work: the host side of `cuda/spgemm_rows.cu`.
+//! Rows of C binned by work: the host side of `cuda/spgemm_rows.cu`.
 
 use std::sync::Arc;
 
 use crate::Result;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -14,26 +14,26 @@ use crate::gpu::{Cuda, DevicePattern};
 pub(super) const SOURCE: Source = source!("spgemm_rows.cu");
 pub(super) const SMALL: &str = "unsigned int";
 
-/// What rows are put into bins for.
+/// The kernels that rows are binned for.
 #[derive(Clone, Copy)]
 pub(super) enum Stage {
-    /// Counting, by multiplications and words of the products.
+    /// Counting: bins by multiplications and by words of the products.
     Count,
-    /// Writing, by words of C.
+    /// Writing: bins by words of C.
     Fill,
-    /// Values, by length; rows that are sorted in registers have bins of their own.
+    /// Values: bins by length; rows that are sorted in registers have bins of their own.
     Values,
 }
 
 /// Number of bins.
 const BINS: usize = 8;
 
-/// How many rows each bin has: bin b has `0[b + 1] - 0[b]`.
+/// Rows of each bin: bin b has `0[b + 1] - 0[b]`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts([u64; BINS + 1]);
 
 impl Counts {
-    /// From the numbers of rows.
+    /// From the number of rows of each bin.
     fn of(found: &[u64]) -> Self {
         let mut start = [0; BINS + 1];
         for (bin, n) in found.iter().take(BINS).enumerate() {
@@ -50,7 +50,7 @@ impl Counts {
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     rows: Buffer<u32>,
-    /// Where the list of the first bin begins.
+    /// Start of the first bin's list.
     first: usize,
     counts: Counts,
 }
@@ -59,25 +59,25 @@ impl Bins {
     pub(super) fn len(&self, bin: usize) -> usize {
         self.counts.len(bin)
     }
-    /// The list of a bin, and behind it those of the following ones, as an argument.
+    /// The list of a bin, followed by those of the later bins, as an argument.
     pub(super) fn list(&self, bin: usize) -> Arg {
         self.rows.from(self.first + self.counts.0[bin] as usize)
     }
 }
 
-/// The program for rows, by the types of the row pointers of A, B and C, and of places of columns that were kept.
+/// The row kernels, for the types of the row pointers of A, B and C and of the offsets of stored columns.
 pub(super) fn program(cuda: &Cuda, types: [&'static str; 4]) -> Result<Arc<Program>> {
-    cuda.program_of(SOURCE, Front::new("", &settings(types)))
+    cuda.program_of(SOURCE, Prefix::new("", &settings(types)))
 }
-/// What stands in front of it.
-pub(super) fn settings([a, b, c, kept]: [&'static str; 4]) -> [Setting; 4] {
-    [("OffsetA", a), ("OffsetB", b), ("OffsetC", c), ("OffsetK", kept)].map(|(name, of)| Setting::Type(name, of))
+/// Its prefix.
+pub(super) fn settings([a, b, c, stored]: [&'static str; 4]) -> [Setting; 4] {
+    [("OffsetA", a), ("OffsetB", b), ("OffsetC", c), ("OffsetK", stored)].map(|(name, of)| Setting::Type(name, of))
 }
 
-/// Multiplications of a row above which a block computes its values, where all rows have so many: where products are
-/// few it is the heaviest row that takes long, where they are many warps get more done (`benches/gpu_spgemm.rs`, values
-/// of a new plan with 1024, 2048 and 4096: polblogs, 6 · 10⁵ in all, 0.064, 0.074, 0.109 ms; rajat01, 5 · 10⁶, 0.171,
-/// 0.150, 0.174; bcsstk16, 2 · 10⁷, 0.197, 0.200, 0.178).
+/// Multiplications of a row above which a block computes its values, given the multiplications of all rows. Where
+/// products are few, the heaviest row sets the time; where they are many, warps have the higher throughput
+/// (`benches/gpu_spgemm.rs`, values of a new plan with 1024, 2048 and 4096: polblogs, 6 · 10⁵ in all, 0.064, 0.074,
+/// 0.109 ms; rajat01, 5 · 10⁶, 0.171, 0.150, 0.174; bcsstk16, 2 · 10⁷, 0.197, 0.200, 0.178).
 fn heavy(flops: u64) -> u32 {
     match flops {
         0..0x10_0000 => 1024,
@@ -86,7 +86,7 @@ fn heavy(flops: u64) -> u32 {
     }
 }
 
-/// Lanes that share a row of B of `mean` entries.
+/// Lanes that share a row of B, for rows of `mean` entries.
 pub(super) fn group(mean: f64) -> u32 {
     match mean {
         m if m <= 4.0 => 4,
@@ -96,7 +96,7 @@ pub(super) fn group(mean: f64) -> u32 {
     }
 }
 
-/// Multiplications of every row, of all, of the heaviest, and of those that are sorted in registers.
+/// Multiplications of every row, of all rows, of the heaviest row, and of the rows that are sorted in registers.
 pub(super) struct Work {
     pub(super) rows: Buffer<u32>,
     pub(super) of_few: u64,
@@ -104,17 +104,17 @@ pub(super) struct Work {
     pub(super) most: u64,
     /// Rows in bins for counting.
     counts: Counts,
-    /// Zeros for [`place`], and where they begin.
+    /// Zeros for [`place`], and the index of the first.
     cursors: (Buffer<u64>, usize),
 }
 
 impl Work {
-    /// Numbers of `struct Totals` of the kernel; as many zeros as there are bins come behind them.
+    /// Numbers in the kernel's `struct Totals`; one zero for each bin follows them.
     const TOTALS: usize = 3 + BINS;
 
-    /// Starts counting work of A's rows on rows of B that begin at `b_ptr`; `to` are the arrays that the kernel fills,
-    /// where `products`, the multiplications of each row, tell that those are rows of words, the first of them alone.
-    /// The totals come at `totals`.
+    /// Starts counting the multiplications of A's rows with rows of B that begin at `b_ptr`. The kernel fills the
+    /// arrays `to`. With `products`, the multiplications of each row, B's rows are rows of words and only the first
+    /// array is filled. The totals are written to `totals`.
     fn count(
         cuda: &Cuda,
         a: &DevicePattern,
@@ -133,7 +133,7 @@ impl Work {
         let (flops, most, of_few, counts) = (totals[0], totals[1], totals[2], Counts::of(&totals[3..]));
         Self { rows, of_few, flops, most, counts, cursors }
     }
-    /// Rows in bins for counting, by `words` of the products; once.
+    /// Rows in bins for counting, by the words of the products. Call it once: it uses up the zeros.
     pub(super) fn to_count(&self, cuda: &Cuda, a: &DevicePattern, of_words: &Self) -> Result<Bins> {
         let (cursors, first) = &of_words.cursors;
         let by = [&self.rows, &of_words.rows, &of_words.rows];
@@ -141,8 +141,8 @@ impl Work {
         Ok(bins)
     }
 
-    /// Work of the words of B's rows, of which `words` are the numbers, where this is that of B's entries, so many in
-    /// all: with where the words of each row begin, and their number.
+    /// The multiplications with words of B's rows instead of its `entries` entries; `words` has the number of words of
+    /// each row. Also returns the start of each row's words, and their total number.
     pub(super) fn of_words(
         &self,
         cuda: &Cuda,
@@ -160,35 +160,35 @@ impl Work {
     }
 }
 
-/// What is known of the rows of C before they are counted.
-pub(super) struct Fresh {
-    /// Multiplications of rows that are sorted in registers, 0 of others.
+/// What is known of C's rows before they are counted.
+pub(super) struct RowArrays {
+    /// Multiplications of rows that are sorted in registers, 0 for others.
     pub(super) few: Buffer<u32>,
-    /// Lengths of C's rows, and their words: all 0.
+    /// Lengths of C's rows, and their words: initialized to 0.
     pub(super) lengths: Buffer<u32>,
     pub(super) words: Buffer<u32>,
 }
 
-/// Work of A's rows on rows of B.
-pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<(Work, Fresh)> {
+/// The multiplications of A's rows with rows of B.
+pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<(Work, RowArrays)> {
     let totals = cuda.zeroed::<u64>(Work::TOTALS + BINS, "multiplications in all")?;
     let rows = |what| cuda.alloc::<u32>(a.nrows, what);
     let made = rows("multiplications of each row")?;
     let few = rows("multiplications of short rows")?;
-    let fresh = Fresh { few, lengths: rows("lengths of C's rows")?, words: rows("words of C's rows")? };
+    let fresh = RowArrays { few, lengths: rows("lengths of C's rows")?, words: rows("words of C's rows")? };
     let to = [Some(&made), Some(&fresh.few), Some(&fresh.lengths), Some(&fresh.words)];
     Work::count(cuda, a, &b.row_ptr, None, to, &(&totals).into())?;
     let found = cuda.get(&totals, "multiplications in all")?;
     Ok((Work::found(made, &found, (totals, Work::TOTALS)), fresh))
 }
 
-/// Blocks for kernels whose warps take rows in turn: enough to fill the device.
+/// Launch shape of kernels whose warps process rows in turn: enough blocks to fill the device.
 fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
     let most = cuda.limits().multiprocessors as usize * 8;
     Shape::blocks(threads.div_ceil(256).min(most), 256, 0)
 }
 
-/// Rows in bins for `stage`, or for it and the next, of which there are so many; `cursors` are zeros, one for each bin.
+/// Rows in bins for `stage`, or for it and the next; `counts` are the bins' sizes, `cursors` one zero for each bin.
 fn place<const N: usize>(
     cuda: &Cuda,
     a: &DevicePattern,
@@ -209,7 +209,7 @@ fn place<const N: usize>(
     Ok(std::array::from_fn(|at| Bins { rows: rows.clone(), first: at * nrows, counts: counts[at] }))
 }
 
-/// Starts counting rows by bin, for the stages from one to another, into the numbers at `counters`.
+/// Starts counting rows by bin, for the stages from `stage` to `last`, into `counters`.
 fn count(
     cuda: &Cuda,
     a: &DevicePattern,
@@ -239,8 +239,8 @@ pub(super) fn for_values(
     Ok(bins)
 }
 
-/// C's row pointers and its entries from the lengths of its rows, and its rows in bins for writing, by `words`, if
-/// there are some to be written, and for values. All that is waited for is waited for once.
+/// C's row pointers and entries from the lengths of its rows, with its rows binned for writing by `words`, if any are
+/// to be written, and for values. One wait in all.
 pub(super) fn row_pointers(
     cuda: &Cuda,
     a: &DevicePattern,
@@ -269,7 +269,7 @@ pub(super) fn programs() -> Vec<Unit> {
     [[SMALL; 4], ["unsigned long long"; 4]]
         .map(|types| Unit {
             source: SOURCE,
-            prefix: Front::new("", &settings(types)).text(),
+            prefix: Prefix::new("", &settings(types)).text(),
             hot: &["row_work", "pack_fill", "move_kept"],
         })
         .into()

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::bins::{self, Bins, Fresh, Work, group};
+use super::bins::{self, Bins, RowArrays, Work, group};
 use super::map::Map;
 use crate::Result;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Launch, Program, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -15,14 +15,14 @@ use crate::gpu::{Cuda, DevicePattern};
 
 pub(super) const SOURCE: Source = source!("spgemm_columns.cu");
 
-/// What the program is made for.
+/// The variant of the program: offset types and features.
 #[derive(Clone, Copy)]
 struct Kind {
     a: &'static str,
     b: &'static str,
     c: &'static str,
     mask: &'static str,
-    kept: &'static str,
+    stored: &'static str,
     group: u32,
     complement: bool,
     packed: bool,
@@ -35,22 +35,22 @@ const ANY: Kind = Kind {
     b: SMALL,
     c: SMALL,
     mask: SMALL,
-    kept: SMALL,
+    stored: SMALL,
     group: 32,
     complement: false,
     packed: false,
     mapped: false,
 };
 
-/// What stands in front of the program.
+/// The prefix of the program.
 fn settings(kind: Kind) -> [Setting; 9] {
-    let Kind { a, b, c, mask, kept, group, complement, packed, mapped } = kind;
+    let Kind { a, b, c, mask, stored, group, complement, packed, mapped } = kind;
     [
         Setting::Type("OffsetA", a),
         Setting::Type("OffsetB", b),
         Setting::Type("OffsetC", c),
         Setting::Type("OffsetM", mask),
-        Setting::Type("OffsetK", kept),
+        Setting::Type("OffsetK", stored),
         Setting::Number("GROUP", group),
         Setting::Number("COMPLEMENT", complement.into()),
         Setting::Number("PACKED", packed.into()),
@@ -58,7 +58,7 @@ fn settings(kind: Kind) -> [Setting; 9] {
     ]
 }
 
-/// What stands in front of the program that A·B is likely to need, before its multiplications are counted.
+/// The prefix that A·B is likely to need, before its multiplications are counted.
 pub(super) fn likely(a: &DevicePattern, b: &DevicePattern, mask: Option<&DevicePattern>) -> [Setting; 9] {
     settings(Kind {
         a: a.row_ptr.cuda(),
@@ -71,26 +71,27 @@ pub(super) fn likely(a: &DevicePattern, b: &DevicePattern, mask: Option<&DeviceP
     })
 }
 
-/// Whether the number of a product of a short row fits below its column.
+/// Whether the number of a product of a short row fits below its column in one word.
 fn has_room_for_ranks(b: &DevicePattern) -> bool {
     b.ncols < 1 << 26
 }
 
-/// B with 32 columns to a word.
+/// B compressed, 32 columns to a word.
 struct Packed {
     ptr: Offsets,
     words: Buffer<u32>,
     masks: Buffer<u32>,
 }
 
-/// Words of the products over products above which B is read as it is. The R-MAT matrices of `benches/gpu_spgemm.rs`
-/// (about 0.6) and the stencils (0.36) pack, random matrices (1.0) do not; nothing was tried in between.
+/// The ratio of word products to products above which B is not compressed. The R-MAT matrices of
+/// `benches/gpu_spgemm.rs` (about 0.6) and the stencils (0.36) are compressed, random matrices (1.0) are not; ratios in
+/// between were not tried.
 const PACKS: f64 = 0.7;
 
-/// Multiplications below which B is read as it is: finding out whether packing pays takes longer than it saves.
+/// Multiplications below which B is not compressed: counting its words costs more than it saves.
 const PACKED_FROM: u64 = 1 << 22;
 
-/// B packed, with the words of every row's products, where that saves enough.
+/// B compressed, with the word products of every row, if that saves enough.
 fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Result<Option<(Packed, Work)>> {
     if work.flops < PACKED_FROM || b.row_ptr.is_large() {
         return Ok(None);
@@ -109,25 +110,25 @@ fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Resul
     Ok(Some((Packed { ptr, words, masks }, words_of)))
 }
 
-/// Columns of short rows, found while counting, and the ranks of their products.
-struct Kept {
+/// Columns of short rows, computed while counting, and the ranks of their products.
+struct ShortColumns {
     ptr: Offsets,
     columns: Buffer<u32>,
     map: Option<Buffer<u8>>,
 }
 
-/// C's structure as far as it is found.
-pub(super) struct Found {
+/// C's structure.
+pub(super) struct Structure {
     pub(super) row_ptr: Offsets,
     pub(super) lengths: Buffer<u32>,
     pub(super) columns: Buffer<u32>,
     /// The ranks of the products of short rows.
     pub(super) map: Option<Map>,
-    /// Rows in bins for values.
+    /// Rows binned for values.
     pub(super) bins: Bins,
 }
 
-/// The patterns of a product and what is known of its rows.
+/// The patterns of a product, and what is known of its rows.
 pub(super) struct Columns<'a> {
     cuda: &'a Cuda,
     a: &'a DevicePattern,
@@ -145,44 +146,44 @@ impl<'a> Columns<'a> {
         complement: Option<&'a DevicePattern>,
         work: &'a Work,
     ) -> Result<Self> {
-        // Short rows are sorted as they are; packing is for the others.
+        // Short rows are sorted uncompressed; compression is for the others.
         let worth = b.sorted && complement.is_none() && work.most > 64;
         let packed = if worth { pack(cuda, a, b, work)? } else { None };
         Ok(Self { cuda, a, b, complement, work, packed })
     }
 
-    /// Whether the ranks of short rows' products come with their columns.
+    /// Whether the ranks of short rows' products are computed with their columns.
     fn mapped(&self) -> bool {
         self.complement.is_none() && has_room_for_ranks(self.b)
     }
-    /// What is said of the choice.
+    /// The reason for the choice, for `explain`.
     pub(super) fn explain(&self) -> String {
         match &self.packed {
             Some((_, words)) => {
                 let share = words.flops as f64 / self.work.flops.max(1) as f64;
-                format!("B packed 32 columns to a word, {share:.2} of the products, at most {PACKS}")
+                format!("B packed 32 columns to a word, leaving {share:.2} of the products (limit {PACKS})")
             }
-            None => "B as it is".into(),
+            None => "B not packed".into(),
         }
     }
 
-    fn program(&self, c: &'static str, kept: &'static str) -> Result<Arc<Program>> {
+    fn program(&self, c: &'static str, stored: &'static str) -> Result<Arc<Program>> {
         let work = self.packed.as_ref().map_or(self.work, |(_, words)| words);
         let kind = Kind {
             a: self.a.row_ptr.cuda(),
             b: self.b.row_ptr.cuda(),
             c,
             mask: self.complement.map_or(SMALL, |m| m.row_ptr.cuda()),
-            kept,
+            stored,
             group: group(work.flops as f64 / self.a.nnz.max(1) as f64),
             complement: self.complement.is_some(),
             packed: self.packed.is_some(),
             mapped: self.mapped(),
         };
-        self.cuda.program_of(SOURCE, Front::new("", &settings(kind)))
+        self.cuda.program_of(SOURCE, Prefix::new("", &settings(kind)))
     }
 
-    /// A, B, the mask and B's words, as the kernels take them.
+    /// A, B, the mask and B's words, as kernel arguments.
     fn operands(&self) -> Vec<Arg> {
         let (a, b, none) = (self.a, self.b, Arg::null());
         let mut all = args![&a.row_ptr, &a.col_idx, &b.row_ptr, &b.col_idx].to_vec();
@@ -196,7 +197,7 @@ impl<'a> Columns<'a> {
         all
     }
 
-    /// The kernels of these bins on their rows.
+    /// Launches of these bins' kernels on their rows.
     fn launches(&self, program: &Program, bins: &Bins, kernels: &[(usize, &str)], out: &[Arg]) -> Result<Vec<Launch>> {
         let some = kernels.iter().filter(|(bin, _)| bins.len(*bin) > 0);
         some.map(|&(bin, name)| {
@@ -214,10 +215,10 @@ impl<'a> Columns<'a> {
         .collect()
     }
 
-    /// Words of columns that a block of `block` threads keeps bits for: all columns where they fit, but not more shared
-    /// memory than lets the multiprocessor fill up with threads, if that covers a million columns.
+    /// Width, in words, of the bitmap of columns that a block of `block` threads holds in shared memory: all columns if
+    /// they fit, but no more than lets the multiprocessor fill up with threads, provided that covers a million columns.
     fn window(&self, block: u32) -> u32 {
-        // Bytes that the kernel takes beside the window.
+        // Bytes of shared memory that the kernel uses besides the window.
         const OTHER: u32 = 10 << 10;
         let limits = self.cuda.limits();
         let all = (self.b.ncols as u64).div_ceil(32).max(1);
@@ -226,72 +227,72 @@ impl<'a> Columns<'a> {
         u32::try_from(all.min(even.max(32_768)).min(most)).unwrap_or(32_768)
     }
 
-    /// C's structure.
-    pub(super) fn find(&self, fresh: Fresh) -> Result<Found> {
+    /// Computes C's structure.
+    pub(super) fn structure(&self, fresh: RowArrays) -> Result<Structure> {
         let cuda = self.cuda;
         let of_words = self.packed.as_ref().map_or(self.work, |(_, words)| words);
         let counted = self.work.to_count(cuda, self.a, of_words)?;
-        let Fresh { few, lengths, words: c_words } = fresh;
-        let program = self.program(SMALL, kept_offsets(self.work))?;
+        let RowArrays { few, lengths, words: c_words } = fresh;
+        let program = self.program(SMALL, short_offsets(self.work))?;
         let none = Arg::null();
         let out = args![&lengths, &c_words, &none, &none, &none];
         let kernels = [(6, "count_bits"), (5, "count_bits"), (4, "count_768"), (3, "count_384")];
         let long = self.launches(&program, &counted, &kernels, out)?;
-        let kept = cuda.beside(&long, || {
-            let kept = self.room_for_few(&few)?;
-            let out = args![&lengths, &c_words, &kept.ptr, &kept.columns, kept.map.as_ref()];
+        let stored = cuda.launch_concurrently(&long, || {
+            let stored = self.room_for_few(&few)?;
+            let out = args![&lengths, &c_words, &stored.ptr, &stored.columns, stored.map.as_ref()];
             for short in self.launches(&program, &counted, &[(2, "count_64"), (1, "count_32")], out)? {
                 short.kernel.launch(short.shape, &short.args)?;
             }
-            Ok(kept)
+            Ok(stored)
         })?;
 
         let (row_ptr, nnz, to_fill, bins) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
-        // A column and a value of at least one byte: columns alone are of no use.
+        // An entry is a column and a value of at least one byte; columns without values would be useless.
         cuda.device().check_fits(u128::from(nnz) * (size_of::<u32>() as u128 + 1), "columns and values of C")?;
         let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
         let mut long = vec![];
         if let Some(to_fill) = &to_fill {
             let kernels = [(6, "fill_bits"), (5, "fill_bits"), (3, "fill_words")];
-            let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
+            let program = self.program(row_ptr.cuda(), stored.ptr.cuda())?;
             long = self.launches(&program, to_fill, &kernels, args![&row_ptr, &columns])?;
         }
-        // Bins 1 and 2 lie side by side.
+        // Bins 1 and 2 are contiguous.
         let few = counted.len(1) + counted.len(2);
-        // Few rows are spread over more warps.
+        // If there are few rows, they are spread over more warps.
         let rounds: u32 = if few < 1 << 16 { 1 } else { 8 };
-        let all = args![few as u32, rounds, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
-        let rows = bins::program(cuda, [SMALL, SMALL, row_ptr.cuda(), kept.ptr.cuda()])?;
+        let all = args![few as u32, rounds, counted.list(1), &stored.ptr, &stored.columns, &row_ptr, &columns];
+        let rows = bins::program(cuda, [SMALL, SMALL, row_ptr.cuda(), stored.ptr.cuda()])?;
         let shape = Shape::blocks(few.div_ceil(32 * rounds as usize), 256, 0)?;
-        cuda.beside(&long, || rows.kernel("move_kept")?.launch(shape, all))?;
-        let map = kept.map.map(|ranks| Map { place: kept.ptr, ranks });
-        Ok(Found { row_ptr, lengths, columns, map, bins })
+        cuda.launch_concurrently(&long, || rows.kernel("move_kept")?.launch(shape, all))?;
+        let map = stored.map.map(|ranks| Map { place: stored.ptr, ranks });
+        Ok(Structure { row_ptr, lengths, columns, map, bins })
     }
 
-    /// Room for the columns of short rows and for the ranks of their products.
-    fn room_for_few(&self, few: &Buffer<u32>) -> Result<Kept> {
+    /// Arrays for the columns of short rows and for the ranks of their products.
+    fn room_for_few(&self, few: &Buffer<u32>) -> Result<ShortColumns> {
         let (cuda, total) = (self.cuda, self.work.of_few);
         let scan = Scan::begin(cuda, few, total, 0)?;
         let ptr = scan.offsets(cuda, few, u32::try_from(total).is_err(), "columns of short rows")?;
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let columns = cuda.alloc::<u32>(total, "columns of short rows")?;
         let map = if self.mapped() { Some(cuda.alloc::<u8>(total, "ranks of products")?) } else { None };
-        Ok(Kept { ptr, columns, map })
+        Ok(ShortColumns { ptr, columns, map })
     }
 }
 
-/// The type of the places of what is kept of short rows.
-fn kept_offsets(work: &Work) -> &'static str {
+/// The type of the offsets of short rows' columns.
+fn short_offsets(work: &Work) -> &'static str {
     if u32::try_from(work.of_few).is_ok() { SMALL } else { "unsigned long long" }
 }
 
 pub(super) fn programs() -> Vec<Unit> {
     let large = "unsigned long long";
-    let unit = |kind, hot| Unit { source: SOURCE, prefix: Front::new("", &settings(kind)).text(), hot };
+    let unit = |kind, hot| Unit { source: SOURCE, prefix: Prefix::new("", &settings(kind)).text(), hot };
     vec![
         unit(Kind { packed: true, mapped: true, ..ANY }, HOT),
         unit(Kind { c: large, group: 8, ..ANY }, HOT),
-        unit(Kind { a: large, b: large, c: large, mask: large, kept: large, complement: true, ..ANY }, &[]),
+        unit(Kind { a: large, b: large, c: large, mask: large, stored: large, complement: true, ..ANY }, &[]),
     ]
 }
 

@@ -1,12 +1,12 @@
-//! The products of each entry of C, in the order in which they are folded: the host side of `cuda/spgemm_folds.cu` and
-//! of what `cuda/values_folds.cu` is given.
+//! The products of each entry of C in the order of its fold: the host side of `cuda/spgemm_folds.cu`, and arguments of
+//! `cuda/values_folds.cu`.
 
-use super::map::Made;
+use super::map::MapInputs;
 use crate::Result;
 use crate::algebra::Type;
 use crate::gpu::Cuda;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -14,32 +14,32 @@ use crate::gpu::scan::Scan;
 use crate::gpu::transpose::Sorter;
 
 const SOURCE: Source = source!("spgemm_folds.cu");
-/// Products within which the products of the entries of one block begin.
+/// A block handles the entries whose products begin within one tile of this many products.
 const TILE: u32 = 1024;
 
-/// Products that fall to each entry of C: of all of C, entry after entry, which entries of A and B they are made of.
+/// The products of C, grouped by entry: for each product, its entries of A and B.
 #[derive(Debug)]
 pub(super) struct Folds {
-    /// Blocks of the kernel of values.
+    /// Blocks of the value kernel.
     pub(super) tiles: usize,
     nrows: u32,
     /// The first entry of each block, and its first product.
     first: Buffer<u64>,
-    /// Where the products of an entry begin.
+    /// The first product of each entry.
     at: Offsets,
     left: Buffer<u32>,
     right: Buffer<u32>,
 }
 
 impl Folds {
-    /// The products of a plan of `flops` multiplications; none where places do not fit 32 bits. Eight bytes a product,
-    /// four an entry of C; twice that and more while they are sorted.
-    pub(super) fn make(cuda: &Cuda, from: &Made<'_>, flops: u64) -> Result<Option<Self>> {
-        let Made { patterns: [a, b, c], .. } = *from;
+    /// The products of a plan of `flops` multiplications; `None` if positions do not fit 32 bits. Memory: eight bytes a
+    /// product, four an entry of C; more than twice that while they are sorted.
+    pub(super) fn make(cuda: &Cuda, from: &MapInputs<'_>, flops: u64) -> Result<Option<Self>> {
+        let MapInputs { patterns: [a, b, c], .. } = *from;
         let few = [a.nnz, b.nnz, c.nnz].iter().all(|&n| n < u32::MAX as usize);
         let (true, Ok(flops)) = (few, u32::try_from(flops)) else { return Ok(None) };
         let settings = settings([&a.row_ptr, &b.row_ptr, &c.row_ptr].map(Offsets::cuda));
-        let program = cuda.program_of(SOURCE, Front::new("", &settings))?;
+        let program = cuda.program_of(SOURCE, Prefix::new("", &settings))?;
         let (entries_of_a, nnz) = (a.nnz as u32, c.nnz as u32);
         let lengths = cuda.alloc::<u32>(a.nnz, "products of entries")?;
         let shape = Shape::for_each(a.nnz, 256)?;
@@ -55,7 +55,7 @@ impl Folds {
 
         let sorter = Sorter::new(cuda, Type::U32, flops as usize)?;
         let sorted = sorter.sort(&entries, None, c.nnz + 1)?;
-        // Products that C has no entry for stand behind those of the last.
+        // Products without an entry in C sort behind the last entry's.
         let at = sorter.row_starts(&sorted.keys, c.nnz + 1)?;
         let (from_left, from_right) = (left, right);
         let (left, right) = (entries, sorted.keys);
@@ -68,7 +68,7 @@ impl Folds {
         program.kernel("fold_tiles")?.launch(Shape::for_each(tiles + 1, 256)?, all)?;
         Ok(Some(Self { tiles, nrows: a.nrows as u32, first, at, left, right }))
     }
-    /// What the kernel of values is given before A, B and C.
+    /// The arguments of the value kernel before A, B and C.
     pub(super) fn args(&self) -> [Arg; 5] {
         let Self { nrows, first, at, left, right, .. } = self;
         [(*nrows).into(), first.into(), at.into(), left.into(), right.into()]
@@ -81,6 +81,6 @@ fn settings([a, b, c]: [&'static str; 3]) -> [Setting; 3] {
 
 pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
-        .map(|t| Unit { source: SOURCE, prefix: Front::new("", &settings([t; 3])).text(), hot: &["fold_products"] })
+        .map(|t| Unit { source: SOURCE, prefix: Prefix::new("", &settings([t; 3])).text(), hot: &["fold_products"] })
         .into()
 }

@@ -1,28 +1,27 @@
-//! The products of C's longer rows as lists: the host side of `cuda/spgemm_lists.cu` and of its parts for
-//! `cuda/values_listed.cu`.
+//! Product lists of C's longer rows: the host side of `cuda/spgemm_lists.cu`, and arguments of `cuda/values_listed.cu`.
 
-use super::map::Made;
+use super::map::MapInputs;
 use crate::Result;
 use crate::gpu::Cuda;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::pattern::Offsets;
 
 const SOURCE: Source = source!("spgemm_lists.cu");
-/// The first of the two bins of rows that are listed.
+/// The first of the two bins whose rows are listed.
 const BIN: usize = 4;
-/// Lists may take one part of the free memory in so many, also where C's pattern is small.
+/// Lists may take 1/FREE of the free memory even if C's pattern is small.
 const FREE: u64 = 32;
-/// Warps of a block, each with a part: `LIST_WARPS` of the kernel.
+/// Warps of a block, each processing one part: `LIST_WARPS` of the kernel.
 const WARPS: u32 = 4;
 /// Most entries of a part: `MOST_ENTRIES` of the kernels.
 pub(super) const ENTRIES: u32 = 1024;
 
-/// Most pairs of an entry of A and one of C in a part, for a product of so many multiplications: a warp goes through
-/// them all, and where products are few it is the heaviest part that takes long (`benches/gpu_spgemm.rs`: ego-Facebook
-/// 0.159 to 0.113 ms, ca-HepPh, of twice as many, 0.151 to 0.160).
+/// Most pairs of an entry of A and one of C in a part, given the multiplications of the product. A warp processes all
+/// pairs of a part, and where products are few the heaviest part sets the time (`benches/gpu_spgemm.rs`: ego-Facebook
+/// 0.159 to 0.113 ms; ca-HepPh, with twice as many, 0.151 to 0.160).
 fn pairs(flops: u64) -> u32 {
     match flops {
         0..0x100_0000 => 1 << 15,
@@ -31,32 +30,32 @@ fn pairs(flops: u64) -> u32 {
     }
 }
 
-/// Parts of rows, and for each of them its products: what they are made of, and where they go.
+/// Parts of rows with their products: for each product its factors and its entry of C.
 #[derive(Debug)]
 pub(super) struct Lists {
     pub(super) count: usize,
-    /// Three numbers a part.
+    /// Three numbers per part.
     parts: Buffer<u32>,
-    /// Where the words of a part begin, and its records.
+    /// The first word and the first record of each part.
     pub(super) word_at: Offsets,
     record_at: Offsets,
     words: Buffer<u16>,
-    /// Two numbers a record.
+    /// Two numbers per record.
     records: Buffer<u32>,
 }
 
 impl Lists {
-    /// The lists of a product of `flops` multiplications, if they take no more than twice C's pattern or a part of the
-    /// free memory ([`FREE`]), and places fit 32 bits.
-    pub(super) fn make(cuda: &Cuda, from: &Made<'_>, flops: u64) -> Result<Option<Self>> {
-        let Made { patterns: [a, b, c], bins, .. } = *from;
+    /// The lists of a product of `flops` multiplications, if they take no more than twice C's pattern or 1/[`FREE`] of
+    /// the free memory, and positions fit 32 bits.
+    pub(super) fn make(cuda: &Cuda, from: &MapInputs<'_>, flops: u64) -> Result<Option<Self>> {
+        let MapInputs { patterns: [a, b, c], bins, .. } = *from;
         let n = bins.len(BIN) + bins.len(BIN + 1);
         if n == 0 || !b.sorted || a.row_ptr.is_large() || b.row_ptr.is_large() {
             return Ok(None);
         }
         let program = |place: &Offsets| {
             let settings = settings([&a.row_ptr, &b.row_ptr, &c.row_ptr, place].map(Offsets::cuda));
-            cuda.program_of(SOURCE, Front::new("", &settings))
+            cuda.program_of(SOURCE, Prefix::new("", &settings))
         };
         let free = cuda.free_memory()?;
         let most = (c.bytes() * 2).max(free / FREE).min(free / 2);
@@ -91,7 +90,7 @@ impl Lists {
         program(&word_at)?.kernel("list_fill")?.launch(shape, &all)?;
         Ok(Some(Self { count, parts, word_at, record_at, words, records }))
     }
-    /// What the kernel of values is given before A, B and C.
+    /// The arguments of the value kernel before A, B and C.
     pub(super) fn args(&self) -> [Arg; 5] {
         let Self { parts, word_at, record_at, words, records, .. } = self;
         [parts.into(), word_at.into(), record_at.into(), words.into(), records.into()]
@@ -106,7 +105,7 @@ pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
         .map(|t| Unit {
             source: SOURCE,
-            prefix: Front::new("", &settings([t; 4])).text(),
+            prefix: Prefix::new("", &settings([t; 4])).text(),
             hot: &["list_count", "list_fill"],
         })
         .into()

@@ -1,29 +1,28 @@
-//! The entry of C that each product of a short row falls to: the host side of `cuda/spgemm_map.cu`.
+//! Product maps: the entry of C of each product of a short row. The host side of `cuda/spgemm_map.cu`.
 
 use super::bins::Bins;
 use crate::Result;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Shape, args};
 use crate::gpu::pattern::Offsets;
 use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("spgemm_map.cu");
-/// The bin of the rows whose products are mapped here; of shorter ones the map comes with their columns.
+/// The bin of the rows that are mapped here; shorter rows get their map along with their columns.
 const BIN: usize = 3;
 
-/// For every product of C's short rows its entry within the row, in the order of the fold.
+/// For every product of C's short rows, in fold order, its entry within the row.
 #[derive(Debug)]
 pub(super) struct Map {
-    /// Where a row's products begin.
+    /// The first product of each row.
     pub(super) place: Offsets,
     pub(super) ranks: Buffer<u8>,
 }
 
-/// What a map is made from: the patterns of A, B and C, C's rows in bins, their lengths, and multiplications of each
-/// row.
-pub(super) struct Made<'a> {
+/// Inputs of a map: the patterns of A, B and C, C's binned rows, their lengths, and the multiplications of each row.
+pub(super) struct MapInputs<'a> {
     pub(super) patterns: [&'a DevicePattern; 3],
     pub(super) bins: &'a Bins,
     pub(super) lengths: &'a Buffer<u32>,
@@ -32,8 +31,8 @@ pub(super) struct Made<'a> {
 
 impl Map {
     /// The map, if it takes no more than twice C's pattern and half of the free memory.
-    pub(super) fn make(cuda: &Cuda, from: &Made<'_>, lanes: u32) -> Result<Option<Self>> {
-        let Made { patterns: [a, b, c], bins, lengths, work } = *from;
+    pub(super) fn make(cuda: &Cuda, from: &MapInputs<'_>, lanes: u32) -> Result<Option<Self>> {
+        let MapInputs { patterns: [a, b, c], bins, lengths, work } = *from;
         let count = bins.len(BIN);
         if count == 0 {
             return Ok(None);
@@ -41,7 +40,7 @@ impl Map {
         let n = a.nrows as u32;
         let program = |place: &Offsets| {
             let settings = settings([&a.row_ptr, &b.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
-            cuda.program_of(SOURCE, Front::new("", &settings))
+            cuda.program_of(SOURCE, Prefix::new("", &settings))
         };
         let few = cuda.alloc::<u32>(a.nrows, "products of short rows")?;
         let shape = Shape::for_each(a.nrows, 256)?;
@@ -81,6 +80,6 @@ fn settings([a, b, c, p]: [&'static str; 4], lanes: u32) -> [Setting; 5] {
 
 pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
-        .map(|t| Unit { source: SOURCE, prefix: Front::new("", &settings([t; 4], 8)).text(), hot: &["map_128"] })
+        .map(|t| Unit { source: SOURCE, prefix: Prefix::new("", &settings([t; 4], 8)).text(), hot: &["map_128"] })
         .into()
 }

@@ -1,15 +1,16 @@
-//! C = A ⊕.⊗ B on the device, in two phases: the plan finds C's columns from the patterns, the numeric phase its
+//! C = A ⊕.⊗ B on the device, in two phases: the plan computes C's pattern from those of A and B, the numeric phase its
 //! values.
 //!
-//! Results have the bits of the CPU's: every value is folded from the identity of ⊕ in the order of A's row.
+//! Results are bitwise the CPU's: every value is folded from the identity of ⊕ in the order of A's row.
 //!
-//! [`Policy::KkSpGemm`], or an accumulator asked for, is kkSpGEMM with its rules for GPUs: kkmem (linked lists) or kklp
-//! (linear probing), each of two levels, the second from a memory pool whose chunks go to whom they are free for. Of
-//! the settings `dense_columns` and `pool` are of no use here. C is sorted by the first numeric phase, and takes as
-//! much memory again then; numeric phases take memory for the pool, at most half of what is free. Unsorted rows of kklp
-//! may be in another order in the next run. A dense accumulator is refused, and so is compression under our own policy.
+//! [`Policy::KkSpGemm`], or an explicit accumulator, selects kkSpGEMM with its rules for GPUs: kkmem (linked lists) or
+//! kklp (linear probing), each in two levels, the second in chunks of a shared memory pool. The settings
+//! `dense_columns` and `pool` have no effect. The first numeric phase sorts C, for which it needs its memory a second
+//! time; every numeric phase allocates the pool, at most half of the free memory. Unsorted rows of kklp may be in a
+//! different order in the next run. A dense accumulator is not supported, and neither is compression under our own
+//! policy.
 //!
-//! Source: Deveci, Trott, Rajamanickam 2018, §3; rules that it leaves open are those of KokkosKernels 4.7.
+//! Source: Deveci, Trott, Rajamanickam 2018, §3; rules that it leaves open follow KokkosKernels 4.7.
 //! # Example
 //! ```no_run
 //! use sparring::prelude::*;
@@ -47,19 +48,19 @@ use crate::{Error, Result};
 
 /// The structure of C = A·B on the device, for any values and any semiring.
 ///
-/// It is made once from the patterns, and serves any number of numeric phases. Cloning it is cheap.
+/// Created once from the patterns, it serves any number of numeric phases. Clones are cheap.
 #[derive(Clone, Debug)]
 pub struct Plan {
     form: Form,
 }
 
-/// What a policy knows of C when the symbolic phase is over.
+/// What a policy has computed of C at the end of the symbolic phase.
 #[derive(Clone, Debug)]
 enum Form {
-    /// Ours: all of its pattern.
+    /// Our policy: C's pattern.
     Pattern(plan::Plan),
-    /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
-    Rows(kk::Plan),
+    /// kkSpGEMM: C's row pointers. The first numeric phase computes the columns, and later ones use them.
+    Kk(kk::Plan),
 }
 
 impl Plan {
@@ -68,7 +69,7 @@ impl Plan {
     pub fn flops(&self) -> u64 {
         match &self.form {
             Form::Pattern(plan) => plan.flops(),
-            Form::Rows(plan) => plan.flops,
+            Form::Kk(plan) => plan.flops,
         }
     }
     /// Most multiplications in a row.
@@ -76,7 +77,7 @@ impl Plan {
     pub fn max_row_flops(&self) -> u64 {
         match &self.form {
             Form::Pattern(plan) => plan.max_row_flops(),
-            Form::Rows(plan) => plan.max_row_flops,
+            Form::Kk(plan) => plan.max_row_flops,
         }
     }
     /// Entries of C.
@@ -84,7 +85,7 @@ impl Plan {
     pub fn nnz(&self) -> usize {
         match &self.form {
             Form::Pattern(plan) => plan.pattern().nnz,
-            Form::Rows(plan) => plan.nnz,
+            Form::Kk(plan) => plan.nnz,
         }
     }
     /// Rows and columns of C.
@@ -92,15 +93,15 @@ impl Plan {
     pub fn shape(&self) -> (usize, usize) {
         match &self.form {
             Form::Pattern(plan) => plan.pattern().shape(),
-            Form::Rows(plan) => plan.shape(),
+            Form::Kk(plan) => plan.shape(),
         }
     }
-    /// Where C has entries; `None` under kkSpGEMM's policy until a numeric phase has found its columns.
+    /// C's pattern; `None` under kkSpGEMM until a numeric phase has computed its columns.
     #[must_use]
     pub fn pattern(&self) -> Option<&Arc<DevicePattern>> {
         match &self.form {
             Form::Pattern(plan) => Some(plan.pattern()),
-            Form::Rows(plan) => plan.pattern(),
+            Form::Kk(plan) => plan.pattern(),
         }
     }
     /// What compression of B would save, if it was counted.
@@ -108,15 +109,15 @@ impl Plan {
     pub fn compression(&self) -> Option<&Compression> {
         match &self.form {
             Form::Pattern(_) => None,
-            Form::Rows(plan) => plan.compression.as_ref(),
+            Form::Kk(plan) => plan.compression.as_ref(),
         }
     }
-    /// What was chosen, and why.
+    /// The choices, and their reasons.
     #[must_use]
     pub fn explain(&self) -> String {
         match &self.form {
             Form::Pattern(plan) => plan.explain().to_string(),
-            Form::Rows(plan) => plan.why.to_string(),
+            Form::Kk(plan) => plan.why.to_string(),
         }
     }
 
@@ -124,18 +125,18 @@ impl Plan {
     fn operands(&self) -> [&Arc<DevicePattern>; 2] {
         match &self.form {
             Form::Pattern(plan) => plan.operands(),
-            Form::Rows(plan) => [&plan.a, &plan.b],
+            Form::Kk(plan) => [&plan.a, &plan.b],
         }
     }
-    /// An array of the plan, which tells the device that it is on.
+    /// An array of the plan, which identifies its device.
     pub(crate) fn array(&self) -> &RawBuffer {
         self.operands()[0].col_idx.raw()
     }
-    /// Refuses operands that this plan was not made for.
+    /// An error for operands with other patterns than those of the plan.
     fn check(&self, cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<()> {
         plan::check(cuda, self.operands(), [a, b])
     }
-    /// Refuses a result that this plan has not made, or cannot have made yet.
+    /// An error for a result that does not have this plan's pattern.
     pub(crate) fn check_result(&self, c: &Arc<DevicePattern>) -> Result<()> {
         if self.pattern().is_some_and(|planned| Arc::ptr_eq(planned, c)) {
             return Ok(());
@@ -144,14 +145,14 @@ impl Plan {
     }
 }
 
-/// The structure of C = A·B at the places of a mask, or with `true` beside it at all others: patterns only, no values,
-/// no semiring. As on the CPU, a masked product has our policy.
+/// The structure of C = A·B within a mask, or outside it if complemented: patterns only, no values, no semiring. As on
+/// the CPU, a masked product uses our policy.
 ///
 /// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most
-/// 64 of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work. The second
-/// numeric phase finds where products go, for those after it, where memory allows it: of up to 2²² products 8 bytes for
-/// each and 4 for each entry of C; of more a byte for each product of rows with at most 128 entries, 2 for those of
-/// longer rows and 8 for each entry of A in each part of them.
+/// 64 of them (1 of these stays with the plan), and a compressed copy of B, 32 columns to a word, where that saves
+/// work. The second numeric phase records the destinations of products for later phases, if memory allows: for up to
+/// 2²² products 8 bytes for each and 4 for each entry of C; for more a byte for each product of rows with at most 128
+/// entries, 2 for those of longer rows and 8 for each entry of A in each part of them.
 /// # Errors
 /// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Argument`] for settings
 /// out of range; [`Error::Unsupported`] for a dense accumulator, and for compression under our own policy.
@@ -168,7 +169,7 @@ pub(crate) fn plan_of(
     let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
     let form = if theirs {
         symbolic::check_shapes(&a, &b)?;
-        Form::Rows(kk::make(cuda, a, b, options)?)
+        Form::Kk(kk::make(cuda, a, b, options)?)
     } else {
         if options.compress == Compress::On {
             return Err(Error::Unsupported {
@@ -194,13 +195,13 @@ impl Cuda {
                 values::fill(self, plan, ring, a, b, &values)?;
                 Ok(RawCsr { pattern: Arc::clone(plan.pattern()), values })
             }
-            Form::Rows(plan) => kk::numeric(self, plan, ring, a, b),
+            Form::Kk(plan) => kk::numeric(self, plan, ring, a, b),
         }
     }
-    /// Numeric phase into the values of a matrix that this plan made before, which has the pattern `c`: no allocation
-    /// on the device, but for the pool of kkSpGEMM's policy.
+    /// Numeric phase into the values of a matrix that this plan created, with the pattern `c`. Allocates nothing on the
+    /// device, except for kkSpGEMM's pool.
     /// # Errors
-    /// [`Error::PatternChanged`], also if `c` is of another plan; [`Error::Argument`] if someone shares the values.
+    /// [`Error::PatternChanged`], also if `c` is of another plan; [`Error::Argument`] if the values are shared.
     pub(crate) fn numeric_into_raw(
         &self,
         plan: &Plan,
@@ -215,7 +216,7 @@ impl Cuda {
         alone(values, "c")?;
         match &plan.form {
             Form::Pattern(plan) => values::fill(self, plan, ring, a, b, values),
-            Form::Rows(plan) => kk::numeric_into(self, plan, ring, a, b, c, values),
+            Form::Kk(plan) => kk::numeric_into(self, plan, ring, a, b, c, values),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Rows of C by length, long ones cut into parts: the host side of `cuda/spgemm_parts.cu`.
+//! Rows of C by length, long ones split into parts: the host side of `cuda/spgemm_parts.cu`.
 
 use std::sync::Arc;
 
 use super::bins::Bins;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -13,10 +13,10 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("spgemm_parts.cu");
 
-/// Words within which the columns of a part lie close: `NEAR_WORDS` of the kernel.
+/// Words that the columns of a part span if they count as close: `NEAR_WORDS` of the kernel.
 pub(super) const NEAR_WORDS: u32 = 1024;
 
-/// Entries of a row that one warp takes: `PART` of the kernel, for values of `bytes` bytes.
+/// Entries of a row per warp: `PART` of the kernel, for values of `bytes` bytes.
 pub(super) fn part(bytes: usize) -> u32 {
     match bytes {
         0..=8 => 512,
@@ -24,29 +24,28 @@ pub(super) fn part(bytes: usize) -> u32 {
         _ => 128,
     }
 }
-/// Entries of a very long row that one block takes: `LONG_PART` of the kernel.
+/// Entries of a very long row per block: `LONG_PART` of the kernel.
 pub(super) fn long_part(part: u32) -> u32 {
     4 * part
 }
 
-/// Places for parts of long rows up to which it is not waited for how many there are: a block of a kernel that finds
-/// none takes less.
+/// Parts of long rows up to which their exact number is not waited for: launching idle blocks costs less.
 const NOT_WAITED_FOR: usize = 1 << 14;
 
-/// Rows of the last two bins, cut into parts.
+/// The rows of the last two bins, split into parts.
 #[derive(Debug)]
 pub(super) struct Cut {
-    /// How many parts there are: of those that warps take, of long ones whose columns lie close, of the others.
+    /// Numbers of parts: of those for warps, of long ones with close columns, of other long ones.
     ends: Buffer<u32>,
-    /// Parts that a warp takes.
+    /// Parts for warps.
     short: Parts,
-    /// Parts of long rows: those whose columns lie close from the front of the arrays, the others from their end.
+    /// Parts of long rows: those with close columns from the front of the arrays, the others from their end.
     long: Parts,
-    /// At most so many of either.
+    /// Upper bounds of the two numbers of long parts.
     most: [usize; 2],
 }
 
-/// For each part its row and its number within the row.
+/// For each part its row, and its number within the row.
 #[derive(Debug)]
 struct Parts {
     rows: Buffer<u32>,
@@ -64,33 +63,34 @@ impl Parts {
 }
 
 impl Cut {
-    /// At most so many parts for warps, and what their kernel is told of them.
+    /// An upper bound of the number of parts for warps, and the arguments that describe them.
     pub(super) fn short(&self) -> (usize, [Arg; 3]) {
         let Parts { rows, numbers } = &self.short;
         (rows.len(), [(&self.ends).into(), rows.into(), numbers.into()])
     }
-    /// At most so many parts whose columns lie close, or of the others, and what their kernel is told of them.
+    /// An upper bound of the number of long parts with close columns, or of the others, and the arguments that describe
+    /// them.
     pub(super) fn long(&self, close: bool) -> (usize, [Arg; 4]) {
         let (Parts { rows, numbers }, which) = (&self.long, usize::from(!close));
         (self.most[which], [self.ends.from(1 + which), (rows.len() as u32).into(), rows.into(), numbers.into()])
     }
 }
 
-/// The program for row pointers of these types: of a pattern, and of what is kept of it.
+/// The program for row pointers of these types: of a pattern, and of the part of it that a mask keeps.
 pub(super) fn program(cuda: &Cuda, c: &Offsets, kept: &Offsets) -> Result<Arc<Program>> {
-    cuda.program_of(SOURCE, Front::new("", &settings(c.cuda(), kept.cuda())))
+    cuda.program_of(SOURCE, Prefix::new("", &settings(c.cuda(), kept.cuda())))
 }
 fn settings(c: &'static str, kept: &'static str) -> [Setting; 2] {
     [Setting::Type("OffsetC", c), Setting::Type("OffsetK", kept)]
 }
 
-/// The longer rows of C in parts, `part` entries to a part of those that warps take; none where there are no such rows.
+/// The longer rows of C split into parts, `part` entries to a part for a warp; `None` if there are no such rows.
 pub(super) fn cut(cuda: &Cuda, c: &DevicePattern, bins: &Bins, part: u32) -> Result<Option<Cut>> {
     let (few, many) = (bins.len(4), bins.len(5));
     if few + many == 0 {
         return Ok(None);
     }
-    // Rows that warps take have at most 1024 entries. Each longer one has at most one part that is not full.
+    // Rows for warps have at most 1024 entries. Each longer row has at most one part that is not full.
     let room = [few.saturating_mul(1024usize.div_ceil(part as usize)), c.nnz / long_part(part) as usize + many];
     let room = if many == 0 { [room[0], 0] } else { room };
     let needed = room[0].max(room[1]);
@@ -138,6 +138,6 @@ pub(super) fn same(cuda: &Cuda, x: &DevicePattern, y: &DevicePattern) -> Result<
 
 pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
-        .map(|t| Unit { source: SOURCE, prefix: Front::new("", &settings(t, t)).text(), hot: &[] })
+        .map(|t| Unit { source: SOURCE, prefix: Prefix::new("", &settings(t, t)).text(), hot: &[] })
         .into()
 }

@@ -1,22 +1,22 @@
-//! The symbolic phase: the plan of A·B, or of what a mask leaves of it.
+//! The symbolic phase: the plan of A·B, masked or not.
 
 use std::sync::Arc;
 
 use super::bins::{self, Work, group};
-use super::columns::{self, Columns, Found};
+use super::columns::{self, Columns, Structure};
 use super::parts;
 use super::plan::Plan;
 use super::values;
 use crate::algebra::{AnyPair, Type, printed_ring};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::csr::RawCsr;
-use crate::gpu::front::Front;
+use crate::gpu::defines::Prefix;
 use crate::gpu::launch::{Shape, args};
 use crate::gpu::scan;
 use crate::gpu::{Cuda, DevicePattern};
 use crate::{Error, Result};
 
-/// Refuses operands that do not fit together, or this device.
+/// An error for operands whose shapes do not match, or that are too large for the device.
 pub(super) fn check_shapes(a: &DevicePattern, b: &DevicePattern) -> Result<()> {
     if a.ncols != b.nrows {
         return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
@@ -28,7 +28,7 @@ pub(super) fn check_shapes(a: &DevicePattern, b: &DevicePattern) -> Result<()> {
     Ok(())
 }
 
-/// The plan of A·B, or of what a mask leaves of it: its places, or with `true` beside it all others.
+/// The plan of A·B, within a mask or, with `true`, outside it.
 pub(super) fn make(
     cuda: &Cuda,
     a: Arc<DevicePattern>,
@@ -48,37 +48,37 @@ pub(super) fn make(
     };
     let rows = bins::settings([a.row_ptr.cuda(), b.row_ptr.cuda(), bins::SMALL, bins::SMALL]);
     let columns = columns::likely(&a, &b, sorted_mask.as_deref());
-    let [rows, columns] = [(bins::SOURCE, Front::new("", &rows)), (columns::SOURCE, Front::new("", &columns))];
+    let [rows, columns] = [(bins::SOURCE, Prefix::new("", &rows)), (columns::SOURCE, Prefix::new("", &columns))];
     match mask {
-        Some((_, false)) => cuda.ahead(&[rows, scan::PROGRAM]),
-        _ => cuda.ahead(&[rows, scan::PROGRAM, columns]),
+        Some((_, false)) => cuda.precompile(&[rows, scan::PROGRAM]),
+        _ => cuda.precompile(&[rows, scan::PROGRAM, columns]),
     }
     let (work, fresh) = bins::work(cuda, &a, &b)?;
     let mean = work.flops as f64 / a.nnz.max(1) as f64;
     let mut map = None;
     let (c, lengths, form) = match (mask, &sorted_mask) {
         (Some((_, false)), Some(pattern)) => {
-            let (c, lengths) = hits(cuda, &a, &b, pattern, &work)?;
-            (c, (lengths, None), "entries of the mask that the product meets".to_string())
+            let (c, lengths) = masked_pattern(cuda, &a, &b, pattern, &work)?;
+            (c, (lengths, None), "the entries of the product in the mask".to_string())
         }
         _ => {
             let of = Columns::new(cuda, &a, &b, sorted_mask.as_deref(), &work)?;
             let form = format!(
-                "rows by work: sorted in registers up to 64, hashed up to 768 words, bits beyond; {}",
+                "rows by work: sorted in registers up to 64, hashed up to 768 words, bitmaps above; {}",
                 of.explain()
             );
-            let Found { row_ptr, lengths, columns, map: few, bins } = of.find(fresh)?;
+            let Structure { row_ptr, lengths, columns, map: few, bins } = of.structure(fresh)?;
             map = few;
             (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), (lengths, Some(bins)), form)
         }
     };
-    let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", group(mean));
+    let why = format!("{form}; {} lanes for a row of B, mean length {mean:.1}", group(mean));
     Ok(Plan::new([&a, &b, &c], lengths, mask.is_some(), &work, map, why))
 }
 
-/// The entries of `mask` that A·B has, and the lengths of their rows: values of the mask's entries over any-pair, then
-/// those that were met.
-fn hits(
+/// The entries of `mask` that A·B has, and the lengths of their rows: the masked product over any-pair, then the
+/// entries that it touched.
+fn masked_pattern(
     cuda: &Cuda,
     a: &Arc<DevicePattern>,
     b: &Arc<DevicePattern>,
@@ -86,7 +86,7 @@ fn hits(
     work: &Work,
 ) -> Result<(Arc<DevicePattern>, Buffer<u32>)> {
     let program = parts::program(cuda, &mask.row_ptr, &mask.row_ptr)?;
-    // Any-pair looks at no value, so the patterns stand in for the matrices.
+    // Any-pair reads no values, so the patterns stand in for the matrices.
     let values = cuda.alloc_raw(Type::Bool, 0, "no values")?;
     let [left, right] = [a, b].map(|pattern| RawCsr { pattern: Arc::clone(pattern), values: Arc::clone(&values) });
     let flags = cuda.zeroed::<bool>(mask.nnz, "entries of the mask")?;

@@ -1,4 +1,4 @@
-//! C's values: the host side of `cuda/values.cuh` and the six ways that include it.
+//! C's values: the host side of `cuda/values.cuh` and of the six kernels that include it.
 
 use super::bins::{Bins, group};
 use super::lists;
@@ -10,7 +10,7 @@ use crate::algebra::{AnyPair, MinPlus, MinSecondI, PlusTimes, Printed, printed_r
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::csr::RawCsr;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Launch, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -22,13 +22,13 @@ const LONG: Source = source!("values_long.cu");
 const LISTED: Source = source!("values_listed.cu");
 const FOLDS: Source = source!("values_folds.cu");
 
-/// Warps of a block that take parts.
+/// Warps of a block that process parts.
 const PART_WARPS: u32 = 4;
-/// Threads of a block that takes a long part.
+/// Threads of a block that processes a long part.
 const TURN_THREADS: u32 = 256;
-/// Lines of a chunk whose row of B is kept: `OWNERS` of the kernel, a byte each.
+/// Lines of a chunk whose row of B is recorded, a byte each: `OWNERS` of the kernel.
 const OWNERS: u32 = 1024;
-/// What stands in front of a program, behind its ring.
+/// The prefix of a program, behind its ring.
 fn settings([a, b, c, p]: [&'static str; 4], group: u32) -> [Setting; 5] {
     [
         Setting::Type("OffsetA", a),
@@ -39,27 +39,27 @@ fn settings([a, b, c, p]: [&'static str; 4], group: u32) -> [Setting; 5] {
     ]
 }
 
-/// Shared memory of `short_rows<slots>`: values, keys, ranks.
+/// Launch shape of `short_rows<slots>`; its shared memory has values, keys, ranks.
 fn short_shape(rows: usize, slots: u32, group: u32, value: u32) -> Result<Shape> {
     let groups = 256 / group.max(slots / 32);
     let shared = (value * slots / 2 * groups).next_multiple_of(16) + 5 * slots * groups;
     Shape::blocks(rows.div_ceil(groups as usize), 256, shared)
 }
 
-/// Shared memory of a block of `values_parts`: values, and their ranks.
+/// Launch shape of `values_parts`; its shared memory has values and their ranks.
 fn part_shape(parts: usize, entries: u32, value: u32) -> Result<Shape> {
     let part = (value * entries).next_multiple_of(4) + 12 * entries;
     Shape::blocks(parts.div_ceil(PART_WARPS as usize), 32 * PART_WARPS, part.next_multiple_of(16) * PART_WARPS)
 }
 
-/// Shared memory of a block of `values_near` or `values_far`: values, their ranks, and the chunk of A's row.
+/// Launch shape of `values_near` or `values_far`; its shared memory has values, their ranks, and the chunk of A's row.
 fn long_shape(parts: usize, close: bool, entries: u32, value: u32) -> Result<Shape> {
     let ranks = if close { 6 * NEAR_WORDS } else { 12 * entries };
     let part = (value * entries).next_multiple_of(4) + ranks;
     Shape::blocks(parts, TURN_THREADS, (part.next_multiple_of(8) + 20 * TURN_THREADS + OWNERS).next_multiple_of(16))
 }
 
-/// Shared memory of `values_folds`: the products of one round, `CHUNK` of the kernel.
+/// Launch shape of `values_folds`; its shared memory has the products of one round, `CHUNK` of the kernel.
 fn fold_shape(tiles: usize, value: u32) -> Result<Shape> {
     let each = match value {
         0..=8 => 4,
@@ -69,7 +69,7 @@ fn fold_shape(tiles: usize, value: u32) -> Result<Shape> {
     Shape::blocks(tiles, 256, 256 * each * value)
 }
 
-/// Values of C at the plan's columns.
+/// Computes the values of C at the plan's columns.
 pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr, values: &RawBuffer) -> Result<()> {
     let c = plan.pattern();
     a.values.check("the left matrix of a product", ring.a)?;
@@ -80,12 +80,12 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
     }
     let (pa, pb) = (&a.pattern, &b.pattern);
     let bytes = ring.out.size();
-    // Wide values: fewer rows to a block, so that it has room for them.
+    // For wide values a block takes fewer rows, so that they fit.
     let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64).max((bytes / 6).next_power_of_two().min(32) as u32);
-    let kept = plan.kept(cuda, lanes)?;
+    let maps = plan.product_maps(cuda, lanes)?;
     let program = |source: Source, place: &Offsets| {
         let settings = settings([&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
-        cuda.program_of(source, Front::new(&ring.text, &settings))
+        cuda.program_of(source, Prefix::new(&ring.text, &settings))
     };
     let operands = Arg::all([
         (&pa.row_ptr).into(),
@@ -99,12 +99,12 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         values.into(),
     ]);
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
-    if let Some(folds) = &kept.folds {
+    if let Some(folds) = &maps.folds {
         let all = [&folds.args()[..], args![&operands]].concat();
         return program(FOLDS, &c.row_ptr)?.kernel("values_folds")?.launch(fold_shape(folds.tiles, value)?, &all);
     }
     let (part, bins) = (part(bytes), plan.bins(cuda)?);
-    ahead(
+    precompile(
         cuda,
         plan,
         ring,
@@ -112,8 +112,8 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         &bins,
     );
     // Values of a part must fit into shared memory several times.
-    let listed = kept.lists.as_ref().filter(|_| bytes <= 16);
-    // Long rows beside the others: what takes long is the chain of the heaviest.
+    let listed = maps.lists.as_ref().filter(|_| bytes <= 16);
+    // Long rows run concurrently with the others: the heaviest row's chain of folds sets the time.
     let mut long = vec![];
     if let Some(lists) = listed {
         let shape = Shape::blocks(lists.count, 32, lists::ENTRIES * value)?;
@@ -141,8 +141,8 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * entries * value)?;
         Ok(Launch { kernel: program(MAPPED, &map.place)?.kernel(&format!("mapped_{entries}"))?, shape, args })
     };
-    // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for
-    // values of this size.
+    // A small number of short rows share one kernel, several lanes per row; of a large number the shortest have a
+    // thread each, if values of this size fit.
     let few = bins.len(1) + bins.len(2);
     let together = few < MANY_ROWS && plan.few().is_some();
     let mut short = vec![];
@@ -156,7 +156,7 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         }
         let list = bins.list(bin);
         let known = match bin {
-            3 => kept.map.as_deref(),
+            3 => maps.map.as_deref(),
             1 => plan.few().filter(|_| bytes <= 48),
             _ => plan.few(),
         };
@@ -168,29 +168,32 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
             to.push(Launch { kernel, shape: short_shape(n, slots, lanes, value)?, args });
         }
     }
-    cuda.beside(&long, || short.iter().try_for_each(|of| of.kernel.launch(of.shape, &of.args)))
+    cuda.launch_concurrently(&long, || short.iter().try_for_each(|of| of.kernel.launch(of.shape, &of.args)))
 }
 
-/// Has what the first values of a plan are likely to need compiled at the same time.
-fn ahead(cuda: &Cuda, plan: &Plan, ring: &Printed, settings: &[Setting; 5], bins: &Bins) {
+/// Compiles the programs that the first values of a plan are likely to need, in parallel.
+fn precompile(cuda: &Cuda, plan: &Plan, ring: &Printed, settings: &[Setting; 5], bins: &Bins) {
     let some = |first: usize, last: usize| (first..=last).any(|bin| bins.len(bin) > 0);
     let mapped = plan.few().is_some();
-    let ways = [
+    let sources = [
         (SHORT, some(3, 3) || !mapped && some(1, 2)),
         (MAPPED, mapped && some(1, 2)),
         (PARTS, some(4, 4)),
         (LONG, some(5, 5)),
     ];
-    let wanted: Vec<_> =
-        ways.iter().filter(|(_, wanted)| *wanted).map(|&(way, _)| (way, Front::new(&ring.text, settings))).collect();
-    cuda.ahead(&wanted);
+    let wanted: Vec<_> = sources
+        .iter()
+        .filter(|(_, wanted)| *wanted)
+        .map(|&(source, _)| (source, Prefix::new(&ring.text, settings)))
+        .collect();
+    cuda.precompile(&wanted);
 }
 
 pub(super) fn programs() -> Vec<Unit> {
     fn of(ring: &Printed, offset: &'static str, group: u32) -> impl Iterator<Item = Unit> {
-        WAYS.into_iter().map(move |(source, hot)| Unit {
+        KERNELS.into_iter().map(move |(source, hot)| Unit {
             source,
-            prefix: Front::new(&ring.text, &settings([offset; 4], group)).text(),
+            prefix: Prefix::new(&ring.text, &settings([offset; 4], group)).text(),
             hot,
         })
     }
@@ -204,9 +207,9 @@ pub(super) fn programs() -> Vec<Unit> {
     units
 }
 
-/// The ways, each a program of its own, for a new semiring should not wait for the others' compilation; and their
-/// kernels.
-const WAYS: [(Source, &[&str]); 6] = [
+/// The value kernels. Each strategy is a program of its own, so that a new semiring does not wait for the compilation
+/// of the others.
+const KERNELS: [(Source, &[&str]); 6] = [
     (SHORT, &["values_16", "values_64", "values_128"]),
     (MAPPED, &["mapped_16", "mapped_64", "mapped_128"]),
     (PARTS, &["values_parts"]),

@@ -1,4 +1,4 @@
-//! The entries of a tensor on a device, as they came, and how they are sorted and made into records: see
+//! Tensor entries on a device in their original order, their sort, and their conversion to records: see
 //! `cuda/tensor.cu`.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::algebra::{Slice, Type, Value};
 use crate::gpu::Cuda;
 use crate::gpu::arg::Arg;
 use crate::gpu::buffer::{Buffer, RawBuffer};
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Program, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -19,10 +19,10 @@ use crate::{Error, Index, Result, Tensor};
 
 const SOURCE: Source = source!("tensor.cu");
 
-/// Largest size of a mode on a device: a bit of a run's target says what it is.
+/// Largest mode size on a device: one bit of a run's target is a flag.
 const LONGEST: usize = 1 << 31;
 
-/// A tensor on a device, its type forgotten: a column of indices for each mode, and the values.
+/// A type-erased tensor on a device: one index column per mode, and the values.
 #[derive(Clone, Debug)]
 pub(crate) struct RawTensor {
     pub(super) dims: Arc<[usize]>,
@@ -39,7 +39,7 @@ impl RawTensor {
     }
 }
 
-/// What is refused before it is sent.
+/// Rejects oversized tensors before the upload.
 pub(super) fn check_sizes(dims: &[usize], nnz: usize) -> Result<()> {
     let longest = dims.iter().copied().max().unwrap_or(0);
     let overflow =
@@ -54,7 +54,7 @@ pub(super) fn check_sizes(dims: &[usize], nnz: usize) -> Result<()> {
 }
 
 impl Cuda {
-    /// Some of the entries of a tensor of the host.
+    /// Uploads some of the entries of a host tensor.
     pub(super) fn upload_entries<T: Value, I: Index>(
         &self,
         x: &Tensor<T, I>,
@@ -78,7 +78,7 @@ impl Cuda {
     }
 }
 
-/// What stands in front of `cuda/entries.cuh`.
+/// The settings for `cuda/entries.cuh`.
 pub(super) fn settings(order: usize, value: Type, moves: bool) -> [Setting; 3] {
     let (short, long) = strides(order, value.size());
     [
@@ -88,7 +88,7 @@ pub(super) fn settings(order: usize, value: Type, moves: bool) -> [Setting; 3] {
     ]
 }
 
-/// What brings the entries of one tensor into forms.
+/// Converts the entries of one tensor to forms.
 pub(super) struct Store<'a> {
     pub(super) cuda: &'a Cuda,
     pub(super) tensor: &'a RawTensor,
@@ -98,12 +98,12 @@ impl<'a> Store<'a> {
     pub(super) fn new(cuda: &'a Cuda, tensor: &'a RawTensor) -> Self {
         Self { cuda, tensor }
     }
-    /// The kernels, for records that stay.
+    /// The kernels for records that are not remapped.
     pub(super) fn program(&self) -> Result<Arc<Program>> {
         program(self.cuda, self.tensor.dims.len(), self.tensor.values.ty(), false)
     }
 
-    /// Entries sorted by their index in `mode`, stably: the indices, and which entry stands where.
+    /// Sorts the entries stably by their index in `mode`: the indices, and the permutation.
     pub(super) fn sorted(&self, mode: usize) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let (cuda, keys) = (self.cuda, &self.tensor.columns[mode]);
         let n = keys.len();
@@ -118,7 +118,7 @@ impl<'a> Store<'a> {
         }
         sort(&Sorter::new(cuda, Type::U32, n)?, keys, None, self.tensor.dims[mode])
     }
-    /// The same of entries that stand in an order, which they keep where indices are equal.
+    /// The same, starting from an order, which breaks ties.
     pub(super) fn sorted_on(&self, order: Offsets, mode: usize) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let n = self.tensor.nnz();
         let keys = self.cuda.alloc::<u32>(n, "indices in the order of another mode")?;
@@ -127,22 +127,22 @@ impl<'a> Store<'a> {
         sort(&sorter, &keys, Some(&order), self.tensor.dims[mode])
     }
 
-    /// A record for each entry: in their order, or, to be moved, where `places` says.
-    pub(super) fn records(&self, places: Option<&Buffer<u32>>) -> Result<Buffer<u32>> {
+    /// A record per entry: in their order, or, for remapping, at `positions`.
+    pub(super) fn records(&self, positions: Option<&Buffer<u32>>) -> Result<Buffer<u32>> {
         let (n, order, ty) = (self.tensor.nnz(), self.tensor.dims.len(), self.tensor.values.ty());
         let (short, long) = strides(order, ty.size());
-        let stride = if places.is_some() { long } else { short };
+        let stride = if positions.is_some() { long } else { short };
         let (needed, max) = (n as u128 * stride as u128, usize::MAX as u128);
         let words = n.checked_mul(stride).ok_or(Error::IndexOverflow { what: "a tensor's records", needed, max })?;
         let records = self.cuda.alloc::<u32>(words, "a tensor's records")?;
         let columns = Arg::list(&self.tensor.columns.iter().map(Arg::from).collect::<Vec<_>>());
-        let arguments = args![columns, &self.tensor.values, n as u64, places, &records];
-        let program = program(self.cuda, order, ty, places.is_some())?;
+        let arguments = args![columns, &self.tensor.values, n as u64, positions, &records];
+        let program = program(self.cuda, order, ty, positions.is_some())?;
         program.kernel("pack_records")?.launch(Shape::for_each(n, 256)?, arguments)?;
         Ok(records)
     }
 
-    /// Columns of all modes but one, and the values, in an order; zeros behind them, as kernels read 16 bytes at a time.
+    /// All index columns but one, and the values, permuted; zero-padded, because kernels read 16 bytes at a time.
     pub(super) fn copy(
         &self,
         records: &Buffer<u32>,
@@ -162,13 +162,13 @@ impl<'a> Store<'a> {
     }
 }
 
-/// The kernels for entries of `order` modes with values of that type, in records that move or stay.
+/// The kernels for entries of `order` modes with values of this type; `moves`: records are remapped.
 fn program(cuda: &Cuda, order: usize, value: Type, moves: bool) -> Result<Arc<Program>> {
     let [order, words, stride] = settings(order, value, moves);
-    cuda.program_of(SOURCE, Front::new("", &[order, words, stride, Setting::words(value)]))
+    cuda.program_of(SOURCE, Prefix::new("", &[order, words, stride, Setting::words(value)]))
 }
 
-/// Moves records of `order` modes to the places that `links` says.
+/// Permutes records of `order` modes to the positions `links`.
 pub(super) fn move_records(
     cuda: &Cuda,
     (order, value): (usize, Type),
@@ -181,7 +181,7 @@ pub(super) fn move_records(
     program.kernel("move_records")?.launch(Shape::for_each(from.len() / 4, 256)?, arguments)
 }
 
-/// Keys in order, and which of those that stood at `positions` stands where.
+/// Sorted keys, and `positions` permuted alike.
 pub(super) fn sort(
     sorter: &Sorter<'_>,
     keys: &Buffer<u32>,
@@ -197,11 +197,11 @@ pub(super) fn sort(
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(super) fn programs() -> Vec<Unit> {
     let unit = |order, ty: Type, moves, hot| {
         let [order, words, stride] = settings(order, ty, moves);
-        Unit { source: SOURCE, prefix: Front::new("", &[order, words, stride, Setting::words(ty)]).text(), hot }
+        Unit { source: SOURCE, prefix: Prefix::new("", &[order, words, stride, Setting::words(ty)]).text(), hot }
     };
     let (stay, move_on): (&[&str], &[&str]) =
         (&["pack_records", "spread_records", "place_runs", "assign_items"], &["pack_records", "move_records"]);

@@ -1,24 +1,24 @@
-//! The forms in which a tensor's entries are kept on a device, what they take, and which is taken.
+//! Storage forms of a tensor's entries on a device, their memory, and the choice among them.
 
-/// How a tensor lies on a device while it is multiplied.
+/// Storage form of a tensor on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorForm {
-    /// For each mode all entries in its order: the other modes' indices and the values. Fastest, and deterministic.
+    /// For each mode, all entries in its order: the other modes' indices and the values. Fastest, and deterministic.
     Copies,
-    /// One record for each entry, and for each mode the order in which they are read. Results have the bits of
-    /// [`Copies`](Self::Copies). Source: Phipps, Kolda 2019, MTTKRP-C.
+    /// One record per entry, and one permutation per mode. Results have the bits of [`Copies`](Self::Copies). Source:
+    /// Phipps, Kolda 2019, MTTKRP-C.
     Permuted,
-    /// Two records for each entry: while one mode is multiplied, they move on to the order of the next, whose rows are
-    /// in partitions of equal work. Modes are meant to come in turn; one out of turn waits for the moves between.
-    /// Source: Wijeratne, Kannan, Prasanna 2024 (FLYCOO), whose records carry their places in all orders with them;
-    /// here these stay where they are.
+    /// Two records per entry: while one mode is multiplied, the records are remapped to the order of the next, whose
+    /// rows are partitioned by work. Modes are meant to be used cyclically; any other mode waits for the remappings in
+    /// between. Source: Wijeratne, Kannan, Prasanna 2024 (FLYCOO), whose records carry their positions in all orders;
+    /// here the positions are separate arrays that stay in place.
     Remapped,
-    /// Nothing: entries are sent anew for each product, as many at a time as fit.
+    /// Nothing is stored: the entries are uploaded for each product, in the largest parts that fit.
     Parts,
 }
 
 impl TensorForm {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 4] = [Self::Copies, Self::Permuted, Self::Remapped, Self::Parts];
     /// Its name.
     #[must_use]
@@ -32,34 +32,34 @@ impl TensorForm {
     }
 }
 
-/// Figures of a tensor that decide about its form.
+/// The figures of a tensor that determine its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorStats {
     /// Size of each mode.
     pub dims: Vec<usize>,
     /// Entries.
     pub nnz: usize,
-    /// Bytes of a value.
+    /// Bytes per value.
     pub value_bytes: usize,
-    /// Bytes of device memory that may be taken.
+    /// Available bytes of device memory.
     pub room: u64,
 }
 
-/// Bytes of device memory of a form.
+/// Device memory of a form, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorBytes {
-    /// While it is used.
+    /// While in use.
     pub kept: u128,
-    /// At most, while it is made, the entries as they came included.
+    /// Peak during construction, including the original entries.
     pub made: u128,
 }
 
-/// Bytes that the entries of a part are to have at least: fewer would be sent a few at a time.
+/// Least bytes per part: smaller parts would be uploaded a few entries at a time.
 const SMALLEST_PART: u128 = 1 << 16;
 
-/// Entries of a block, for `nnz` in all: fewer where a device would not be filled. It depends on nothing else, so that
-/// the order of folds does not either. 4096 are as fast for large tensors, but a share of them is folded one by one,
-/// with twice the error (benches/gpu_mttkrp.rs: 8e-7 instead of 5e-7 in f32).
+/// Entries per block, for `nnz` in all: fewer where a device would not be filled. It depends on `nnz` alone, so that
+/// the fold order is reproducible. 4096 entries are as fast for large tensors, but a share of them is folded
+/// sequentially, with twice the error (benches/gpu_mttkrp.rs: 8e-7 instead of 5e-7 in f32).
 pub(super) fn tile(nnz: usize) -> usize {
     let mut tile = 2048;
     while tile > 256 && nnz / tile < 2048 {
@@ -68,16 +68,16 @@ pub(super) fn tile(nnz: usize) -> usize {
     tile
 }
 
-/// Words of a value.
+/// Words per value.
 pub(super) fn value_words(bytes: usize) -> usize {
     bytes.div_ceil(4).max(1)
 }
-/// Words of a record: of one that stays, and of one that moves.
+/// Words per record: stationary, and remapped.
 pub(super) fn strides(order: usize, value_bytes: usize) -> (usize, usize) {
     let words = order + value_words(value_bytes);
-    // Even, so that two are read at once. What moves is written in whole sectors of 32 bytes: a part of one would be
-    // read before it is written (benches/gpu_mttkrp.rs, unif3 and nell2: 1.26 and 1.35 times the time with records of
-    // 16 bytes).
+    // Even, so that two words are read at once. Remapped records fill whole 32-byte sectors: a partial sector is read
+    // before it is written (benches/gpu_mttkrp.rs, unif3 and nell2: 1.26 and 1.35 times the time with records of 16
+    // bytes).
     (if words > 2 { words.next_multiple_of(2) } else { words }, words.next_multiple_of(8))
 }
 
@@ -89,16 +89,16 @@ impl TensorStats {
         let (stride, long_stride) = strides(self.dims.len(), self.value_bytes);
         let (records, long_records) = (4 * stride as u128 * n, 4 * long_stride as u128 * n);
         let base = (4 * order + value) * n;
-        // Keys and positions twice, and counts of digits.
+        // Double-buffered keys and positions, and digit counts.
         let sort = 17 * n;
         let blocks = self.nnz.div_ceil(tile(self.nnz).max(1)) as u128;
         let rows = |mode: usize| (self.dims[mode] as u128).min(n);
-        // Start and target of each run; of each block its bounds, and a row that goes on in the next.
+        // Start and target of each run; for each block its bounds, and a row that continues in the next.
         let runs: u128 = (0..self.dims.len()).map(|mode| 8 * rows(mode) + 28 * blocks + 32).sum();
         let longest = self.dims.iter().copied().max().unwrap_or(0) as u128;
         match form {
             TensorForm::Copies => {
-                // Arrays end in zeros up to a multiple of 16.
+                // Arrays are zero-padded to a multiple of 16.
                 let kept = order * (4 * (order - 1) + value) * n.next_multiple_of(16) + runs;
                 TensorBytes { kept, made: base + records + sort + kept }
             }
@@ -108,7 +108,7 @@ impl TensorStats {
             }
             TensorForm::Remapped => {
                 let kept = 2 * long_records + 4 * order * n + runs;
-                // An order, its keys and three arrays of places beside the sort.
+                // An order, its keys and three position arrays beside the sort.
                 let orders = 4 * order * n + 20 * n + sort + 60 * longest + runs;
                 TensorBytes { kept, made: base + orders.max(kept + 8 * n) }
             }
@@ -118,7 +118,7 @@ impl TensorStats {
             }
         }
     }
-    /// Entries of a part for which there is room.
+    /// The entries of a part that fit.
     pub(super) fn part(&self) -> usize {
         let (order, value) = (self.dims.len(), self.value_bytes);
         let an_entry = (4 * order + value + 4 * strides(order, value).0 + 17 + 4 + 8 + 1) as u128;
@@ -127,33 +127,33 @@ impl TensorStats {
     }
 }
 
-/// Most entries that are on a device at once: positions are 32 bits wide, and arrays are read up to the next block.
+/// Most entries on a device at once: positions are 32 bits wide, and arrays are read up to the next block.
 pub(super) const MOST: usize = (u32::MAX - (1 << 16)) as usize;
 
-/// The form that is taken where none is asked for, and why.
+/// The default form, and the reason.
 ///
 /// | rule | from |
 /// | --- | --- |
 /// | more than 2³² − 2¹⁶ entries: parts | positions are 32 bits wide |
-/// | a copy for each mode, if they can be made in the room | the fastest on all tensors measured (benches/results, `gpu_mttkrp`) |
-/// | records and their orders, if they can be made | 0.4 to 0.8 of the bytes, 1.1 to 1.4 times as long |
-/// | else parts | |
+/// | a copy per mode, if these can be built | fastest on all tensors measured (benches/results, `gpu_mttkrp`) |
+/// | records and permutations, if they can be built | 0.4 to 0.8 of the bytes, 1.1 to 1.4 times as long |
+/// | otherwise parts | |
 ///
-/// [`Remapped`](TensorForm::Remapped) is taken by name only: 1.8 to 2.2 times as long as copies, and more bytes than
-/// records and their orders have.
+/// [`Remapped`](TensorForm::Remapped) is used only on request: it takes 1.8 to 2.2 times as long as copies, and more
+/// memory than records and permutations.
 #[must_use]
 pub(super) fn choose(s: &TensorStats) -> (TensorForm, &'static str) {
     let fits = |form| s.bytes(form).made <= u128::from(s.room);
     if s.nnz > MOST {
-        return (TensorForm::Parts, "more entries than 32 bits number");
+        return (TensorForm::Parts, "more entries than 32-bit positions can address");
     }
     if fits(TensorForm::Copies) {
-        return (TensorForm::Copies, "there is room for a copy in the order of each mode");
+        return (TensorForm::Copies, "a copy per mode fits");
     }
     if fits(TensorForm::Permuted) {
-        return (TensorForm::Permuted, "no room for a copy for each mode, but for one and the order of each mode");
+        return (TensorForm::Permuted, "a copy per mode does not fit, but one copy and a permutation per mode do");
     }
-    (TensorForm::Parts, "no room for all entries and their orders")
+    (TensorForm::Parts, "the entries and their permutations do not fit")
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_the_arrays() {
-        // 16 bytes an entry as it comes; a copy has 12, a record 16, a place 4.
+        // An original entry has 16 bytes, a copy 12, a record 16, a position 4.
         let s = stats(&[1, 1, 1], 1 << 20, 1 << 40);
         let n = 1u128 << 20;
         let near =
@@ -192,7 +192,7 @@ mod tests {
         near(s.bytes(TensorForm::Permuted).kept, 28 * n);
         near(s.bytes(TensorForm::Remapped).kept, 76 * n);
         assert_eq!(s.bytes(TensorForm::Parts).kept, 0);
-        // A row for each entry: 8 bytes more for each.
+        // A row per entry: 8 more bytes each.
         let wide = stats(&[1 << 30, 1 << 30, 1 << 30], 1 << 20, 1 << 40);
         near(wide.bytes(TensorForm::Copies).kept, (36 + 24) * n);
     }

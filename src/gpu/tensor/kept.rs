@@ -1,4 +1,4 @@
-//! Entries in the forms that products read, and products with them.
+//! Entries in the forms that products read, and the products.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +15,13 @@ use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::gpu::pattern::Offsets;
 use crate::{Error, Result};
 
-/// A tensor on the host whose type is forgotten.
+/// A type-erased tensor on the host.
 pub(super) trait Entries {
-    /// Some of its entries, sent.
+    /// Uploads some of its entries.
     fn upload(&self, cuda: &Cuda, range: Range<usize>) -> Result<RawTensor>;
 }
 
-/// All entries in the order of a mode.
+/// All entries, in the order of a mode.
 pub(super) struct CopyOfMode {
     columns: Vec<Buffer<u32>>,
     values: Arc<RawBuffer>,
@@ -40,33 +40,33 @@ impl CopyOfMode {
     }
 }
 
-/// Records in the order of one mode, and room for them in another.
-pub(super) struct Moving {
+/// Records in the order of one mode, and a buffer for the next order.
+pub(super) struct RemappedRecords {
     mode: usize,
     records: Buffer<u32>,
     room: Buffer<u32>,
 }
 
-/// The order of a mode through which records pass.
-pub(super) struct Turn {
+/// The order of a mode in the cycle of remappings.
+pub(super) struct ModeOrder {
     schedule: Schedule,
-    /// Where each record stands in the order of the next mode.
+    /// The position of each record in the order of the next mode.
     links: Buffer<u32>,
-    /// Entries of each partition.
+    /// Entries per partition.
     loads: Buffer<u32>,
 }
 
-/// Entries in a form.
-pub(super) enum Kept<'a> {
+/// Entries in one of the forms.
+pub(super) enum StoredEntries<'a> {
     Copies(Vec<CopyOfMode>),
     Permuted(Buffer<u32>, Vec<(Buffer<u32>, Schedule)>),
-    Remapped(Mutex<Moving>, Vec<Turn>),
-    /// Entries on the host, so many of them, and of a part.
+    Remapped(Mutex<RemappedRecords>, Vec<ModeOrder>),
+    /// Entries on the host: the tensor, their number, and that of a part.
     Parts(Box<dyn Entries + Send + Sync + 'a>, usize, usize),
 }
 
-impl Kept<'_> {
-    /// All entries in a form that stays on the device; `form` is one.
+impl StoredEntries<'_> {
+    /// Converts all entries to `form`, which stays on the device.
     pub(super) fn new(cuda: &Cuda, x: &RawTensor, form: TensorForm) -> Result<Self> {
         let store = Store::new(cuda, x);
         let modes = 0..x.dims.len();
@@ -93,7 +93,7 @@ impl Kept<'_> {
                 let records = store.records(Some(&first))?;
                 drop(first);
                 let room = cuda.alloc(records.len(), "a tensor's records in the order of another mode")?;
-                Self::Remapped(Mutex::new(Moving { mode: 0, records, room }), turns)
+                Self::Remapped(Mutex::new(RemappedRecords { mode: 0, records, room }), turns)
             }
         })
     }
@@ -116,7 +116,7 @@ impl Kept<'_> {
         }
     }
 
-    /// Entries of each partition of a mode, if there are partitions.
+    /// Entries per partition of a mode, if the form is partitioned.
     pub(super) fn loads(&self, mode: usize) -> Option<&Buffer<u32>> {
         match self {
             Self::Remapped(_, turns) => turns.get(mode).map(|turn| &turn.loads),
@@ -124,7 +124,7 @@ impl Kept<'_> {
         }
     }
 
-    /// The product. Entries are of type `value`.
+    /// Runs the product. `value` is the type of the entries.
     pub(super) fn multiply(&self, value: Type, product: &Product<'_>) -> Result<()> {
         let (cuda, mode) = (product.cuda, product.mode);
         match self {
@@ -137,7 +137,7 @@ impl Kept<'_> {
                 product.run(TensorForm::Permuted, Arg::all([records.into(), order.into()]), schedule)
             }
             Self::Remapped(moving, turns) => {
-                // Held while work is put on the stream, whose order does the rest.
+                // Held while work is enqueued; the stream orders the rest.
                 let mut moving = moving.lock().unwrap_or_else(PoisonError::into_inner);
                 let order = product.dims.len();
                 while moving.mode != mode {
@@ -162,7 +162,7 @@ impl Kept<'_> {
     }
 }
 
-/// One product, for which entries are sorted and records made; nothing is kept. `form` is permuted records, or parts.
+/// A single product: entries are sorted and converted for it, then dropped. `form` is permuted records, or parts.
 pub(super) fn once(x: &RawTensor, form: TensorForm, product: &Product<'_>) -> Result<()> {
     let store = Store::new(product.cuda, x);
     let records = store.records(None)?;
@@ -170,22 +170,22 @@ pub(super) fn once(x: &RawTensor, form: TensorForm, product: &Product<'_>) -> Re
     product.run(form, Arg::all([(&records).into(), (&order).into()]), &store.schedule(&keys)?)
 }
 
-impl Moving {
-    /// What was written to the room is in the order of the next of `order` modes.
+impl RemappedRecords {
+    /// The buffer now holds the records in the order of the next of `order` modes.
     fn turn(&mut self, order: usize) {
         std::mem::swap(&mut self.records, &mut self.room);
         self.mode = (self.mode + 1) % order;
     }
 }
 
-/// The orders of all modes, and where each entry stands in that of mode 0.
+/// The orders of all modes, and the position of each entry in that of mode 0.
 ///
-/// Each order is that of the mode before, sorted stably by its own index: blocks go through their partitions side by
-/// side, so that what is written at about the same time lies side by side in the next order.
-fn turns(store: &Store<'_>) -> Result<(Vec<Turn>, Buffer<u32>)> {
+/// Each order is that of the previous mode, sorted stably by its own index. Blocks process their partitions
+/// concurrently, so writes at about the same time are adjacent in the next order.
+fn turns(store: &Store<'_>) -> Result<(Vec<ModeOrder>, Buffer<u32>)> {
     let (x, order) = (store.tensor, store.tensor.dims.len());
     let count = partitions(store.cuda.limits().multiprocessors, x.nnz());
-    // The order of the last mode, which mode 0 follows.
+    // The order of the last mode precedes that of mode 0.
     let (_, mut last) = store.sorted(1 % order)?;
     for mode in 2..order {
         last = store.sorted_on(Offsets::Small(last), mode)?.1;
@@ -196,10 +196,10 @@ fn turns(store: &Store<'_>) -> Result<(Vec<Turn>, Buffer<u32>)> {
         let (keys, next) = store.sorted_on(Offsets::Small(last), mode)?;
         let made = store.partitioned((&keys, &next), x.dims[mode], count)?;
         if let Some(before) = &before {
-            links.push(store.links(before, &made.places)?);
+            links.push(store.links(before, &made.positions)?);
         }
-        first.get_or_insert_with(|| made.places.clone());
-        before = Some(made.places);
+        first.get_or_insert_with(|| made.positions.clone());
+        before = Some(made.positions);
         parts.push((made.schedule, made.loads));
         last = next;
     }
@@ -207,6 +207,6 @@ fn turns(store: &Store<'_>) -> Result<(Vec<Turn>, Buffer<u32>)> {
         return Err(Error::Argument { name: "x", message: "a tensor without modes".into() });
     };
     links.push(store.links(&before, &first)?);
-    let turn = |((schedule, loads), links)| Turn { schedule, links, loads };
+    let turn = |((schedule, loads), links)| ModeOrder { schedule, links, loads };
     Ok((parts.into_iter().zip(links).map(turn).collect(), first))
 }

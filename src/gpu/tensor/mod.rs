@@ -1,7 +1,7 @@
 //! Sparse tensors on the device, and their matricized products with Khatri–Rao products (MTTKRP).
 //!
-//! Entries are sent once; sorted, cut and brought into the form of a plan there. See `cuda/tensor.cu` and
-//! `cuda/mttkrp.cu`.
+//! Entries are uploaded once, then sorted, partitioned and converted to the plan's form on the device. See
+//! `cuda/tensor.cu` and `cuda/mttkrp.cu`.
 
 mod entries;
 mod form;
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use entries::{RawTensor, check_sizes};
 pub use form::{TensorBytes, TensorForm, TensorStats};
-use kept::{Entries, Kept, once};
+use kept::{Entries, StoredEntries, once};
 use mttkrp::Product;
 pub use partition::loads_of;
 
@@ -29,7 +29,7 @@ use crate::par::note;
 use crate::tensor::TensorRef;
 use crate::{Error, Index, Result, Tensor};
 
-/// A sparse tensor on the device, its entries as they came. Cloning it copies nothing.
+/// A sparse tensor on the device, with its entries in their original order. Cloning copies no data.
 #[derive(Clone, Debug)]
 pub struct DeviceTensor<T> {
     raw: RawTensor,
@@ -65,7 +65,7 @@ impl<T: Value, I: Index> Entries for TensorRef<'_, T, I> {
     }
 }
 
-/// A tensor made ready for products over all of its modes, in one of the [forms](TensorForm); for any semiring of its
+/// A tensor prepared for products over all of its modes, in one of the [forms](TensorForm), for any semiring on its
 /// values.
 ///
 /// # Example
@@ -89,7 +89,7 @@ pub struct DeviceMttkrp<'a, T> {
     value: Type,
     form: TensorForm,
     why: &'static str,
-    kept: Kept<'a>,
+    kept: StoredEntries<'a>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -100,7 +100,7 @@ impl<T> std::fmt::Debug for DeviceMttkrp<'_, T> {
 }
 
 impl Cuda {
-    /// The tensor on the device, its entries in the order in which they stand; repeats and stored zeros stay entries.
+    /// Uploads the tensor, with its entries in their order; duplicates and explicit zeros remain entries.
     /// # Errors
     /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, and for more than 2³² − 2¹⁶ entries, which
     /// [`mttkrp_plan`](Self::mttkrp_plan) takes in parts; [`Error::DeviceMemory`], [`Error::Device`].
@@ -108,14 +108,14 @@ impl Cuda {
         Ok(DeviceTensor { raw: self.upload_entries(x, 0..x.nnz())?, of: PhantomData })
     }
 
-    /// Makes a tensor of the host ready: sent once, in the form asked for or else the one that
-    /// `form::choose` takes for the memory that is left; or, where it does not fit, sent in parts for each product.
+    /// Prepares a host tensor. It is uploaded once, in the requested form or the one that `form::choose` selects for
+    /// the available memory. If none fits, it is uploaded in parts for each product.
     ///
-    /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts are read again. Cost: a stable radix sort of the
-    /// entries for each mode, on the device.
+    /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts read it again. Cost: one stable radix sort of the
+    /// entries per mode, on the device.
     /// # Errors
-    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or as many entries as only parts hold in another
-    /// form; [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
+    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or in another form than parts for too many
+    /// entries; [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
     pub fn mttkrp_plan<'a, T: Value, I: Index>(
         &self,
         x: impl Into<TensorRef<'a, T, I>>,
@@ -127,14 +127,14 @@ impl Cuda {
         let kept = match form {
             TensorForm::Parts => {
                 check_sizes(x.dims(), 0)?;
-                Kept::Parts(Box::new(x), stats.nnz, stats.part())
+                StoredEntries::Parts(Box::new(x), stats.nnz, stats.part())
             }
-            form => Kept::new(self, &self.upload_entries(&x, 0..x.nnz())?, form)?,
+            form => StoredEntries::new(self, &self.upload_entries(&x, 0..x.nnz())?, form)?,
         };
         Ok(DeviceMttkrp { cuda: self.clone(), stats, value: T::TYPE, form, why, kept, of: PhantomData })
     }
 
-    /// Makes a tensor of the device ready, as [`mttkrp_plan`](Self::mttkrp_plan) does.
+    /// Prepares a tensor on the device, as [`mttkrp_plan`](Self::mttkrp_plan) does.
     /// # Errors
     /// Those of [`mttkrp_plan`](Self::mttkrp_plan); [`Error::Unsupported`] for [`TensorForm::Parts`], whose entries
     /// come from the host.
@@ -146,18 +146,19 @@ impl Cuda {
         let stats = self.stats_of(x.dims(), x.nnz(), T::TYPE, x.bytes())?;
         let (form, why) = match form.map_or_else(|| form::choose(&stats), |form| (form, "asked for")) {
             (TensorForm::Parts, "asked for") => {
-                let (what, why) = ("a tensor of the device in parts".into(), "parts come from the host".into());
+                let (what, why) = ("parts of a device tensor".into(), "parts are uploaded from the host".into());
                 return Err(Error::Unsupported { what, why });
             }
-            // What is there already is no reason to send it in parts: what takes the least says how much it lacks.
+            // The entries are on the device already, so parts make no sense. The smallest form reports how much memory
+            // it lacks.
             (TensorForm::Parts, why) => (TensorForm::Permuted, why),
             chosen => chosen,
         };
-        let kept = Kept::new(self, &x.raw, form)?;
+        let kept = StoredEntries::new(self, &x.raw, form)?;
         Ok(DeviceMttkrp { cuda: self.clone(), stats, value: T::TYPE, form, why, kept, of: PhantomData })
     }
 
-    /// Figures of a tensor, `there` bytes of which are on the device.
+    /// Figures of a tensor, `there` bytes of which are already on the device.
     fn stats_of(&self, dims: &[usize], nnz: usize, value: Type, there: u64) -> Result<TensorStats> {
         let room = self.device().room()?.saturating_add(there);
         Ok(TensorStats { dims: dims.to_vec(), nnz, value_bytes: value.size(), room })
@@ -175,24 +176,24 @@ impl<T: Value> DeviceMttkrp<'_, T> {
     pub fn nnz(&self) -> usize {
         self.stats.nnz
     }
-    /// The form of its entries.
+    /// Storage form of its entries.
     #[must_use]
     pub fn form(&self) -> TensorForm {
         self.form
     }
-    /// The form, why it was taken, and its bytes.
+    /// The form, the reason for it, and its bytes.
     #[must_use]
     pub fn explain(&self) -> String {
         let bytes = self.stats.bytes(self.form);
         format!(
-            "mttkrp: {}, {}; {} bytes, at most {} while it is made",
+            "mttkrp: {}, {}; {} bytes, at most {} during construction",
             self.form.name(),
             self.why,
             self.bytes(),
             bytes.made
         )
     }
-    /// Figures that decided about the form.
+    /// The figures that determined the form.
     #[must_use]
     pub fn stats(&self) -> &TensorStats {
         &self.stats
@@ -202,7 +203,7 @@ impl<T: Value> DeviceMttkrp<'_, T> {
     pub fn bytes(&self) -> u64 {
         self.kept.bytes()
     }
-    /// Entries of each partition of a mode; none where there are no partitions.
+    /// Entries per partition of a mode; empty if the form is not partitioned.
     /// # Errors
     /// [`Error::Device`].
     pub fn partitions(&self, mode: usize) -> Result<Vec<u32>> {
@@ -215,12 +216,12 @@ impl<T: Value> DeviceMttkrp<'_, T> {
     /// `V(i, r) = ⊕ over the entries x of index i in `mode`: x ⊗ A_a(i_a, r) ⊗ A_b(i_b, r) …`, the other modes in
     /// increasing order; the identity of ⊕ for an index without entries.
     ///
-    /// Shapes: factor m is `dims[m]` × R, that of `mode` is not read; V is `dims[mode]` × R. Entries of a row are
-    /// folded in an order that depends on the tensor alone (in parts: also on the room; remapped: also on the number of
-    /// multiprocessors), in pieces that are folded in turn: the same bits in every run, without atomics. Copies and
-    /// permuted records have the same bits.
+    /// Shapes: factor m is `dims[m]` × R, that of `mode` is not read; V is `dims[mode]` × R. The fold order of a row
+    /// depends on the tensor alone (in parts: also on the available memory; remapped: also on the number of
+    /// multiprocessors). Pieces of a row are folded in sequence, so every run gives the same bits, without atomics.
+    /// Copies and permuted records give the same bits.
     /// # Errors
-    /// [`Error::Argument`] for a mode that there is not; [`Error::Dims`], [`Error::Shape`] for factors that do not fit;
+    /// [`Error::Argument`] for a mode out of range; [`Error::Dims`], [`Error::Shape`] for factors that do not fit;
     /// [`Error::Unsupported`] for a positional ⊗; [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`],
     /// [`Error::Device`].
     pub fn mttkrp<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
@@ -235,10 +236,10 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         self.multiply(&printed_ring(ring), &buffers(factors), mode, shape.1, v.values.raw())?;
         Ok(v)
     }
-    /// [`mttkrp`](Self::mttkrp) into a matrix that is there.
+    /// [`mttkrp`](Self::mttkrp) into an existing matrix.
     /// # Errors
-    /// Those of [`mttkrp`](Self::mttkrp); [`Error::Shape`] for a result of another shape, [`Error::Argument`] if
-    /// someone shares it.
+    /// Those of [`mttkrp`](Self::mttkrp); [`Error::Shape`] for a result of another shape, [`Error::Argument`] if its
+    /// array is shared.
     pub fn mttkrp_into<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
         &self,
         ring: R,
@@ -265,8 +266,8 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         });
     }
 
-    /// The product into `out`, which has room for it; factors are of the shapes and types that `ring` and the tensor
-    /// want.
+    /// The product into `out`, which is large enough; factors have the shapes and types that `ring` and the tensor
+    /// require.
     pub(crate) fn multiply(
         &self,
         ring: &Printed,
@@ -284,7 +285,7 @@ impl<T: Value> DeviceMttkrp<'_, T> {
 }
 
 impl Cuda {
-    /// [`DeviceMttkrp::mttkrp`] once, without a plan: entries are sorted for it, and nothing is kept.
+    /// [`DeviceMttkrp::mttkrp`] once, without a plan: entries are sorted for it, and nothing is cached.
     /// # Errors
     /// Those of [`DeviceMttkrp::mttkrp`].
     pub fn mttkrp<R: Semiring<Mul: MulOp<A = T, Out = T>>, T: Value>(
@@ -304,7 +305,7 @@ impl Cuda {
         }
         Ok(v)
     }
-    /// A matrix whose values are not set yet.
+    /// An uninitialized matrix.
     fn unset<T: Value>(&self, (nrows, ncols): (usize, usize)) -> Result<DeviceDense<T>> {
         let (needed, max) = (nrows as u128 * ncols as u128, usize::MAX as u128);
         let len = nrows.checked_mul(ncols).ok_or(Error::IndexOverflow { what: "number of values", needed, max })?;
@@ -319,14 +320,14 @@ fn check(dims: &[usize], factors: &[(usize, usize)], mode: usize) -> Result<(usi
         let rhs = factors.iter().map(|f| f.0).collect();
         return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs });
     }
-    // The factor of the only mode of a vector gives the rank, which no other does.
+    // The rank comes from another mode's factor; a tensor of order 1 has only its own.
     let first = factors[usize::from(mode == 0 && dims.len() > 1)];
     match factors.iter().enumerate().find(|&(m, f)| m != mode && f.1 != first.1) {
         Some((_, &rhs)) => Err(Error::Shape { op: "factors of mttkrp", lhs: first, rhs }),
         None => Ok((dims[mode], first.1)),
     }
 }
-/// Refuses what kernels do not do; whether there are columns.
+/// Rejects products without a kernel; returns whether there are columns.
 fn check_product(ring: &Printed, rank: usize) -> Result<bool> {
     if ring.text.contains("reads_place = true") {
         let why = "an entry of a tensor has more than two indices".into();
@@ -346,7 +347,7 @@ fn buffers<T: Value>(factors: &[DeviceDense<T>]) -> Vec<&RawBuffer> {
     factors.iter().map(|f| &**f.values.raw()).collect()
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(super) fn programs() -> Vec<Unit> {
     [entries::programs(), mttkrp::programs()].into_iter().flatten().collect()
 }

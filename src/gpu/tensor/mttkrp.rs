@@ -10,14 +10,14 @@ use crate::algebra::{PlusTimes, Printed, Type, printed_ring};
 use crate::gpu::Cuda;
 use crate::gpu::arg::Arg;
 use crate::gpu::buffer::RawBuffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Program, Shape, args};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("mttkrp.cu");
 
-/// The form that a program is compiled for.
+/// The compile-time switch of a form.
 fn switch(form: TensorForm) -> Setting {
     Setting::Switch(match form {
         TensorForm::Copies => "COPIES",
@@ -26,11 +26,11 @@ fn switch(form: TensorForm) -> Setting {
     })
 }
 
-/// What stands in front of the program.
-fn front(form: TensorForm, order: usize, value: Type, widths: Widths) -> Vec<Setting> {
+/// The settings of a program.
+fn program_settings(form: TensorForm, order: usize, value: Type, widths: Widths) -> Vec<Setting> {
     let mut all = settings(order, value, form == TensorForm::Remapped).to_vec();
     let mut deep = widths.deep;
-    // The words of entries under way have registers, where the loop over modes is unrolled.
+    // The words of in-flight entries are in registers where the loop over modes is unrolled.
     while order <= 8 && deep > 1 && deep as usize * (order + value_words(value.size())) > 24 {
         deep /= 2;
     }
@@ -40,8 +40,8 @@ fn front(form: TensorForm, order: usize, value: Type, widths: Widths) -> Vec<Set
         Setting::Constant("VEC", widths.vec),
         Setting::Constant("THREADS", widths.threads),
         Setting::Constant("DEEP", deep),
-        // Blocks of a multiprocessor: 768 threads have 80 registers each. With 1024 threads orders from 4 up spill,
-        // with 512 they wait: 1.03 and 1.25 times as long for order 4.
+        // Resident blocks: with 768 threads, each has 80 registers. With 1024 threads, orders from 4 up spill; with
+        // 512, latency is exposed: 1.03 and 1.25 times as long for order 4.
         Setting::Constant("AT_A_TIME", 768 / widths.threads),
         switch(form),
     ]);
@@ -51,13 +51,13 @@ fn front(form: TensorForm, order: usize, value: Type, widths: Widths) -> Vec<Set
     all
 }
 
-/// One product, checked: what is multiplied and where it goes.
+/// One validated product: operands and result.
 pub(super) struct Product<'a> {
     pub(super) cuda: &'a Cuda,
     pub(super) ring: &'a Printed,
     pub(super) dims: &'a [usize],
     pub(super) mode: usize,
-    /// A factor for each mode; that of `mode` is not read.
+    /// A factor per mode; that of `mode` is not read.
     pub(super) factors: &'a [&'a RawBuffer],
     pub(super) rank: usize,
     pub(super) out: &'a RawBuffer,
@@ -68,10 +68,10 @@ impl Product<'_> {
         Widths::new(self.rank, self.ring.b, self.ring.out)
     }
     fn program(&self, form: TensorForm) -> Result<Arc<Program>> {
-        let settings = front(form, self.dims.len(), self.ring.a, self.widths());
-        self.cuda.program_of(SOURCE, Front::new(&self.ring.text, &settings))
+        let settings = program_settings(form, self.dims.len(), self.ring.a, self.widths());
+        self.cuda.program_of(SOURCE, Prefix::new(&self.ring.text, &settings))
     }
-    /// Makes every value of the result the identity, for entries that come in parts.
+    /// Fills the result with the identity, for entries that arrive in parts.
     pub(super) fn clear(&self) -> Result<()> {
         self.clear_by(&*self.program(TensorForm::Parts)?)
     }
@@ -79,7 +79,7 @@ impl Product<'_> {
         let n = self.size(self.dims[self.mode])?;
         program.kernel("clear_result")?.launch(Shape::for_each(n, 256)?, args![self.out, n as u64])
     }
-    /// The entries of a schedule; they are added to the result where they are parts, else they are the result.
+    /// Runs the entries of a schedule. Parts are accumulated into the result; other forms overwrite it.
     pub(super) fn run(&self, form: TensorForm, entries: Arg, schedule: &Schedule) -> Result<()> {
         let (cuda, widths, program) = (self.cuda, self.widths(), self.program(form)?);
         if form != TensorForm::Parts && schedule.rows < self.dims[self.mode] {
@@ -110,16 +110,16 @@ impl Product<'_> {
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(super) fn programs() -> Vec<Unit> {
     use crate::algebra::MinPlus;
     let unit = |ring: &Printed, form, order, rank| {
-        let settings = front(form, order, ring.a, Widths::new(rank, ring.b, ring.out));
-        // Records of many modes that move: for some architectures a word or two are put aside, which costs less than
-        // fewer blocks.
+        let settings = program_settings(form, order, ring.a, Widths::new(rank, ring.b, ring.out));
+        // Remapped records of many modes: on some architectures a word or two spill, which costs less than fewer
+        // blocks.
         let hot: &[_] =
             if form == TensorForm::Remapped && order > 4 { &["merge_runs"] } else { &["mttkrp", "merge_runs"] };
-        Unit { source: SOURCE, prefix: Front::new(&ring.text, &settings).text(), hot }
+        Unit { source: SOURCE, prefix: Prefix::new(&ring.text, &settings).text(), hot }
     };
     let (f32, f64) = (printed_ring(PlusTimes::<f32>::default()), printed_ring(PlusTimes::<f64>::default()));
     let least = printed_ring(MinPlus::<f32>::default());

@@ -1,8 +1,8 @@
-//! Partitions of a mode's rows, each row in the one that is filled least, and where entries stand in their order.
+//! Balanced partitions of a mode's rows, and the positions of entries in their order.
 //!
-//! Source: Wijeratne, Kannan, Prasanna 2024, §3.4 and Algorithm 1: rows in order of decreasing numbers of entries, so
-//! that the fullest partition has at most 4/3 of what the best one would have (Graham 1969). Rows of more than a
-//! quarter of a partition are cut first, which the paper does not do; then it has at most 5/4 of the mean, and an
+//! Source: Wijeratne, Kannan, Prasanna 2024, §3.4 and Algorithm 1: rows by decreasing number of entries, each assigned
+//! to the least loaded partition, so that the fullest has at most 4/3 of the optimum (Graham 1969). Rows of more than a
+//! quarter of a partition are split first, which the paper does not do; the bound is then 5/4 of the mean, plus one
 //! entry.
 
 use super::entries::{Store, sort};
@@ -14,42 +14,42 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::launch::{Shape, args};
 use crate::gpu::transpose::Sorter;
 
-/// Most partitions: a thread of a block for each.
+/// Most partitions: one thread of a block each.
 const MOST_PARTITIONS: usize = 1024;
-/// Entries of a partition at least, as far as there are so many.
+/// Least entries per partition, unless the tensor has fewer.
 const LEAST_ENTRIES: usize = 1024;
-/// Pieces of a mean partition that a row may fill.
+/// Pieces of a mean partition: an item fills at most one of them.
 const PIECES: usize = 4;
 
-/// Partitions of a tensor of `nnz` entries: 3 for each multiprocessor, as many as it takes at a time.
+/// Partitions of a tensor of `nnz` entries: 3 per multiprocessor, as many blocks as are resident.
 pub(super) fn partitions(multiprocessors: u32, nnz: usize) -> usize {
     (3 * multiprocessors as usize).min(nnz / LEAST_ENTRIES).clamp(1, MOST_PARTITIONS)
 }
 
-/// Entries of an item at most.
+/// Most entries per item.
 pub(super) fn largest_item(nnz: usize, partitions: usize) -> usize {
     nnz.div_ceil(partitions * PIECES).max(1)
 }
 
-/// The least filled of the partitions for each item in turn; also their loads.
+/// The greedy assignment: each item in turn goes to the least loaded partition.
 pub(super) struct Assigned {
     /// Partition of each item.
     pub(super) part_of: Buffer<u32>,
-    /// Entries of each partition.
+    /// Entries per partition.
     pub(super) loads: Buffer<u32>,
 }
 
-/// Order of a mode for a tensor that is remapped.
+/// The order of a mode of a remapped tensor.
 pub(super) struct Partitioned {
     pub(super) schedule: Schedule,
-    /// Where each entry stands in it.
-    pub(super) places: Buffer<u32>,
-    /// Entries of each partition.
+    /// The position of each entry in it.
+    pub(super) positions: Buffer<u32>,
+    /// Entries per partition.
     pub(super) loads: Buffer<u32>,
 }
 
 impl Store<'_> {
-    /// Items, of which `missing` says how many entries less than `most` they have, on `partitions`.
+    /// Assigns items to `partitions`; `missing` is `most` minus the entries of each item.
     pub(super) fn assign(&self, missing: &Buffer<u32>, most: usize, partitions: usize) -> Result<Assigned> {
         let (cuda, items) = (self.cuda, missing.len());
         let (sorted, order) = sort(&Sorter::new(cuda, Type::U32, items)?, missing, None, most + 1)?;
@@ -60,7 +60,7 @@ impl Store<'_> {
         Ok(Assigned { part_of, loads })
     }
 
-    /// Partitions of the `rows` rows of a mode whose indices in order are `keys`, `order` saying whose they are.
+    /// Partitions the `rows` rows of a mode; `keys` are the sorted indices, `order` is their permutation.
     pub(super) fn partitioned(
         &self,
         (keys, order): (&Buffer<u32>, &Buffer<u32>),
@@ -102,7 +102,7 @@ impl Store<'_> {
         program.kernel("place_items")?.launch(each_row, arguments)?;
 
         let Assigned { part_of, loads } = self.assign(&missing, most, partitions)?;
-        // By partition, in each by row: neighbours of the kernel that reads them.
+        // By partition, and by row within each: neighbors of the kernel that reads them.
         let (parts, by_part) = sort(&Sorter::new(cuda, Type::U32, items)?, &part_of, None, partitions)?;
         let first = self.row_starts(&parts, partitions)?;
         let each_item = Shape::for_each(items, 256)?;
@@ -118,22 +118,22 @@ impl Store<'_> {
         let arguments = args![&first, &starts, partitions as u64, &bounds];
         program.kernel("block_starts")?.launch(Shape::for_each(partitions + 1, 256)?, arguments)?;
 
-        let places = alloc(n)?;
-        let arguments = args![keys, order, n as u64, &row_ptr, &item_of, &item_starts, &places];
+        let positions = alloc(n)?;
+        let arguments = args![keys, order, n as u64, &row_ptr, &item_of, &item_starts, &positions];
         program.kernel("place_entries")?.launch(Shape::for_each(n, 256)?, arguments)?;
 
         let split = self.split_rows(&listed)?;
         let with_entries = items - split_items + listed_rows;
         let schedule = Schedule::new([bounds, first, starts, targets], split, 2 * split_items, with_entries);
-        Ok(Partitioned { schedule, places, loads })
+        Ok(Partitioned { schedule, positions, loads })
     }
 
-    /// For each entry at `places` where the next order has it.
-    pub(super) fn links(&self, places: &Buffer<u32>, next: &Buffer<u32>) -> Result<Buffer<u32>> {
-        let n = places.len();
-        let links = self.cuda.alloc::<u32>(n, "places in the order of the next mode")?;
-        let arguments = args![places, next, n as u64, &links];
-        self.program()?.kernel("link_places")?.launch(Shape::for_each(n, 256)?, arguments)?;
+    /// For the entry at each of `positions`, its position in the next order.
+    pub(super) fn links(&self, positions: &Buffer<u32>, next: &Buffer<u32>) -> Result<Buffer<u32>> {
+        let n = positions.len();
+        let links = self.cuda.alloc::<u32>(n, "positions in the order of the next mode")?;
+        let arguments = args![positions, next, n as u64, &links];
+        self.program()?.kernel("link_positions")?.launch(Shape::for_each(n, 256)?, arguments)?;
         Ok(links)
     }
 
@@ -157,7 +157,7 @@ impl Store<'_> {
     }
 }
 
-/// The partition of each item of these sizes, and the sum of each partition, as a device assigns them; for tests.
+/// The partition of each item of these sizes, and the load of each partition, as a device assigns them; for tests.
 /// # Errors
 /// [`Error::Device`](crate::Error::Device).
 pub fn loads_of(cuda: &Cuda, sizes: &[u32], partitions: usize) -> Result<(Vec<u32>, Vec<u32>)> {

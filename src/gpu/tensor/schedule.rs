@@ -1,4 +1,4 @@
-//! How the entries of an order are handed out: blocks, runs of entries of one row in them, rows whose runs lie in
+//! Work distribution of an order of entries: blocks, runs of entries of one row within them, and rows whose runs span
 //! several blocks.
 
 use super::entries::Store;
@@ -11,20 +11,20 @@ use crate::gpu::pattern::Offsets;
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// Runs of a row that one group folds; more are folded by a block.
+/// Most runs of a row that one group folds; a block folds more.
 const FEW: u32 = 32;
 
 /// A row of several runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SplitRow {
     pub(super) row: u32,
-    /// Number of its first run among those of such rows: `first` of `slot_of` in `cuda/entries.cuh`.
+    /// Index of its first run among those of split rows: `first` of `slot_of` in `cuda/entries.cuh`.
     pub(super) first: u32,
     /// Its runs.
     pub(super) runs: u32,
 }
 
-/// Rows of several runs, those of few first.
+/// Rows of several runs, those with few runs first.
 #[derive(Debug)]
 pub(super) struct SplitRows {
     pub(super) rows: Buffer<u32>,
@@ -36,7 +36,7 @@ pub(super) struct SplitRows {
 
 impl SplitRows {
     pub(super) fn new(cuda: &Cuda, mut rows: Vec<SplitRow>) -> Result<Self> {
-        // Stable and in place, so the order depends on the rows alone.
+        // The sort is stable and in place, so the order depends on the rows alone.
         rows.sort_by_key(|row| row.runs > FEW);
         let small = rows.partition_point(|row| row.runs <= FEW);
         let put = |of: &dyn Fn(&SplitRow) -> u32| {
@@ -53,7 +53,7 @@ impl SplitRows {
     }
 }
 
-/// The order of a mode, cut into blocks and runs.
+/// The order of a mode, divided into blocks and runs.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// Blocks.
@@ -65,12 +65,12 @@ pub(super) struct Schedule {
     pub(super) split: SplitRows,
     /// Slots for runs of split rows.
     pub(super) slots: usize,
-    /// Rows with entries.
+    /// Nonempty rows.
     pub(super) rows: usize,
 }
 
 impl Schedule {
-    /// These arrays; `rows` have entries, and the slots are numbered below `slots`.
+    /// Assembles these arrays; `rows` is the number of nonempty rows, and slots are numbered below `slots`.
     pub(super) fn new(
         [bounds, first, starts, targets]: [Buffer<u32>; 4],
         split: SplitRows,
@@ -92,7 +92,7 @@ impl Schedule {
 }
 
 impl Store<'_> {
-    /// The schedule of an order of which `keys`, in order, are the rows.
+    /// The schedule of an order with these sorted row `keys`.
     pub(super) fn schedule(&self, keys: &Buffer<u32>) -> Result<Schedule> {
         let (cuda, n) = (self.cuda, keys.len());
         let what = "runs of a tensor's entries";
@@ -120,9 +120,9 @@ impl Store<'_> {
         Ok(Schedule::new([bounds, first, starts, targets], split, 2 * blocks, runs - more))
     }
 
-    /// Offsets of 32 bits, and their sum.
+    /// 32-bit offsets, and their total.
     /// # Errors
-    /// [`Error::IndexOverflow`] if the sum needs more bits.
+    /// [`Error::IndexOverflow`] if the total needs more bits.
     pub(super) fn small_offsets(&self, counts: &Buffer<u32>, what: &'static str) -> Result<(Buffer<u32>, usize)> {
         match self.cuda.offsets(counts, what)? {
             (Offsets::Small(offsets), total) => Ok((offsets, total as usize)),

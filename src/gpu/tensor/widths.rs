@@ -1,8 +1,8 @@
-//! How many threads take a row of the factors, and how many columns each of them.
+//! Threads per row of the factors, and columns per thread.
 
 use crate::algebra::Type;
 
-/// Threads of a row and columns that they take at a time, for `rank` columns: `vector_size` and FBS.
+/// Threads per row and columns per pass, for `rank` columns: `vector_size` and FBS.
 ///
 /// Source: Phipps, Kolda 2019, Table 4.
 pub(super) fn table(rank: usize) -> (u32, u32) {
@@ -23,23 +23,23 @@ pub(super) fn table(rank: usize) -> (u32, u32) {
     }
 }
 
-/// What a kernel is compiled for.
+/// Compile-time widths of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Widths {
-    /// Threads of a group, which takes a row: `LANES`.
+    /// Threads per group, which handles a row: `LANES`.
     pub(super) lanes: u32,
-    /// Columns of a thread: `EACH`.
+    /// Columns per thread: `EACH`.
     pub(super) each: u32,
-    /// Columns that it reads at once: `VEC`.
+    /// Columns per vector read: `VEC`.
     pub(super) vec: u32,
-    /// Threads of a block: `THREADS`.
+    /// Threads per block: `THREADS`.
     pub(super) threads: u32,
-    /// Entries under way at a time: `DEEP`.
+    /// Entries in flight: `DEEP`.
     pub(super) deep: u32,
 }
 
 impl Widths {
-    /// For factors of `rank` columns with values of these types, and results of the second.
+    /// Widths for factors of `rank` columns with values of these types, and results of the second.
     pub(super) fn new(rank: usize, factor: Type, result: Type) -> Self {
         let bytes = factor.size().max(result.size()).max(1);
         let (lanes, columns) = table(rank);
@@ -60,11 +60,11 @@ impl Widths {
         };
         Self { lanes, each, vec, threads: (32 * lanes).clamp(64, 256), deep }
     }
-    /// Columns that a block takes.
+    /// Columns per block.
     pub(super) fn columns(self) -> usize {
         (self.lanes * self.each) as usize
     }
-    /// Groups of a block.
+    /// Groups per block.
     pub(super) fn groups(self) -> usize {
         (self.threads / self.lanes) as usize
     }

@@ -1,32 +1,32 @@
-//! Moves of single vertices to the communities of their neighbors.
+//! Local moving: single vertices move to the communities of their neighbors.
 
 use super::network::Network;
 use crate::Result;
 use crate::graph::draws::Draws;
 use crate::par::{collected, filled, prefetch, reserved};
 
-/// Communities that vertices move between.
+/// The state of local moving.
 pub(super) struct Moving<'a> {
     network: &'a Network<'a>,
     labels: Vec<u32>,
-    /// Of each community.
+    /// Weighted degree of each community.
     degrees: Vec<f64>,
     sizes: Vec<u32>,
-    /// Communities without vertices.
+    /// Empty communities.
     empty: Vec<u32>,
-    /// Of each community the weight of the edges that lead to it from the vertex considered; 0 in between.
+    /// Weight of the edges from the current vertex to each community; 0 between vertices.
     sums: Vec<f64>,
-    /// Room for the communities of all neighbors, and for one that is written in vain.
+    /// Communities of the neighbors, with one spare element for a branch-free store.
     touched: Vec<u32>,
     queue: Queue,
 }
 
-/// Vertices to consider, each at most once.
+/// A queue of vertices to visit, each at most once.
 struct Queue {
     ring: Vec<u32>,
     first: usize,
     len: usize,
-    waits: Vec<bool>,
+    queued: Vec<bool>,
 }
 
 impl Queue {
@@ -38,43 +38,42 @@ impl Queue {
         let v = self.ring[self.first] as usize;
         self.first = if self.first + 1 == self.ring.len() { 0 } else { self.first + 1 };
         self.len -= 1;
-        self.waits[v] = false;
+        self.queued[v] = false;
         Some(v)
     }
-    /// Adds `v` if that is wanted and it does not wait. There is always room for a number that is written in vain,
-    /// since the vertex considered is not in the queue: whether one waits cannot be foreseen, and no branch hangs on
-    /// it.
+    /// Adds `v` if `wanted` and not queued. Branch-free, since the outcome is unpredictable: the store is discarded
+    /// otherwise. A slot is always free, because the current vertex is not in the queue.
     #[inline(always)]
     fn push_if(&mut self, v: usize, wanted: bool) {
         let at = self.place(self.len);
         self.ring[at] = v as u32;
-        let waits = &mut self.waits[v];
-        self.len += usize::from(wanted & !*waits);
-        *waits |= wanted;
+        let queued = &mut self.queued[v];
+        self.len += usize::from(wanted & !*queued);
+        *queued |= wanted;
     }
-    /// Where the vertex `k` behind the first stands.
+    /// The position of the vertex `k` behind the first.
     #[inline(always)]
     fn place(&self, k: usize) -> usize {
         let at = self.first + k;
         if at >= self.ring.len() { at - self.ring.len() } else { at }
     }
-    /// Asks for what will be read of the next vertices.
+    /// Prefetches the data of the next vertices.
     #[inline(always)]
-    fn ask(&self, network: &Network<'_>) {
+    fn prefetch(&self, network: &Network<'_>) {
         if self.len > AHEAD {
             let [soon, later] = [AHEAD / 4, AHEAD].map(|k| self.ring[self.place(k)] as usize);
-            network.ask(soon);
+            network.prefetch(soon);
             prefetch(&network.ptr, later);
             prefetch(&network.degrees, later);
         }
     }
 }
 
-/// Vertices in the queue between one that is considered and the one whose place is asked for.
+/// Prefetch distance in the queue.
 const AHEAD: usize = 8;
 
 impl<'a> Moving<'a> {
-    /// Starts with communities `labels`, numbers of vertices, which are considered in an order that is drawn.
+    /// Starts with the communities `labels`, vertex indices, and visits the vertices in a random order.
     pub(super) fn new(network: &'a Network<'a>, labels: Vec<u32>, draws: &mut Draws) -> Result<Self> {
         let n = network.vertices();
         let (mut degrees, mut sizes) = (filled(n, 0.0, "degrees of communities")?, filled(n, 0u32, "sizes")?);
@@ -86,14 +85,14 @@ impl<'a> Moving<'a> {
         empty.extend((0..n as u32).rev().filter(|&c| sizes[c as usize] == 0));
         let mut ring = collected(n, 0..n as u32, "vertices to move")?;
         draws.shuffle(&mut ring);
-        let queue = Queue { ring, first: 0, len: n, waits: filled(n, true, "vertices to move")? };
+        let queue = Queue { ring, first: 0, len: n, queued: filled(n, true, "vertices to move")? };
         let sums = filled(n, 0.0, "weights to communities")?;
         let longest = network.ptr.windows(2).map(|p| p[1] - p[0]).max().unwrap_or(0);
         let touched = filled(longest + 1, 0u32, "communities of neighbors")?;
         Ok(Self { network, labels, degrees, sizes, empty, sums, touched, queue })
     }
 
-    /// Moves vertices until none gains. With `leave` a vertex may also go to a community of its own.
+    /// Moves vertices until none gains. With `leave` a vertex may also move to an empty community.
     pub(super) fn run(mut self, leave: bool) -> Result<Vec<u32>> {
         while let Some(v) = self.queue.pop() {
             let own = self.labels[v];
@@ -108,7 +107,7 @@ impl<'a> Moving<'a> {
             self.sizes[own as usize] -= 1;
             self.labels[v] = to;
             if self.sizes[own as usize] == 0 {
-                // Differences of sums may leave a rest.
+                // Clears rounding errors of the differences.
                 self.degrees[own as usize] = 0.0;
                 self.empty.push(own);
             }
@@ -118,13 +117,13 @@ impl<'a> Moving<'a> {
         Ok(self.labels)
     }
 
-    /// The community that `v` gains most by, that of least number among equals; its own if it gains by none.
+    /// The community with the largest gain for `v`, the least on ties; its own if none gains.
     #[inline(always)]
     fn best(&mut self, v: usize, own: u32, leave: bool) -> u32 {
         let (network, labels, sums) = (self.network, &self.labels[..], &mut self.sums[..]);
         let (touched, mut len) = (&mut self.touched[..], 0);
-        self.queue.ask(network);
-        // Whether a community is new cannot be foreseen: no branch hangs on it.
+        self.queue.prefetch(network);
+        // Branch-free: whether a community is new is unpredictable.
         network.each(v, |u, w| {
             let c = labels[u];
             let sum = &mut sums[c as usize];

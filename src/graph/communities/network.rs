@@ -1,4 +1,4 @@
-//! The graph of a level, whose vertices are communities of the level before.
+//! The graph of a level, whose vertices are the communities of the previous level.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,39 +8,38 @@ use crate::graph::Graph;
 use crate::par::{Threads, append_both, copied, filled, out_of_memory, prefetch, reserved, try_split, zeros};
 use crate::{Error, Result};
 
-/// The rounding of sums of weights, with room to spare.
+/// Bound on the relative rounding error of sums of weights, with a safety margin.
 const GAIN: f64 = 1e-12;
 
-/// Edges and vertices of a block at least, and blocks at most.
+/// Minimum edges and vertices per block, and maximum number of blocks.
 const WORK: usize = 1 << 14;
 const BLOCKS: usize = 64;
 
-/// Edges of a list that are asked for ahead: a processor foresees how longer ones go on.
+/// Entries of a list that are prefetched; beyond, the hardware prefetches.
 const LONG: usize = 64;
-/// Vertices' numbers in a cache line.
+/// Vertex indices per cache line.
 const LINE: usize = 16;
 
-/// An undirected graph, both directions of each edge. Self-loops may be listed and count in `inside` and `degrees`
-/// alone.
+/// An undirected graph with both directions of each edge. Listed self-loops count only in `inside` and `degrees`.
 pub(super) struct Network<'a> {
     pub(super) ptr: Cow<'a, [usize]>,
     pub(super) ends: Cow<'a, [u32]>,
-    /// 1 if there are none.
+    /// `None` means weights of 1.
     pub(super) weights: Option<Cow<'a, [f64]>>,
-    /// Twice the weight of edges inside of each vertex.
+    /// Twice the weight of the edges inside each vertex.
     inside: Vec<f64>,
-    /// Weighted degrees, with `inside`.
+    /// Weighted degrees, including `inside`.
     pub(super) degrees: Vec<f64>,
     /// The expected weight between vertices of degrees x and y is `scale · x · y`.
     pub(super) scale: f64,
-    /// What a move must gain at least, as a part of the degree of what moves: sums of weights are rounded.
+    /// Minimum gain of a move, relative to the degree of the moved vertex: guards against rounded sums.
     pub(super) gain: f64,
-    /// Twice the weight of all edges.
+    /// Twice the total edge weight.
     total: f64,
 }
 
 impl<'a> Network<'a> {
-    /// The first level.
+    /// The network of the first level.
     pub(super) fn of(g: &'a Graph, resolution: f64) -> Result<Self> {
         g.check_undirected("community detection")?;
         check(resolution)?;
@@ -78,9 +77,9 @@ impl<'a> Network<'a> {
         self.degrees.len()
     }
 
-    /// Asks for the list of `v`.
+    /// Prefetches the list of `v`.
     #[inline(always)]
-    pub(super) fn ask(&self, v: usize) {
+    pub(super) fn prefetch(&self, v: usize) {
         let range = self.ptr[v]..self.ptr[v + 1].min(self.ptr[v] + LONG);
         range.clone().step_by(LINE).for_each(|k| prefetch(&self.ends, k));
         if let Some(weights) = &self.weights {
@@ -114,7 +113,7 @@ impl<'a> Network<'a> {
         let count = groups.count();
         let mut degrees = filled(count, 0.0, WHAT)?;
         labels.iter().zip(&self.degrees).for_each(|(&l, d)| degrees[l as usize] += d);
-        // Of each community the weight inside and how many others it is joined with, block by block.
+        // For each community, the weight inside and the number of adjacent communities, block by block.
         let mut rows = filled(count, (0.0, 0), WHAT)?;
         let blocks = groups.blocks(self)?;
         let (mut parts, mut rest) = (reserved(blocks.len(), WHAT)?, &mut rows[..]);
@@ -137,7 +136,7 @@ impl<'a> Network<'a> {
                     let (members, mut len, first) = (groups.of(c), 0, ends.len());
                     for (k, &v) in members.iter().enumerate() {
                         if let Some(&next) = members.get(k + 2) {
-                            self.ask(next as usize);
+                            self.prefetch(next as usize);
                         }
                         let v = v as usize;
                         row.0 += self.inside[v];
@@ -174,7 +173,7 @@ impl<'a> Network<'a> {
         Ok(Network { ptr: Cow::Owned(ptr), ends: Cow::Owned(ends), weights, inside, degrees, scale, gain, total })
     }
 
-    /// That of the vertices as communities.
+    /// The modularity with each vertex as a community.
     pub(super) fn modularity(&self) -> f64 {
         if self.total == 0.0 {
             return 0.0;
@@ -184,14 +183,14 @@ impl<'a> Network<'a> {
     }
 }
 
-/// Vertices by community.
+/// Vertices grouped by community.
 pub(super) struct Groups {
     start: Vec<usize>,
     pub(super) members: Vec<u32>,
 }
 
 impl Groups {
-    /// Of `labels` below `count`; those of one community are in order.
+    /// Groups by `labels` below `count`; stable within a community.
     pub(super) fn new(labels: &[u32], count: usize) -> Result<Self> {
         const WHAT: &str = "vertices by community";
         let mut start = zeros(count + 1, WHAT)?;
@@ -207,14 +206,14 @@ impl Groups {
     pub(super) fn count(&self) -> usize {
         self.start.len() - 1
     }
-    /// The places of the members of community `c`.
+    /// The range of the members of community `c`.
     pub(super) fn range(&self, c: usize) -> Range<usize> {
         self.start[c]..self.start[c + 1]
     }
     fn of(&self, c: usize) -> &[u32] {
         &self.members[self.range(c)]
     }
-    /// Communities in blocks of about as many edges.
+    /// Ranges of communities with about equal numbers of edges.
     pub(super) fn blocks(&self, network: &Network<'_>) -> Result<Vec<Range<usize>>> {
         let mut before = reserved(self.count() + 1, "edges of communities")?;
         before.push(0);
@@ -227,7 +226,7 @@ impl Groups {
     }
 }
 
-/// Labels below their number in the order in which they first occur, and how many there are.
+/// Labels renumbered consecutively in order of first occurrence, and their number.
 pub(super) fn renumber(mut labels: Vec<u32>) -> Result<(Vec<u32>, usize)> {
     let mut names = filled(labels.len(), u32::MAX, "names of communities")?;
     let mut count = 0;
@@ -242,7 +241,7 @@ pub(super) fn renumber(mut labels: Vec<u32>) -> Result<(Vec<u32>, usize)> {
     Ok((labels, count as usize))
 }
 
-/// Refuses what is no number.
+/// Rejects a non-finite resolution.
 pub(super) fn check(resolution: f64) -> Result<()> {
     if resolution.is_finite() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Parts of communities that hang together well.
+//! Refinement: splits communities into well-connected parts.
 
 use super::network::{Groups, Network};
 use crate::Result;
@@ -8,20 +8,20 @@ use crate::par::{Threads, filled, for_each_part, reserved};
 #[derive(Clone, Copy, Default)]
 struct Part {
     degree: f64,
-    /// The weight of edges to the rest of the community.
+    /// Weight of the edges to the rest of the community.
     out: f64,
     alone: bool,
 }
 
-/// Splits communities: every vertex starts as a part of its own, and one that is still alone joins the part of its
-/// community by which modularity grows most, if both hang together well with the rest of the community. The part of a
-/// vertex is the number of a vertex.
+/// Splits communities. Every vertex starts as a singleton part; a vertex that is still a singleton joins the part of
+/// its community with the largest gain of modularity, if both are well connected to the rest of the community. Parts
+/// are named by vertex indices.
 ///
-/// Communities do not know of each other, so that each is a task.
+/// Communities are independent, so each is a task.
 pub(super) fn refined(threads: &Threads, network: &Network<'_>, groups: &Groups) -> Result<Vec<u32>> {
     const WHAT: &str = "parts of communities";
     let (n, members) = (network.vertices(), &groups.members[..]);
-    // Vertices go by their place among the members of all communities.
+    // Position of each vertex among the members of all communities.
     let mut places = filled(n, 0u32, WHAT)?;
     members.iter().enumerate().for_each(|(k, &v)| places[v as usize] = k as u32);
     let mut names = filled(n, 0u32, WHAT)?;
@@ -33,7 +33,7 @@ pub(super) fn refined(threads: &Threads, network: &Network<'_>, groups: &Groups)
         tasks.push((block, part));
         rest = others;
     }
-    // The largest first: what is begun last is short.
+    // Largest first, so that the last tasks are short.
     tasks.sort_unstable_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     let longest = network.ptr.windows(2).map(|p| p[1] - p[0]).max().unwrap_or(0);
     let largest = (0..groups.count()).map(|c| groups.range(c).len()).max().unwrap_or(0);
@@ -68,14 +68,15 @@ struct Refining<'a> {
     members: &'a [u32],
     places: &'a [u32],
     parts: Vec<Part>,
-    /// Of each part the weight of the edges that lead to it from the vertex considered; 0 in between.
+    /// Weight of the edges from the current vertex to each part; 0 between vertices.
     weights: Vec<f64>,
-    /// Room for the parts of all neighbors, and for one that is written in vain.
+    /// Parts of the neighbors, with one spare element for a branch-free store.
     touched: Vec<u32>,
 }
 
 impl Refining<'_> {
-    /// Splits the community of the `names.len()` members from `start` on; `names` get the places of their parts.
+    /// Splits the community of the `names.len()` members from `start` on; writes the positions of their parts to
+    /// `names`.
     fn split(&mut self, start: usize, names: &mut [u32]) {
         let (network, places, size) = (self.network, self.places, names.len());
         names.iter_mut().zip(start as u32..).for_each(|(name, k)| *name = k);
@@ -84,16 +85,16 @@ impl Refining<'_> {
         }
         let (members, parts) = (&self.members[start..start + size], &mut self.parts[..size]);
         let (weights, touched) = (&mut self.weights[..size], &mut self.touched[..]);
-        // Beyond the community it is `size` or more.
+        // Vertices outside the community map to `size` or more.
         let local = |u: usize| places[u].wrapping_sub(start as u32) as usize;
-        let ask = |k: usize| {
+        let prefetch_next = |k: usize| {
             if let Some(&next) = members.get(k + 2) {
-                network.ask(next as usize);
+                network.prefetch(next as usize);
             }
         };
         let mut total = 0.0;
         for (k, (&v, part)) in members.iter().zip(&mut *parts).enumerate() {
-            ask(k);
+            prefetch_next(k);
             let mut out = 0.0;
             network.each(v as usize, |u, w| out += if local(u) < size { w } else { 0.0 });
             *part = Part { degree: network.degrees[v as usize], out, alone: true };
@@ -102,7 +103,7 @@ impl Refining<'_> {
         let connected = |part: Part| part.out >= network.scale * part.degree * (total - part.degree);
         for (k, &v) in members.iter().enumerate() {
             let own = parts[k];
-            ask(k);
+            prefetch_next(k);
             if !own.alone || own.out == 0.0 || !connected(own) {
                 continue;
             }
@@ -127,7 +128,7 @@ impl Refining<'_> {
             let (_, to, weight) = best;
             if to as usize != start + k {
                 names[k] = to;
-                // No vertex is in its own part any more, and `to` has two or more.
+                // The singleton part is now empty, and `to` has at least two vertices.
                 parts[k].alone = false;
                 let part = &mut parts[to as usize - start];
                 *part = Part { degree: part.degree + own.degree, out: part.out + own.out - 2.0 * weight, alone: false };

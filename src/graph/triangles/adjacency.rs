@@ -1,12 +1,12 @@
-//! Who is whose neighbor, whatever the matrix looks like, and the order by degree.
+//! Adjacency of any square matrix, and the order of vertices by degree.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::par::{Fresh, Threads, filled, try_split};
+use crate::par::{Threads, UninitOutput, filled, try_split};
 use crate::{Error, Index, Pattern, Result};
 
-/// The pattern of A + Aᵀ: A alone if it is symmetric, else both.
+/// The pattern of A + Aᵀ: A alone if it is symmetric, otherwise both.
 pub(super) struct Adjacency<'a, I: Index> {
     a: &'a Pattern<I>,
     transposed: Option<Pattern<I>>,
@@ -18,70 +18,70 @@ impl<'a, I: Index> Adjacency<'a, I> {
         let transposed = if symmetric { None } else { Some(a.transpose(threads)?) };
         Ok(Self { a, transposed })
     }
-    /// The transpose of a matrix that is not symmetric.
+    /// The transpose, if the matrix is not symmetric.
     pub(super) fn transposed(&self) -> Option<&Pattern<I>> {
         self.transposed.as_ref()
     }
     pub(super) fn vertices(&self) -> usize {
         self.a.nrows()
     }
-    /// Lists of neighbors of `u`, which may name a neighbor twice and `u` itself.
+    /// The neighbor lists of `u`, which may contain repeats and `u` itself.
     #[inline(always)]
     pub(super) fn neighbors(&self, u: usize) -> [&[I]; 2] {
         [self.a.row(u), self.transposed.as_ref().map_or(&[], |t| t.row(u))]
     }
-    /// Degree and number, by which edges are directed.
+    /// Degree and index: the order that directs edges.
     pub(super) fn rank(&self, u: usize) -> (usize, usize) {
         (self.degree(u), u)
     }
-    /// At most so many edges, by entries of A.
+    /// At most this many edges, from evenly spaced entries of A.
     pub(super) fn edges(&self, most: usize) -> impl Iterator<Item = (usize, usize)> {
         let (ptr, cols) = (self.a.row_ptr(), self.a.col_idx());
         let row = |at: usize| ptr.partition_point(|&p| p <= at) - 1;
         (0..cols.len()).step_by(cols.len() / most + 1).map(move |at| (row(at), cols[at].get()))
     }
-    /// Whether neighbors may be named twice.
+    /// Whether neighbor lists may contain repeats.
     pub(super) fn repeats(&self) -> bool {
         self.transposed.is_some()
     }
-    /// Length of these lists.
+    /// Total length of these lists.
     #[inline(always)]
     pub(super) fn degree(&self, u: usize) -> usize {
         self.before(u + 1) - self.before(u)
     }
-    /// Length of the lists of vertices 0..u.
+    /// Total length of the lists of vertices 0..u.
     #[inline(always)]
     pub(super) fn before(&self, u: usize) -> usize {
         self.a.row_ptr()[u] + self.transposed.as_ref().map_or(0, |t| t.row_ptr()[u])
     }
 }
 
-/// New names for vertices: the more neighbors, the smaller.
+/// A relabeling of the vertices by decreasing degree.
 pub(super) struct Order {
-    /// Name of each vertex; [`NAMELESS`](Order::NAMELESS) if it has too few neighbors for a triangle.
-    /// As long as a power of two, so that a mask keeps an index within.
+    /// Label of each vertex; [`NAMELESS`](Order::NAMELESS) if it has too few neighbors for a triangle. The length is a
+    /// power of two, so that masking bounds an index.
     pub(super) label: Vec<u32>,
-    /// Vertices that have a name.
+    /// Number of labeled vertices.
     pub(super) named: usize,
-    /// Most neighbors, as [`Adjacency::degree`] counts them.
+    /// Maximum degree, as of [`Adjacency::degree`].
     pub(super) longest: usize,
 }
 
 impl Order {
-    /// No name; larger than every name.
+    /// No label; larger than every label.
     pub(super) const NAMELESS: u32 = u32::MAX;
 
-    /// Counting sort by degree, hubs first; among equals as before. Cost: O(n + largest degree).
+    /// Stable counting sort by decreasing degree. Cost: O(n + largest degree).
     pub(super) fn by_degree<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<Self> {
         let n = graph.vertices();
         let longest = longest(threads, graph)?;
-        // A block needs a counter for each degree: no more blocks than the vertices are worth.
+        // Each block needs a counter per degree, which bounds the number of blocks.
         let most = threads.count().min(n / (SERIAL + longest) + 1);
         let mut blocks = try_split(n, most, |u| u as u64)?;
         if blocks.is_empty() {
             blocks.push(0..0);
         }
-        // Vertices of each degree in each block, then the next name for such a vertex.
+        // Number of vertices of each degree in each block, then the next label for such a vertex.
         let degrees = longest + 1;
         let len = degrees.saturating_mul(blocks.len());
         let mut counts = filled(len, 0usize, "vertices of each degree")?;
@@ -112,7 +112,7 @@ impl Order {
         let len = n.next_power_of_two();
         let start = |b: usize| blocks.get(b).map_or(len, |block| block.start);
         let parts: Vec<_> = counts.chunks_mut(degrees).map(Mutex::new).collect();
-        let label = Fresh::new(len, "names of vertices")?.fill(
+        let label = UninitOutput::new(len, "names of vertices")?.fill(
             threads,
             "triangles",
             blocks.len(),
@@ -135,7 +135,7 @@ impl Order {
     }
 }
 
-/// Most neighbors of a vertex.
+/// Maximum degree.
 fn longest<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<usize> {
     let n = graph.vertices();
     let longest = AtomicUsize::new(0);
@@ -151,7 +151,7 @@ fn longest<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<usiz
     Ok(longest.into_inner())
 }
 
-/// Vertices that one thread names faster than it wakes another.
+/// Vertices that one thread labels faster than it wakes another.
 const SERIAL: usize = 1 << 14;
 
 #[cfg(test)]

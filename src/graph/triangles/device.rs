@@ -1,4 +1,4 @@
-//! Triangles on a GPU: what is sent there, and which method that is.
+//! Triangles on a GPU: uploads and the choice of method.
 
 use super::{TriangleCounter, TriangleMethod, Triangles};
 use crate::algebra::Value;
@@ -34,7 +34,7 @@ impl<T: Value> TriangleCounter<DeviceCsr<T>> for Cuda {
 }
 
 impl<T: Value, I: Index> TriangleCounter<Csr<T, I>> for Cuda {
-    /// Values stay where they are: only the pattern is sent.
+    /// Uploads only the pattern.
     fn count(&self, a: &Csr<T, I>, method: TriangleMethod) -> Result<Triangles> {
         check(a.shape(), method)?;
         TriangleCounter::<DevicePattern>::count(self, &self.upload_pattern(a.pattern())?, method)
@@ -48,7 +48,7 @@ impl<T: Value, I: Index> TriangleCounter<Csr<T, I>> for Cuda {
     }
 }
 
-/// Refuses before anything is sent.
+/// Rejects unsupported input before any upload.
 fn check((nrows, ncols): (usize, usize), method: TriangleMethod) -> Result<()> {
     if nrows != ncols {
         return Err(Error::NotSquare { op: "triangles", nrows, ncols });
@@ -57,15 +57,15 @@ fn check((nrows, ncols): (usize, usize), method: TriangleMethod) -> Result<()> {
         TriangleMethod::Auto | TriangleMethod::Compressed => Ok(()),
         TriangleMethod::Masked | TriangleMethod::Direct => Err(Error::Unsupported {
             what: format!("TriangleMethod::{method:?} on a GPU"),
-            why: "a GPU looks neighbors up without forming a product; ask for Auto".into(),
+            why: "a GPU looks up neighbors without forming a product; use Auto".into(),
         }),
     }
 }
 
-/// Counts for vertices and edges, which a GPU does not have.
+/// The error of counts per vertex or edge, which a GPU does not support.
 pub(crate) fn refused((nrows, ncols): (usize, usize), op: &'static str) -> Error {
     if nrows != ncols {
         return Error::NotSquare { op, nrows, ncols };
     }
-    Error::Unsupported { what: format!("{op} on a GPU"), why: "a GPU counts the triangles of all; ask a Cpu".into() }
+    Error::Unsupported { what: format!("{op} on a GPU"), why: "a GPU counts only all triangles; use a Cpu".into() }
 }

@@ -1,21 +1,21 @@
-//! The count on rows as they stand: no new names, no L, symmetry seen on the way.
+//! The count on the original rows: no relabeling, no L, symmetry tested on the fly.
 //!
-//! For graphs whose vertices have few neighbors: there is no hub whose row others would read again and again, so the
-//! order of the vertices does not matter, and everything else costs more than the count.
+//! For graphs of small maximum degree: no hub has a row that is read again and again, so the order of the vertices does
+//! not matter, and any preparation costs more than the count.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::par::{Threads, try_split};
-use crate::simd::corners_at;
+use crate::simd::close_wedges;
 use crate::{Index, Pattern, Result};
 
-/// Entries of A in a block at least.
+/// Minimum entries of A per block.
 const BLOCK: usize = 1 << 13;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 256;
 
-/// The number of triangles of a square `a`, if it is sorted and symmetric and the work allows: no block of rows needs
-/// more than `most` comparisons an entry beyond those of short rows.
+/// The number of triangles of a square `a`; `None` unless it is sorted and symmetric and no block of rows needs more
+/// than `most` comparisons per entry beyond those of short rows.
 pub(super) fn count<I: Index>(threads: &Threads, a: &Pattern<I>, most: u64) -> Result<Option<u64>> {
     if !a.is_sorted() {
         return Ok(None);
@@ -33,7 +33,7 @@ pub(super) fn count<I: Index>(threads: &Threads, a: &Pattern<I>, most: u64) -> R
             }
             let block = blocks[b].clone();
             let entries = (ptr[block.end] - ptr[block.start]) as u64;
-            match corners_at(a, block, most.saturating_mul(entries)) {
+            match close_wedges(a, block, most.saturating_mul(entries)) {
                 Some(found) => {
                     triangles.fetch_add(found.triangles, Ordering::Relaxed);
                     below.fetch_add(found.below, Ordering::Relaxed);
@@ -44,7 +44,7 @@ pub(super) fn count<I: Index>(threads: &Threads, a: &Pattern<I>, most: u64) -> R
             Ok(())
         },
     )?;
-    // Each entry below the diagonal has its mirror image: if there are as many above, these are all.
+    // Each entry below the diagonal has its mirror image; with equal numbers on both sides, A is symmetric.
     let symmetric = 2 * below.into_inner() + diagonal.into_inner() == a.nnz() as u64;
     Ok((symmetric && !refused.into_inner()).then(|| triangles.into_inner()))
 }

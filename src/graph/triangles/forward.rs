@@ -1,7 +1,7 @@
-//! The count by lists of out-neighbors: no new names, a list for each vertex, symmetry seen while they are made.
+//! The count by lists of out-neighbors: no relabeling, one list per vertex, symmetry tested while building them.
 //!
-//! Edges are directed from lower to higher degree, so that no list has more than √(2m) vertices for m edges. The list
-//! of a vertex is a row of L⟨L⟩ = L·L in the order by degree, and the mask is its accumulator: bits of a vector.
+//! Edges are directed from lower to higher degree, so no list has more than √(2m) vertices for m edges. The list of a
+//! vertex is a row of L⟨L⟩ = L·L in the order by degree, and the mask is its accumulator, as a bitmap.
 //!
 //! Source: Schank, Wagner 2005, "Finding, counting and listing all triangles in large graphs" (algorithm *forward*).
 
@@ -9,33 +9,33 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::par::{Fresh, Threads, collected, filled, reserved, try_split};
+use crate::par::{Threads, UninitOutput, collected, filled, reserved, try_split};
 use crate::simd::{Oriented, Span, count_forward, mirrored};
 use crate::sparse::{cut, out_of_memory};
 use crate::{Index, Pattern, Result};
 
-/// Entries of A in a block at least.
+/// Minimum entries of A per block.
 const BLOCK: usize = 1 << 12;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 1024;
-/// Stretches of rows whose entries below the diagonal are estimated.
+/// Ranges of rows whose entries below the diagonal are estimated.
 const STRETCHES: usize = 64;
-/// Rows in which an entry is looked up before all are, and of a stretch that are looked at.
+/// Number of rows probed for mirror images before the full test, and sampled per range.
 const PROBES: usize = 16;
 
-/// The neighbors of higher degree of each vertex, of equal degrees those with a larger number.
+/// The neighbors of higher degree of each vertex, ties by larger index.
 pub(super) struct Forward {
     spans: Vec<Span>,
     heads: Vec<u32>,
 }
 
-/// What vertices and entries may be counted by.
+/// Whether vertices and entries fit the counters.
 pub(super) fn fits<I: Index>(a: &Pattern<I>, entries: usize) -> bool {
     a.nrows() <= u32::MAX as usize && entries <= u32::MAX as usize
 }
 
 impl Forward {
-    /// The lists of a square `a`, if it is sorted and symmetric, and [`fits`].
+    /// The lists of a square `a`; `None` unless it is sorted and symmetric and [`fits`].
     pub(super) fn of_symmetric<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<Self>> {
         if !fits(a, a.nnz()) || !probed(a) {
             return Ok(None);
@@ -48,7 +48,7 @@ impl Forward {
             let spans = cut(&mut spans, blocks.len(), blocks.iter().map(Range::len))?;
             let spans = collected(blocks.len(), spans.into_iter().map(Mutex::new), LISTS)?;
             let start = |b: usize| blocks.get(b).map_or(a.nnz(), |block| ptr[block.start]);
-            Fresh::new(a.nnz(), LISTS)?.fill(
+            UninitOutput::new(a.nnz(), LISTS)?.fill(
                 threads,
                 "triangles",
                 blocks.len(),
@@ -63,19 +63,19 @@ impl Forward {
         Ok(walk.loops().map(|_| Self { spans, heads }))
     }
 
-    /// The lists of the graph under a sorted `a` and its transpose, which together [`fits`].
+    /// The lists of the graph of a sorted `a` and its transpose, which together satisfy [`fits`].
     pub(super) fn of_both<I: Index>(threads: &Threads, a: &Pattern<I>, t: &Pattern<I>) -> Result<Self> {
         let (n, before) = (a.nrows(), |u: usize| a.row_ptr()[u] + t.row_ptr()[u]);
         let total = before(n);
         let blocks = try_split(n, (total / BLOCK).clamp(1, BLOCKS), |u| (before(u) + u) as u64)?;
-        // An edge stored in both directions counts twice at both of its ends.
+        // An edge stored in both directions counts twice at both ends.
         let degrees = collected(n, (0..n).map(|u| (before(u + 1) - before(u)) as u32), "degrees")?;
         let mut spans = filled(n, [0, 0], LISTS)?;
         let heads = {
             let spans = cut(&mut spans, blocks.len(), blocks.iter().map(Range::len))?;
             let spans = collected(blocks.len(), spans.into_iter().map(Mutex::new), LISTS)?;
             let start = |b: usize| blocks.get(b).map_or(total, |block| before(block.start));
-            Fresh::new(total, LISTS)?.fill(
+            UninitOutput::new(total, LISTS)?.fill(
                 threads,
                 "triangles",
                 blocks.len(),
@@ -113,7 +113,7 @@ impl Forward {
     pub(super) fn count(&self, threads: &Threads) -> Result<u64> {
         let n = self.spans.len();
         let words = n.div_ceil(32).next_power_of_two();
-        // A list begins where those before it end, or behind.
+        // A list begins at or behind the end of the previous one.
         let begin = |u: usize| self.spans.get(u).map_or(self.heads.len(), |span| span[0] as usize);
         let blocks = try_split(n, (self.heads.len() / BLOCK).clamp(1, BLOCKS), |u| (begin(u) + u) as u64)?;
         let sum = AtomicU64::new(0);
@@ -129,7 +129,7 @@ impl Forward {
     }
 }
 
-/// What they take memory for.
+/// The allocation named in errors.
 const LISTS: &str = "neighbors of higher degree";
 
 /// The union of two increasing lists; returns its length.
@@ -147,12 +147,12 @@ fn merge(x: &[u32], y: &[u32], to: &mut [u32]) -> usize {
     n
 }
 
-/// How many entries are on the diagonal of `a`, if it is symmetric. Rows that are not sorted count as not symmetric,
-/// and so do 2³² rows.
+/// The number of diagonal entries of `a`; `None` if it is not symmetric. Unsorted rows count as not symmetric, and so
+/// do 2³² rows or more.
 ///
-/// Blocks of rows are passed over at once, with fingers of their own ([`mirrored`]). If each entry below the diagonal
-/// has its mirror image and there are as many above it, these are all. Cost: O(nnz), and far less if an entry near the
-/// top, or one of a few in between, has no mirror image.
+/// Blocks of rows are scanned in parallel, each with its own fingers ([`mirrored`]). If each entry below the diagonal
+/// has its mirror image and there are as many above it, the matrix is symmetric. Cost: O(nnz), and far less if an entry
+/// near the top, or one of a few probed ones, has no mirror image.
 pub(in crate::graph) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<u64>> {
     if !probed(a) || a.nrows() > u32::MAX as usize {
         return Ok(None);
@@ -163,20 +163,20 @@ pub(in crate::graph) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) ->
     Ok(walk.loops())
 }
 
-/// Whether `a` is sorted and a few of its entries have mirror images.
+/// Whether `a` is sorted and a few probed entries have mirror images.
 fn probed<I: Index>(a: &Pattern<I>) -> bool {
     let n = a.nrows();
     a.is_sorted()
         && (0..n).step_by(n / PROBES + 1).all(|i| a.row(i).first().is_none_or(|j| a.find(j.get(), i).is_some()))
 }
 
-/// Blocks of rows, each of which needs a finger for every row: no more than the entries are worth. They have about as
-/// many entries, if all of them are listed, else as many below the diagonal, by the share that these have in some rows.
+/// Blocks of rows, each of which needs a finger per row, which bounds their number. They have about equal numbers of
+/// entries if all are `listed`, otherwise of entries below the diagonal, estimated from sample rows.
 fn fingered<I: Index>(threads: &Threads, a: &Pattern<I>, listed: bool) -> Result<Vec<Range<usize>>> {
     let (n, ptr) = (a.nrows(), a.row_ptr());
     let most = if a.nnz() < BLOCK { 1 } else { threads.count().min(a.nnz() / n.max(1) + 1) };
     let step = n / STRETCHES + 1;
-    // Of each stretch of rows: entries below the diagonal before it, and how many of 256 are in it.
+    // For each range of rows: the estimated entries below the diagonal before it, and their share in it, out of 256.
     let mut stretches = [(0, 256); STRETCHES];
     let mut below_before = 0;
     for (s, stretch) in stretches.iter_mut().enumerate().take(if listed { 0 } else { STRETCHES }) {
@@ -199,7 +199,7 @@ fn fingered<I: Index>(threads: &Threads, a: &Pattern<I>, listed: bool) -> Result
     Ok(blocks)
 }
 
-/// The rows of a matrix, looked through for entries without mirror image.
+/// A scan of the rows of a matrix for entries without mirror images.
 struct Walk<'a, I: Index> {
     a: &'a Pattern<I>,
     blocks: &'a [Range<usize>],
@@ -227,7 +227,7 @@ impl<'a, I: Index> Walk<'a, I> {
         }
         Ok(())
     }
-    /// Entries on the diagonal, if all others have mirror images.
+    /// The number of diagonal entries, if all others have mirror images.
     fn loops(self) -> Option<u64> {
         let (below, diagonal) = (self.below.into_inner(), self.diagonal.into_inner());
         (!self.differs.into_inner() && 2 * below + diagonal == self.a.nnz() as u64).then_some(diagonal)
@@ -270,7 +270,7 @@ mod tests {
             if case % 2 == 1 {
                 edges.extend((0..case % 4).map(|_| (next(n), next(n))));
             }
-            // A diagonal with gaps, and entries that only the end of a row tells from those of the next.
+            // A diagonal with gaps, and entries that only the row end separates from the next row's.
             if case % 3 == 0 {
                 edges.extend((0..n as u32).step_by(2).map(|i| (i, i)));
             }
@@ -286,7 +286,7 @@ mod tests {
         assert!(seen.iter().all(|&n| n > 50), "{seen:?}");
     }
 
-    /// Row 0 ends where row 1 begins with the very row that asks row 0: found only by the end of the row.
+    /// Row 0 ends where row 1 begins with the very row that probes row 0: only the end of the row tells them apart.
     #[test]
     fn a_finger_does_not_pass_into_the_next_row() {
         let a = pattern(3, &[(1, 2), (2, 0)]);

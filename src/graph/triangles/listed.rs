@@ -1,8 +1,8 @@
-//! Every triangle once, at its vertex of lowest degree: counts for each vertex and for each edge.
+//! Every triangle once, at its vertex of lowest degree: counts per vertex and per edge.
 //!
-//! Of each vertex the neighbors of higher degree are listed, in the row's order (of equal degrees, those with a larger
-//! number). A triangle u, v, w is found at u: v and w are in its list, w in that of v. Lists have at most √(2m)
-//! vertices for m edges. Counts are sums of whole numbers, so that they do not depend on who adds first.
+//! For each vertex the neighbors of higher degree are listed, in row order (ties by larger index). A triangle u, v, w
+//! is found at u: v and w are in its list, w in that of v. Lists have at most √(2m) vertices for m edges. Counts are
+//! integer sums, independent of the order of additions.
 //!
 //! Source: Schank, Wagner 2005, "Finding, counting and listing all triangles in large graphs" (algorithm *forward*).
 
@@ -13,22 +13,22 @@ use crate::par::{Threads, collected, counters, filled, for_each_part, try_split}
 use crate::sparse::cut;
 use crate::{Index, Pattern, Result};
 
-/// Entries in a block at least.
+/// Minimum entries per block.
 const BLOCK: usize = 1 << 12;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 1024;
 
-/// A simple graph, and of each vertex the neighbors of higher degree.
+/// A simple graph, and the neighbors of higher degree of each vertex.
 pub(super) struct Upward<'a, I: Index> {
     /// Symmetric, sorted, without a diagonal.
     graph: &'a Pattern<I>,
-    /// Those of u stand at the first places of its row.
+    /// Those of u are at the start of its row.
     heads: Vec<I>,
     lens: Vec<u32>,
 }
 
 impl<'a, I: Index> Upward<'a, I> {
-    /// Of a pattern that is symmetric, sorted, and without a diagonal.
+    /// Builds the lists of a symmetric, sorted pattern without a diagonal.
     pub(super) fn new(threads: &Threads, graph: &'a Pattern<I>) -> Result<Self> {
         let ptr = graph.row_ptr();
         let mut heads = filled(graph.nnz(), I::default(), "neighbors of higher degree")?;
@@ -65,8 +65,8 @@ impl<'a, I: Index> Upward<'a, I> {
         &self.heads[self.graph.row_ptr()[u]..][..self.lens[u] as usize]
     }
 
-    /// Finds every triangle u, v, w once. `third` is told the place of w in the list of v; `first`, for each u, its
-    /// list and in how many triangles of u as the vertex of lowest degree each vertex of it is.
+    /// Finds every triangle u, v, w once. Passes to `third` the position of w in the list of v; to `first`, for each u,
+    /// its list and, for each vertex of it, the number of triangles at u that contain it.
     fn find(
         &self,
         threads: &Threads,
@@ -109,7 +109,7 @@ impl<'a, I: Index> Upward<'a, I> {
         )
     }
 
-    /// Triangles that each vertex is in.
+    /// The number of triangles at each vertex.
     pub(super) fn per_vertex(&self, threads: &Threads) -> Result<Vec<u64>> {
         let sums = counters(self.graph.nrows(), "triangles of vertices")?;
         self.find(
@@ -119,14 +119,14 @@ impl<'a, I: Index> Upward<'a, I> {
                 for (v, &count) in list.iter().zip(counts).filter(|(_, count)| **count > 0) {
                     sums[v.get()].fetch_add(count, Ordering::Relaxed);
                 }
-                // Each of its triangles has two of the list.
+                // Each triangle contains two vertices of the list.
                 sums[u].fetch_add(counts.iter().sum::<u64>() / 2, Ordering::Relaxed);
             },
         )?;
         collected(sums.len(), sums.into_iter().map(AtomicU64::into_inner), "triangles of vertices")
     }
 
-    /// Triangles that each edge is in, one value for each entry of the graph.
+    /// The number of triangles at each edge, one value per entry of the graph.
     pub(super) fn per_edge(&self, threads: &Threads) -> Result<Vec<u64>> {
         let (graph, ptr) = (self.graph, self.graph.row_ptr());
         let sums = counters(graph.nnz(), "triangles of edges")?;
@@ -159,7 +159,7 @@ impl<'a, I: Index> Upward<'a, I> {
                     let mut own = (ptr[u]..).zip(self.of(u)).peekable();
                     let name = I::cast(u);
                     for (v, value) in graph.row(u).iter().zip(&mut values) {
-                        // An edge has its sum where it goes upward.
+                        // The sum of an edge is stored at its upward direction.
                         *value = match own.next_if(|(_, head)| *head == v) {
                             Some((place, _)) => sum(place),
                             None => self.of(v.get()).binary_search(&name).map_or(0, |t| sum(ptr[v.get()] + t)),

@@ -1,4 +1,4 @@
-//! L in rows that are made for intersections, and the count.
+//! L in packed rows for fast intersection, and the count.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use super::adjacency::{Adjacency, Order};
 use crate::par::{Threads, append_blocks, counters, filled, reserved, try_split, zeros};
 use crate::simd::{
-    self, SLACK, dispatch_work, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch, push_packed,
-    set_bits,
+    self, SLACK, count_intersections, dispatch_work, emit_sets, labels_below, load_packed, packed_row, prefetch,
+    push_packed, set_bits,
 };
 use crate::sparse::out_of_memory;
 use crate::{Index, Result};
 
-/// Bits of a row, and a list of the words in use.
+/// The bitmap of a row, and a list of its nonzero words.
 pub(super) struct Scratch {
     words: Vec<u64>,
     touched: Vec<u32>,
@@ -27,33 +27,33 @@ fn push(rows: &mut Vec<u64>, names: &[u32], scratch: &mut Scratch) -> Result<()>
     push_packed(rows, &scratch.touched[..n], &mut scratch.words)
 }
 
-/// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they are,
-/// and where the next row begins.
+/// Unpacks the row at `at` into `names`, which has room for it and [`SLACK`]; returns its length and the start of the
+/// next row.
 #[inline(always)]
 fn names_at(rows: &[u64], at: usize, names: &mut [u32]) -> (usize, usize) {
     let (sets, bits, next) = packed_row(rows, at);
     (emit_sets(sets, bits, names), next)
 }
 
-/// L.
+/// The strictly lower triangle L, packed.
 pub(super) struct Lower {
-    /// One after another behind a row without entries, 64 columns to a word.
+    /// Packed rows, 64 columns to a word, after an empty row.
     rows: Vec<u64>,
-    /// Where the row of each name begins.
+    /// The start of each row.
     starts: Vec<AtomicU64>,
-    /// Runs of rows of about equal work.
+    /// Ranges of rows of about equal work.
     blocks: Vec<Range<usize>>,
-    /// Words that hold a bit for each name, a power of two.
+    /// Words in a bitmap of all labels, a power of two.
     words: usize,
-    /// Most entries in a row.
+    /// Maximum entries in a row.
     longest: usize,
 }
 
-/// Entries of A in a block at least.
+/// Minimum entries of A per block.
 const BLOCK: usize = 1 << 13;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 1024;
-/// Rows of L that are asked for at once.
+/// Rows of L that are prefetched together.
 const BATCH: usize = 256;
 
 impl Lower {
@@ -64,7 +64,7 @@ impl Lower {
         let words = order.named.div_ceil(64).next_power_of_two();
         let mut lens = zeros(n, "lengths of rows")?;
         let mut rest = &mut lens[..];
-        // Of each block, and the length of all its rows.
+        // For each block, its packed rows and their total length.
         let parts: Vec<_> =
             blocks.iter().map(|b| Mutex::new((rest.split_off_mut(..b.len()).unwrap_or_default(), 0))).collect();
         let longest = AtomicUsize::new(0);
@@ -143,9 +143,9 @@ impl Lower {
         Ok(sum.into_inner())
     }
 
-    /// Triangles whose largest name has its row in the block.
+    /// Triangles whose largest label has its row in the block.
     ///
-    /// Rows of L are read wherever they lie, so they are asked for in batches before they are used.
+    /// Rows of L are accessed at random, so they are prefetched in batches.
     #[inline(always)]
     fn count_block(&self, block: Range<usize>, batch: &mut Batch) -> u64 {
         let Batch { words, names, starts, owners } = batch;
@@ -176,7 +176,7 @@ impl Lower {
             for &(at, end) in &owners[..rows] {
                 let mask = words.len() - 1;
                 load_packed(&self.rows, at, words, mask, false);
-                sum += meet_packed(&self.rows, &starts[first..end], words, mask);
+                sum += count_intersections(&self.rows, &starts[first..end], words, mask);
                 load_packed(&self.rows, at, words, mask, true);
                 first = end;
             }
@@ -185,7 +185,7 @@ impl Lower {
     }
 }
 
-/// Some vertices whose rows of L are made, for [`dispatch_work`].
+/// A block of vertices whose rows of L are built, for [`dispatch_work`].
 struct Block<'a, 'g, I: Index> {
     graph: &'a Adjacency<'g, I>,
     order: &'a Order,
@@ -197,7 +197,7 @@ struct Block<'a, 'g, I: Index> {
 }
 
 impl<I: Index> simd::Work for Block<'_, '_, I> {
-    /// Most entries of a row.
+    /// Maximum entries of a row.
     type Out = Result<usize>;
     #[inline(always)]
     fn run(self) -> Result<usize> {
@@ -242,10 +242,10 @@ impl simd::Work for Count<'_> {
 /// Some rows of L whose neighbors' rows are looked up together. One per thread.
 struct Batch {
     words: Vec<u64>,
-    /// Names b in these rows, but the smallest of each.
+    /// Labels b in these rows, except the smallest of each.
     names: Vec<u32>,
-    /// Where the rows of these begin.
+    /// The starts of the rows of these labels.
     starts: Vec<usize>,
-    /// Where each of these rows begins, and its names end.
+    /// The start of each of these rows, and the end of its labels.
     owners: Vec<(usize, usize)>,
 }

@@ -1,19 +1,19 @@
-//! Triangles of a graph that lies in blocks on many machines: what one of them counts.
+//! Triangles of a graph distributed in blocks: the count of one process.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::par::{Threads, append_blocks, filled, reserved, try_split};
-use crate::simd::{self, dispatch_work, meet_packed, packed_row, prefetch, push_packed, set_bits};
+use crate::simd::{self, count_intersections, dispatch_work, packed_row, prefetch, push_packed, set_bits};
 use crate::sparse::out_of_memory;
 use crate::{Error, Result};
 
-/// Entries of a block of rows at least.
+/// Minimum entries per block of rows.
 const BLOCK: usize = 1 << 13;
-/// Most blocks.
+/// Maximum number of blocks.
 const BLOCKS: usize = 1024;
 
-/// Rows of a pattern, names in any order: row i has `names[ptr[i]..ptr[i + 1]]`.
+/// Rows of a pattern with unsorted names: row i has `names[ptr[i]..ptr[i + 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct PanelRows<'a> {
     ptr: &'a [u32],
@@ -21,9 +21,9 @@ pub struct PanelRows<'a> {
 }
 
 impl<'a> PanelRows<'a> {
-    /// Rows that begin and end at these places of `names`.
+    /// Rows with these pointers into `names`.
     /// # Errors
-    /// [`Error::Argument`] where they do not.
+    /// [`Error::Argument`] for invalid pointers.
     pub fn new(ptr: &'a [u32], names: &'a [u32]) -> Result<Self> {
         let end = ptr.last().map(|&end| end as usize);
         let fits = ptr.first() == Some(&0) && end == Some(names.len()) && ptr.is_sorted();
@@ -42,15 +42,15 @@ impl<'a> PanelRows<'a> {
     }
 }
 
-/// `Σ M ∘ (A·B)` over (+, pair): for each row i of M, how many names the row has in common with those rows of B that
-/// row i of A names. Where all three are blocks of the lower triangle L of a graph, these are triangles.
+/// `Σ M ∘ (A·B)` over (+, pair): for each row i of M, the number of names that it shares with those rows of B that row
+/// i of A names. If all three are blocks of the lower triangle L of a graph, the result counts triangles.
 ///
-/// Shapes: M m×n; A m×k, in blocks side by side that name rows of the whole B; B k×n, in blocks one below the other. A
-/// name may stand twice in a row of M or B, and counts once. Rows of B are packed, 64 names to a word. Cost: O(m +
-/// nnz(M) + nnz(A) + nnz(B)) time, and a step for each word of row k of B for each entry (i, k) of A in rows where M
-/// has entries; O(nnz(B) + k) memory, and n / 8 bytes for each thread. The same count for any number of threads.
+/// Shapes: M m×n; A m×k, in column blocks that name rows of the whole B; B k×n, in row blocks. A repeated name in a row
+/// of M or B counts once. Rows of B are packed, 64 names to a word. Cost: O(m + nnz(M) + nnz(A) + nnz(B)) time, and a
+/// step per word of row k of B for each entry (i, k) of A in nonempty rows of M; O(nnz(B) + k) memory, and n / 8 bytes
+/// per thread. The same count for any number of threads.
 /// # Errors
-/// [`Error::Shape`] where blocks of A have other rows than M; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Shape`] if blocks of A differ from M in rows; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Panics
 /// If a name of A is no row of B.
 /// # Example
@@ -94,12 +94,12 @@ pub fn masked_pairs(
     Ok(sum.into_inner())
 }
 
-/// Rows of B, one after another behind one without entries, 64 columns to a word.
+/// Packed rows of B, 64 columns to a word, after an empty row.
 struct Packed {
     rows: Vec<u64>,
-    /// Where each begins; 0 without entries.
+    /// The start of each row; 0 if empty.
     starts: Vec<usize>,
-    /// Words that hold a bit for each column, a power of two.
+    /// Words in a bitmap of all columns, a power of two.
     words: usize,
 }
 
@@ -141,7 +141,7 @@ impl Packed {
     }
 }
 
-/// A run of rows to be packed, for [`dispatch_work`].
+/// A range of rows to be packed, for [`dispatch_work`].
 struct Pack<'a> {
     b: PanelRows<'a>,
     block: Range<usize>,
@@ -166,7 +166,7 @@ impl simd::Work for Pack<'_> {
     }
 }
 
-/// A run of rows to be counted, likewise.
+/// A range of rows to be counted, for [`dispatch_work`].
 struct Count<'a> {
     packed: &'a Packed,
     mask: PanelRows<'a>,
@@ -197,7 +197,7 @@ impl simd::Work for Count<'_> {
             }
             if rows > 0 {
                 names.iter().for_each(|&j| words[(j as usize >> 6) & of_words] |= 1 << (j & 63));
-                sum += meet_packed(&packed.rows, &starts[..rows], words, of_words);
+                sum += count_intersections(&packed.rows, &starts[..rows], words, of_words);
                 names.iter().for_each(|&j| words[(j as usize >> 6) & of_words] = 0);
             }
         }

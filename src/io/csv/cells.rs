@@ -1,4 +1,4 @@
-//! The cells of a line, by RFC 4180.
+//! Splitting of a line into cells (RFC 4180).
 
 use crate::io::text::{Bad, Line};
 
@@ -7,16 +7,16 @@ use crate::io::text::{Bad, Line};
 pub(super) struct Cell<'a> {
     pub(super) at: usize,
     pub(super) text: &'a [u8],
-    /// Two quotes in it stand for one.
+    /// Whether doubled quotes in the text stand for one quote.
     pub(super) escaped: bool,
 }
 
-/// The cells of a line, of which there is at least one.
+/// The cells of a line; at least one.
 #[derive(Clone)]
 pub(super) struct Cells<'a> {
     line: Line<'a>,
     delimiter: u8,
-    /// Where the next cell begins, if there is another.
+    /// Offset of the next cell, if there is one.
     next: Option<usize>,
 }
 
@@ -36,15 +36,15 @@ impl<'a> Cells<'a> {
     fn ends_cell(&self, b: u8) -> bool {
         b == self.delimiter || (self.delimiter == b' ' && b == b'\t')
     }
-    /// Where the cell behind the one that ends at `end` begins.
+    /// Offset of the cell after the one that ends at `end`.
     fn behind(&self, end: usize) -> Option<usize> {
         if self.delimiter == b' ' {
-            // Blanks at the end of a line separate nothing.
+            // Trailing blanks do not start another cell.
             return Some(self.skip_blanks(end)).filter(|&at| at < self.line.text.len());
         }
         (end < self.line.text.len()).then_some(end + 1)
     }
-    /// The cell that begins with a quote at `start`.
+    /// The quoted cell at `start`.
     fn quoted(&mut self, start: usize) -> Result<Cell<'a>, Bad> {
         let text = self.line.text;
         let wrong = |at: usize, message: &str| Err(Bad::new(self.line.at + at, message));

@@ -1,9 +1,9 @@
-//! How to read a table.
+//! Options of the CSV reader.
 
 use crate::io::common::{Common, common_options};
 use crate::io::text::Limits;
 
-/// How to read a table of numbers.
+/// Options for reading a table of numbers.
 ///
 /// ```
 /// use sparring::io::{CsvOptions, parse_csv_with};
@@ -30,13 +30,13 @@ impl Default for CsvOptions<'_> {
 common_options! { CsvOptions }
 
 impl CsvOptions<'_> {
-    /// Whether the first line is a heading. Where this is not said, a first line that is not all numbers is refused.
+    /// Whether the first line is a header. If unset, a first line that is not all numbers is an error.
     #[must_use]
     pub fn header(mut self, header: bool) -> Self {
         self.header = Some(header);
         self
     }
-    /// What stands between cells: a comma, unless said otherwise. A space stands for any number of spaces and tabs.
+    /// The delimiter between cells; a comma by default. A space stands for any number of spaces and tabs.
     #[must_use]
     pub fn delimiter(mut self, delimiter: u8) -> Self {
         self.delimiter = delimiter;

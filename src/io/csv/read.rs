@@ -1,4 +1,4 @@
-//! Reading: threads turn pieces of text into rows.
+//! The CSV reader: threads parse pieces of text into rows.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,34 +12,33 @@ use crate::{Error, Result};
 
 const EXPECTED: Expected<'static> = Expected { what: "a table of numbers", but: &[] };
 
-/// Reads a table of numbers, compressed by gzip or not, as the matrix of f64 whose entries are the elements that are
-/// not 0.
+/// Reads a table of numbers, compressed by gzip or not, as an f64 matrix; zeros are not stored as entries.
 ///
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, 12 to 24 bytes an entry.
+/// Cost: O(bytes), shared by all threads; decompression is single-threaded. Memory: the file, 12 to 24 bytes per entry.
 /// ```no_run
 /// use sparring::io::{CsvOptions, read_csv_with};
 /// let a = read_csv_with("table.csv", &CsvOptions::new().header(true))?.csr::<f64>()?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::Budget`] for a file beyond
-/// [`CsvOptions::max_bytes`]; [`Error::Argument`] for a delimiter that may be part of a number; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Parse`] with line and column of the first error; [`Error::Budget`] for a file larger than
+/// [`CsvOptions::max_bytes`]; [`Error::Argument`] for a delimiter that can be part of a number; [`Error::OutOfMemory`].
 pub fn read_csv_with(path: impl AsRef<Path>, options: &CsvOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_csv_with(&bytes, &name, options)
 }
 
-/// As [`read_csv_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_csv_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_csv_with`].
 pub fn read_csv_from(from: &mut dyn Read, name: &str, options: &CsvOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = text_from(from, name, &options.limits(), &EXPECTED)?;
     parse_csv_with(&bytes, name, options)
 }
 
-/// As [`read_csv_with`], the bytes of a file; errors call it `name`.
+/// [`read_csv_with`] from the bytes of a file; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_csv_with`].
 pub fn parse_csv_with(bytes: &[u8], name: &str, options: &CsvOptions<'_>) -> Result<LabeledMatrix> {
     let delimiter = options.delimiter;
     if delimiter.is_ascii_alphanumeric() || matches!(delimiter, b'"' | b'+' | b'-' | b'.' | b'\n' | b'\r') {
@@ -56,10 +55,10 @@ pub fn parse_csv_with(bytes: &[u8], name: &str, options: &CsvOptions<'_>) -> Res
     Ok(LabeledMatrix { columns: found.columns, ..stacked(blocks, found.ncols)? })
 }
 
-/// What the first line says.
+/// The first line.
 struct Head {
     ncols: usize,
-    /// Names, if it is a heading.
+    /// Column names, if the line is a header.
     columns: Labels,
 }
 
@@ -77,7 +76,7 @@ fn head(lines: &mut Lines<'_>, options: &CsvOptions<'_>) -> Result<Option<Head>,
         }
     }
     if options.header != Some(true) {
-        // It is a row.
+        // The line is a row, and parsed again as such.
         lines.at = line.at;
     }
     Ok(Some(Head { ncols, columns }))
@@ -89,7 +88,7 @@ fn push_name(columns: &mut Labels, cell: &Cell<'_>) -> Result<(), Halt> {
     Ok(push?)
 }
 
-/// The number in a cell; nothing if there is none, or that it is beyond the range of f64.
+/// The number in a cell; the error is `None` for a non-number, or says that the number is out of range of f64.
 fn number(cell: &Cell<'_>) -> Result<f64, Option<Bad>> {
     let mut cursor = Cursor { text: cell.text, at: 0 };
     match real(&mut cursor) {
@@ -99,7 +98,7 @@ fn number(cell: &Cell<'_>) -> Result<f64, Option<Bad>> {
     }
 }
 
-/// The error that a cell is no number.
+/// The error that a cell is not a number.
 #[cold]
 fn not_a_number(
     line: &Line<'_>,
@@ -128,7 +127,7 @@ fn not_a_number(
     Bad::new(cell.at, what + &why)
 }
 
-/// Whether this delimiter cuts the line into two or more cells that are not empty.
+/// Whether this delimiter splits the line into two or more nonempty cells.
 fn separates(line: &Line<'_>, delimiter: u8) -> bool {
     let (mut cells, mut count, mut numbers) = (Cells::new(*line, delimiter), 0, 0);
     while let Ok(Some(cell)) = cells.next_cell() {
@@ -138,7 +137,7 @@ fn separates(line: &Line<'_>, delimiter: u8) -> bool {
         count += 1;
         numbers += usize::from(number(&cell).is_ok());
     }
-    // Prose has spaces and commas too.
+    // Prose contains spaces and commas too.
     count > 1 && (numbers == count || (numbers == 0 && matches!(delimiter, b';' | b'\t' | b'|')))
 }
 

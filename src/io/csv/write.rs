@@ -1,4 +1,4 @@
-//! Writing: threads turn rows into text, which goes out in order.
+//! The CSV writer: threads format rows, which are written in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_fil
 use crate::par::try_split;
 use crate::{Error, Index, Pattern, Result};
 
-/// Writes every element of a matrix as a table, a row a line, compressed if `path` ends in `.gz`.
+/// Writes every element of a matrix as a table, one row per line, compressed if `path` ends in `.gz`.
 ///
-/// Elements that are absent are written as 0, floats as the shortest text that gives the same value.
+/// Absent elements are written as 0, floats in the shortest form that reads back exactly.
 /// # Errors
-/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for complex
-/// numbers and structs, and for a matrix without rows or without columns, of which a table cannot say the shape;
+/// [`Error::Io`]; [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for complex numbers and
+/// structs, and for a matrix without rows or columns, whose shape a table cannot express;
 /// [`Error::OutOfMemory`].
 pub fn write_csv<I: Index>(
     path: impl AsRef<Path>,
@@ -29,9 +29,9 @@ pub fn write_csv<I: Index>(
     })
 }
 
-/// As [`write_csv`], to `out`.
+/// [`write_csv`] to `out`.
 /// # Errors
-/// As there; the path of [`Error::Io`] is `output`.
+/// As [`write_csv`]; the path of [`Error::Io`] is `output`.
 pub fn write_csv_to<I: Index>(
     out: &mut dyn Write,
     pattern: &Pattern<I>,

@@ -1,12 +1,12 @@
-//! From the blocks that threads have parsed to one tensor.
+//! Concatenation of parsed blocks into a tensor.
 
-use super::block::{Block, Places};
+use super::block::{Block, IndexLists};
 use crate::algebra::Value;
-use crate::par::{Fresh, Slots, Threads, collected};
+use crate::par::{OutputSlice, Threads, UninitOutput, collected};
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Index, Result};
 
-/// The tensor of all entries, in the order of the blocks.
+/// The tensor of all blocks, in order.
 pub(super) fn tensor<T: Value>(
     blocks: Vec<Block<T>>,
     order: usize,
@@ -25,7 +25,7 @@ pub(super) fn tensor<T: Value>(
 const OP: &str = "reading a tensor";
 const INDICES: &str = "a tensor's indices";
 
-/// A mode at a time, whose blocks are forgotten then: no more than one list is there twice.
+/// Concatenates one mode at a time and frees its blocks, so that at most one index list is in memory twice.
 fn joined<T: Value, I: Index>(mut blocks: Vec<Block<T>>, dims: Vec<usize>, threads: &Threads) -> Result<Tensor<T, I>> {
     let ends = blocks.iter().scan(0, |end, block| {
         *end += block.values.len();
@@ -35,23 +35,23 @@ fn joined<T: Value, I: Index>(mut blocks: Vec<Block<T>>, dims: Vec<usize>, threa
     let total = ends.last().copied().unwrap_or(0);
     let mut indices = Vec::with_capacity(dims.len());
     for mode in 0..dims.len() {
-        indices.push(Fresh::new(total, INDICES)?.fill(
+        indices.push(UninitOutput::new(total, INDICES)?.fill(
             threads,
             OP,
             blocks.len(),
             |b| ends[b],
             || Ok(()),
             |(), b, slots| {
-                match &blocks[b].places {
-                    Places::Narrow(lists) => copy(slots, &lists[mode]),
-                    Places::Wide(lists) => copy(slots, &lists[mode]),
+                match &blocks[b].indices {
+                    IndexLists::Narrow(lists) => copy(slots, &lists[mode]),
+                    IndexLists::Wide(lists) => copy(slots, &lists[mode]),
                 }
                 Ok(())
             },
         )?);
-        blocks.iter_mut().for_each(|block| block.places.forget(mode));
+        blocks.iter_mut().for_each(|block| block.indices.free(mode));
     }
-    let values = Fresh::new(total, "values")?.fill(
+    let values = UninitOutput::new(total, "values")?.fill(
         threads,
         OP,
         blocks.len(),
@@ -65,7 +65,7 @@ fn joined<T: Value, I: Index>(mut blocks: Vec<Block<T>>, dims: Vec<usize>, threa
     Ok(Tensor::from_parts(dims, indices, values))
 }
 
-fn copy<I: Index, J: Index>(slots: &mut Slots<'_, I>, list: &[J]) {
+fn copy<I: Index, J: Index>(slots: &mut OutputSlice<'_, I>, list: &[J]) {
     let to = slots.take(list.len(), I::default());
     to.iter_mut().zip(list).for_each(|(to, i)| *to = I::cast(i.get()));
 }

@@ -1,34 +1,34 @@
-//! What a piece of text holds.
+//! The parsed entries of a piece of text.
 
-/// Consecutive entries, indices from 0.
+/// Consecutive entries, with zero-based indices.
 #[derive(Debug)]
 pub(super) struct Block<T> {
-    pub(super) places: Places,
+    pub(super) indices: IndexLists,
     pub(super) values: Vec<T>,
-    /// For each mode one more than the largest index.
+    /// Largest index plus 1 in each mode.
     pub(super) dims: Vec<usize>,
 }
 
 impl<T> Block<T> {
     /// Number of entries.
     pub(super) fn len(&self) -> usize {
-        match &self.places {
-            Places::Narrow(lists) => lists.first().map_or(0, Vec::len),
-            Places::Wide(lists) => lists.first().map_or(0, Vec::len),
+        match &self.indices {
+            IndexLists::Narrow(lists) => lists.first().map_or(0, Vec::len),
+            IndexLists::Wide(lists) => lists.first().map_or(0, Vec::len),
         }
     }
 }
 
-/// One list of indices for each mode, as wide as those of the piece need.
+/// One index list per mode, as wide as the largest index of the piece requires.
 #[derive(Debug)]
-pub(super) enum Places {
+pub(super) enum IndexLists {
     Narrow(Vec<Vec<u32>>),
     Wide(Vec<Vec<u64>>),
 }
 
-impl Places {
-    /// Gives the memory of a mode's list back.
-    pub(super) fn forget(&mut self, mode: usize) {
+impl IndexLists {
+    /// Frees the list of a mode.
+    pub(super) fn free(&mut self, mode: usize) {
         match self {
             Self::Narrow(lists) => lists[mode] = Vec::new(),
             Self::Wide(lists) => lists[mode] = Vec::new(),

@@ -1,38 +1,38 @@
-//! Headers that some programs write before the entries: those of the Tensor Toolbox's `sptensor`, and order and
-//! dimensions alone.
+//! Optional headers before the entries: that of the Tensor Toolbox's `sptensor`, and a bare header of order and
+//! dimensions.
 
 use super::parse::COMMENT;
 use crate::io::text::{Bad, Cursor, quoted};
 use crate::tensor::MAX_ORDER;
 
-/// What a header says.
+/// A parsed header.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub(super) dims: Vec<usize>,
     pub(super) nnz: Option<usize>,
-    /// Where the text behind it begins.
+    /// Offset of the text after the header.
     pub(super) end: usize,
 }
 
-/// A line's words, and where the line begins.
+/// The offset and the words of a line.
 fn line<'a>(cursor: &mut Cursor<'a>) -> (usize, Vec<&'a [u8]>) {
     cursor.skip_entries(0, Some(COMMENT));
     let start = cursor.at;
     cursor.skip_line();
     let words = cursor.text[start..cursor.at].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    // Longer ones are no header.
+    // Longer lines cannot be a header.
     (start, words.take(MAX_ORDER + 2).collect())
 }
 
-/// A line of whole numbers.
+/// The words as integers.
 fn numbers(words: &[&[u8]]) -> Option<Vec<usize>> {
     words.iter().map(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect()
 }
 
-/// The header at the start of the text, if there is one. `sptensor` announces its own: order, dimensions and number of
-/// entries, a line each. Without it, lines of order (and number of entries) and of dimensions are one where the line
-/// behind them has as many numbers as an entry of that order, and they have not; not looked for where headers are to be
-/// `announced`.
+/// The header at the start of the text, if there is one. After the keyword `sptensor`, it is order, dimensions and
+/// number of entries, one line each. Without the keyword, a line of order (and number of entries) and a line of
+/// dimensions are a header if the next line has the length of an entry of that order and the two lines do not. With
+/// `announced`, only the keyword counts.
 pub(super) fn header(text: &[u8], announced: bool) -> Result<Option<Header>, Bad> {
     let mut cursor = Cursor { text, at: 0 };
     let (_, first) = line(&mut cursor);
@@ -57,7 +57,7 @@ pub(super) fn header(text: &[u8], announced: bool) -> Result<Option<Header>, Bad
     let (Some(first), Some(dims)) = (numbers(&first), numbers(&second)) else { return Ok(None) };
     let is_entry = third.len() == dims.len() + 1 && numbers(&third[..dims.len()]).is_some();
     let is_one = (1..=2).contains(&first.len()) && first[0] == dims.len() && is_entry;
-    // An entry has as many numbers as the one before.
+    // All entries have the same number of words.
     let differs = first.len() != third.len() || second.len() != third.len();
     Ok((is_one && differs).then(|| Header { dims, nnz: first.get(1).copied(), end }))
 }

@@ -1,4 +1,4 @@
-//! FROSTT: the text format that sparse tensors are published in, read and written.
+//! Reader and writer of FROSTT, the text format in which sparse tensors are published.
 //!
 //! ```text
 //! # any number of comments, also among the entries       blank lines anywhere
@@ -8,21 +8,22 @@
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |
-//! | order | 1 to 255 modes: one number less than the first entry has ([`FrosttOptions::values`]: as many), or one for each of [`FrosttOptions::dims`] | a line with more or fewer numbers |
-//! | indices | whole numbers from 1; u32 inside where every dimension fits, else u64 | 0, signs, points; beyond the dimensions, if these are given; beyond 2⁶³ − 1 |
-//! | dimensions | the largest index of each mode, or [`FrosttOptions::dims`] | no entry and no dimensions |
-//! | values | what `strtod` reads in decimal, `nan`, `inf`, `infinity` in any case, signed or not, `1D5`; as integers whole numbers exactly, up to 64 bits, and reals that are whole | what the type does not hold; numbers beyond the range of f64, or of f32; hexadecimal |
-//! | repeated entries | added up, refused or kept ([`Duplicates`]) | |
-//! | lines | ends `\n` or `\r\n`, the last one optional; comments and blank lines anywhere | a comment behind an entry; anything else there |
+//! | order | 1 to 255 modes: the numbers of the first entry minus one (without [`FrosttOptions::values`]: all of them), or the length of [`FrosttOptions::dims`] | a line with more or fewer numbers |
+//! | indices | integers from 1; stored as u32 if every dimension fits, else as u64 | 0, signs, decimal points; out of the given dimensions; beyond 2⁶³ − 1 |
+//! | dimensions | the largest index of each mode, or [`FrosttOptions::dims`] | neither entries nor dimensions |
+//! | values | decimal syntax of `strtod`; `nan`, `inf`, `infinity` in any case, signed or not; `1D5`; for integer types, exact 64-bit integers and integral reals | values that the type cannot represent; numbers out of range of f64, or of f32; hexadecimal |
+//! | duplicates | summed, refused or stored ([`Duplicates`]) | |
+//! | lines | ends `\n` or `\r\n`, the last one optional; comments and blank lines anywhere | a comment or other text after an entry |
 //!
-//! The header of the Tensor Toolbox's `sptensor` (order, dimensions, number of entries) is read, and one of order,
-//! number of entries and dimensions, where the lines can be nothing else.
+//! The header of the Tensor Toolbox's `sptensor` (order, dimensions, number of entries) is accepted, and so is a bare
+//! header of order, number of entries and dimensions, if the lines cannot be anything else.
 //!
-//! [`FrosttOptions::lenient`] takes some of what is refused. [`write_frostt`] writes the shortest text that gives the
-//! same value.
+//! [`FrosttOptions::lenient`] accepts some of the refused syntax. [`write_frostt`] writes the shortest text that reads
+//! back exactly.
 //!
-//! The text is split at line ends and parsed by all threads. An error names file, line and column, and is the first one
-//! in the file whatever the number of threads. Memory follows the bytes that are there.
+//! The text is split at line ends and parsed by all threads. An error reports file, line and column, and is the first
+//! one in the file for any number of threads. Memory is proportional to the actual size of the file, not to declared
+//! sizes.
 //!
 //! Source: Smith, Choi, Li, Vuduc, Park, Liu, Karypis, *FROSTT: The Formidable Repository of Open Sparse Tensors and
 //! Tools*, 2017.

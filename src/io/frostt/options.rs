@@ -1,23 +1,23 @@
-//! How to read.
+//! Options of the FROSTT reader.
 
 use crate::io::text::Limits;
 use crate::par::Threads;
 
-/// What becomes of entries that are in a file more than once.
+/// Treatment of duplicate entries in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// They are added up in the order of the file ([`MarketValue::repeated`](crate::io::MarketValue::repeated)). The
-    /// entries come sorted by their indices, the last mode fastest; a file that is sorted so is not sorted again.
+    /// Sums duplicates in file order ([`MarketValue::repeated`](crate::io::MarketValue::repeated)). The result is
+    /// sorted lexicographically, the last mode fastest; a sorted file is not sorted again.
     #[default]
     Sum,
-    /// The first entry that repeats another is an error. The entries come in the order of the file.
+    /// Duplicates are an error. Entries stay in file order.
     Refuse,
-    /// They are kept, and nothing is looked at: the fastest, for files that are known to have none. The entries come in
-    /// the order of the file. Norms, and what is made of them, are not those of the sum.
+    /// Duplicates are stored without any check: fastest, for files known to have none. Entries stay in file order. With
+    /// duplicates, norms and derived quantities differ from those of the summed tensor.
     Keep,
 }
 
-/// How to read a FROSTT file.
+/// Options for reading a FROSTT file.
 ///
 /// ```no_run
 /// use sparring::io::{Duplicates, FrosttOptions, read_frostt_with};
@@ -54,7 +54,7 @@ impl Default for FrosttOptions<'_> {
 }
 
 impl<'a> FrosttOptions<'a> {
-    /// The threads of the caller's pool, no limit, dimensions as the entries have them, duplicates added up.
+    /// Defaults: the threads of the caller's pool, no size limit, dimensions from the entries, duplicates summed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -65,43 +65,43 @@ impl<'a> FrosttOptions<'a> {
         self.threads = Some(threads);
         self
     }
-    /// Cuts the text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
+    /// Approximate size of the pieces into which text is split, one task each: 1 byte to 4 GiB.
     #[must_use]
     pub fn piece_bytes(mut self, bytes: usize) -> Self {
         self.piece_bytes = bytes.clamp(1, Limits::LARGEST_PIECE);
         self
     }
-    /// Refuses text of more bytes (after decompression, so that a small file cannot fill the memory).
+    /// Maximum size of the text after decompression, so that a small file cannot exhaust memory.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
     }
-    /// The size of each mode, for tensors whose last slices are empty; an index beyond it is an error.
+    /// The dimensions, for tensors whose last slices are empty; an index out of range is an error.
     #[must_use]
     pub fn dims(mut self, dims: &'a [usize]) -> Self {
         self.dims = Some(dims);
         self
     }
-    /// Whether the last number of a line is a value. Without, all are indices and every value is 1.
+    /// Whether the last number of a line is a value. If not, all numbers are indices and every value is 1.
     #[must_use]
     pub fn values(mut self, values: bool) -> Self {
         self.values = values;
         self
     }
-    /// What becomes of entries that are repeated.
+    /// Treatment of duplicate entries.
     #[must_use]
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
         self
     }
-    /// Also takes comments behind entries, and leaves out bytes behind the compressed text that are not gzip.
+    /// Also accepts comments after entries, and ignores trailing bytes after the compressed text that are not gzip.
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
         self
     }
-    /// Whether indices count from 0, and not from 1 as the format says.
+    /// Whether indices are zero-based, instead of one-based as the format specifies.
     #[must_use]
     pub fn zero_based(mut self, zero_based: bool) -> Self {
         self.zero_based = zero_based;

@@ -1,29 +1,29 @@
-//! From text to blocks of entries.
+//! Parsing of text into blocks of entries.
 
-use super::block::{Block, Places};
+use super::block::{Block, IndexLists};
 use super::value::{FrosttValue, read};
 use crate::io::text::{Bad, Cursor, count_line_ends, long_line, other_kind, quoted};
 use crate::par::{filled, reserved};
 use crate::tensor::MAX_ORDER;
 use crate::{Index, Result};
 
-/// What a line has.
+/// The line format.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) order: usize,
     pub(super) dims: Option<&'a [usize]>,
     pub(super) values: bool,
     pub(super) lenient: bool,
-    /// The number that the first index has in the file.
+    /// Smallest index in the file, 0 or 1.
     pub(super) base: u64,
 }
 
 impl Rules<'_> {
-    /// The size of a mode, or the largest that there is.
+    /// Size of a mode, or the largest possible one.
     fn bound(&self, mode: usize) -> usize {
         self.dims.map_or(u64::MAX_LEN, |dims| dims[mode])
     }
-    /// The end of a message about a line that does not have what it should.
+    /// The end of a message about a malformed line.
     fn line(&self) -> String {
         let indices = match self.order {
             1 => "i_1".to_owned(),
@@ -37,7 +37,7 @@ impl Rules<'_> {
     }
 }
 
-/// Refuses text that begins as that of another format; its first bytes tell.
+/// An error if the first bytes look like another format.
 pub(super) fn check_first(text: &[u8]) -> Result<(), Bad> {
     const MARKET: &[u8] = b"%%MatrixMarket";
     let market = text.get(..MARKET.len()).is_some_and(|word| word.eq_ignore_ascii_case(MARKET));
@@ -55,7 +55,7 @@ pub(super) fn check_first(text: &[u8]) -> Result<(), Bad> {
     Err(Bad::new(0, format!("expected the entries of a tensor, found {}{instead}", quoted(text, 0))))
 }
 
-/// Goes to the first entry; whether there is one. No line up to it is too long.
+/// Advances to the first entry; returns whether there is one. An overlong line is an error.
 pub(super) fn find_entry(cursor: &mut Cursor<'_>) -> Result<bool, Bad> {
     cursor.skip_entries(0, Some(COMMENT));
     match long_line(&cursor.text[..line_end(cursor)]) {
@@ -64,7 +64,7 @@ pub(super) fn find_entry(cursor: &mut Cursor<'_>) -> Result<bool, Bad> {
     }
 }
 
-/// Where the line ends in which the cursor stands.
+/// Offset of the end of the current line.
 fn line_end(cursor: &Cursor<'_>) -> usize {
     let rest = &cursor.text[cursor.at..];
     cursor.at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())
@@ -72,7 +72,7 @@ fn line_end(cursor: &Cursor<'_>) -> usize {
 
 pub(super) const COMMENT: u8 = b'#';
 
-/// The order of a tensor whose first entry is where the cursor stands.
+/// The order of a tensor, from its first entry at the cursor.
 pub(super) fn order(cursor: &Cursor<'_>, values: bool, lenient: bool) -> Result<usize, Bad> {
     let line = &cursor.text[cursor.at..line_end(cursor)];
     let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -90,7 +90,7 @@ pub(super) fn order(cursor: &Cursor<'_>, values: bool, lenient: bool) -> Result<
     }
 }
 
-/// The entries of a piece, up to what is wrong in it.
+/// The entries of a piece, up to its first error.
 pub(super) struct Parsed<T> {
     pub(super) block: Block<T>,
     pub(super) bad: Option<Bad>,
@@ -99,8 +99,8 @@ pub(super) struct Parsed<T> {
 pub(super) fn parse_piece<T: FrosttValue>(text: &[u8], rules: &Rules<'_>) -> Result<Parsed<T>> {
     let long = long_line(text);
     let text = long.as_ref().map_or(text, |bad| &text[..bad.at]);
-    let (bad, block) = match parse_as::<T, u32>(text, rules, Places::Narrow)? {
-        (Some(Stop::Wide), _) => parse_as::<T, u64>(text, rules, Places::Wide)?,
+    let (bad, block) = match parse_as::<T, u32>(text, rules, IndexLists::Narrow)? {
+        (Some(Stop::Wide), _) => parse_as::<T, u64>(text, rules, IndexLists::Wide)?,
         narrow => narrow,
     };
     let bad = match bad {
@@ -110,19 +110,19 @@ pub(super) fn parse_piece<T: FrosttValue>(text: &[u8], rules: &Rules<'_>) -> Res
     Ok(Parsed { block, bad })
 }
 
-/// What ends a piece early.
+/// A reason to stop parsing a piece.
 enum Stop {
     Wrong(Bad),
-    /// An index that does not fit the type.
+    /// An index does not fit the index type.
     Wide,
 }
 
 fn parse_as<T: FrosttValue, I: Index>(
     text: &[u8],
     rules: &Rules<'_>,
-    places: fn(Vec<Vec<I>>) -> Places,
+    indices: fn(Vec<Vec<I>>) -> IndexLists,
 ) -> Result<(Option<Stop>, Block<T>)> {
-    // An entry has a line, every number a byte and another beside it; the last one may not be whole.
+    // An entry takes a line, and each number at least a digit and a separator; the last line may lack its end.
     let shortest = 2 * (rules.order + usize::from(rules.values));
     let most = (count_line_ends(text) + 1).min((text.len() + 1) / shortest + 1);
     let mut lists: Vec<Vec<I>> = reserved(rules.order, LISTS)?;
@@ -134,7 +134,7 @@ fn parse_as<T: FrosttValue, I: Index>(
     bounds.extend((0..rules.order).map(|mode| rules.bound(mode).min(I::MAX_LEN) as u64));
     let mut dims = filled(rules.order, 0, LISTS)?;
     let stop = parse_lines(&mut Cursor { text, at: 0 }, rules, &bounds, &mut lists, &mut values, &mut dims).err();
-    Ok((stop, Block { places: places(lists), values, dims }))
+    Ok((stop, Block { indices: indices(lists), values, dims }))
 }
 
 const LISTS: &str = "a tensor's indices";
@@ -162,7 +162,7 @@ fn parse_lines<T: FrosttValue, I: Index>(
             cursor.skip_blanks();
             let start = cursor.at;
             let n = match cursor.digits() {
-                // 0 wraps to the largest number, which no bound allows, where indices count from 1.
+                // For one-based indices, 0 wraps to the largest number, which exceeds every bound.
                 Ok(n) if n.wrapping_sub(rules.base) < *bound => n.wrapping_sub(rules.base) as usize,
                 found => return Err(no_index(cursor.text, start, mode, *bound, rules, found)),
             };
@@ -187,7 +187,7 @@ fn parse_lines<T: FrosttValue, I: Index>(
     Ok(())
 }
 
-/// Why there is no index of `mode` below `bound` at `text[at]`, where `digits` were found.
+/// The error for an invalid index of `mode` at `text[at]`, where `digits` was parsed.
 #[cold]
 fn no_index(text: &[u8], at: usize, mode: usize, bound: u64, rules: &Rules<'_>, digits: Result<u64, bool>) -> Stop {
     let (i, found) = (mode + 1, quoted(text, at));
@@ -196,7 +196,7 @@ fn no_index(text: &[u8], at: usize, mode: usize, bound: u64, rules: &Rules<'_>, 
         (Ok(0), _) if rules.base == 1 => {
             format!("index i_{i} is 0: FROSTT counts from 1; if here it counts from 0, say so (--zero-based)")
         }
-        // The type was too small, not the mode.
+        // The index type is too narrow, not the mode.
         (Ok(n), _) if bound <= n - rules.base && n - rules.base < size as u64 => return Stop::Wide,
         (Ok(_) | Err(true), Some(_)) => format!("index i_{i} is {found}, beyond the size {size} of its mode"),
         (Ok(_) | Err(true), None) => format!("index i_{i} is {found}, and the largest possible is {size}"),
@@ -205,7 +205,7 @@ fn no_index(text: &[u8], at: usize, mode: usize, bound: u64, rules: &Rules<'_>, 
     Stop::Wrong(Bad::new(at, message))
 }
 
-/// What is wrong with a value, and where there is none that the line is too short.
+/// The error for an invalid value; a missing value is reported as a short line.
 #[cold]
 fn no_value(text: &[u8], at: usize, bad: Bad, rules: &Rules<'_>) -> Stop {
     let cursor = Cursor { text, at };
@@ -213,7 +213,7 @@ fn no_value(text: &[u8], at: usize, bad: Bad, rules: &Rules<'_>) -> Stop {
     Stop::Wrong(Bad { message: bad.message + &line, ..bad })
 }
 
-/// The error that something stands behind an entry.
+/// The error for trailing text after an entry.
 #[cold]
 fn no_end(text: &[u8], at: usize, rules: &Rules<'_>) -> Stop {
     let why =

@@ -1,4 +1,4 @@
-//! Reading: pieces of text, parsed by threads, become a tensor.
+//! The FROSTT reader: threads parse pieces of text, which are concatenated into a tensor.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,34 +17,34 @@ use crate::par::Threads;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
 
-/// Reads a FROSTT file, compressed by gzip or not; repeated entries are added up.
+/// Reads a FROSTT file, compressed by gzip or not; duplicates are summed.
 ///
 /// ```no_run
 /// let x = sparring::io::read_frostt::<f64>("aminoacid.tns.gz")?;
 /// assert_eq!(x.dims(), [5, 201, 61]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Entries that are not sorted are, which
-/// [`Duplicates::Keep`] spares. Memory: the file, some pieces of its text where it is compressed, the tensor and one of
-/// its lists again; for sorting 16 to 24 bytes an entry and the tensor again.
+/// Cost: O(bytes), shared by all threads; decompression is single-threaded. Unsorted entries are sorted, unless
+/// [`Duplicates::Keep`] is set. Memory: the file, a few pieces of text if it is compressed, the tensor and a copy of
+/// one of its index lists; sorting takes another 16 to 24 bytes per entry and a copy of the tensor.
 /// # Errors
-/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Parse`] with line and column of the first error; [`Error::OutOfMemory`].
 pub fn read_frostt<T: FrosttValue>(path: impl AsRef<Path>) -> Result<AnyTensor<T>> {
     read_frostt_with(path, &FrosttOptions::new())
 }
 
-/// As [`read_frostt`], with options.
+/// [`read_frostt`] with options.
 /// # Errors
 /// As [`read_frostt`]; [`Error::Budget`] for text beyond [`FrosttOptions::max_bytes`]; [`Error::Argument`] and
-/// [`Error::IndexOverflow`] for [`FrosttOptions::dims`] that no tensor has.
+/// [`Error::IndexOverflow`] for invalid [`FrosttOptions::dims`].
 pub fn read_frostt_with<T: FrosttValue>(path: impl AsRef<Path>, options: &FrosttOptions<'_>) -> Result<AnyTensor<T>> {
     let (name, bytes) = bytes_of(path.as_ref(), &options.limits(), &check_first)?;
     parse_frostt_with(&bytes, &name, options)
 }
 
-/// As [`read_frostt_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_frostt_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_frostt_with`].
 pub fn read_frostt_from<T: FrosttValue>(
     from: &mut dyn Read,
     name: &str,
@@ -54,7 +54,7 @@ pub fn read_frostt_from<T: FrosttValue>(
     parse_frostt_with(&bytes, name, options)
 }
 
-/// Reads the bytes of a FROSTT file, compressed by gzip or not; errors call it `name`.
+/// Parses the bytes of a FROSTT file, compressed by gzip or not; `name` appears in errors.
 ///
 /// ```
 /// let x = sparring::io::parse_frostt::<i64>(b"# two entries\n1 2 1 5\n3 1 2 -7\n", "example")?.narrow().unwrap();
@@ -68,7 +68,7 @@ pub fn parse_frostt<T: FrosttValue>(bytes: &[u8], name: &str) -> Result<AnyTenso
     parse_frostt_with(bytes, name, &FrosttOptions::new())
 }
 
-/// As [`parse_frostt`], with options.
+/// [`parse_frostt`] with options.
 /// # Errors
 /// As [`read_frostt_with`].
 pub fn parse_frostt_with<T: FrosttValue>(
@@ -118,7 +118,7 @@ pub fn parse_frostt_with<T: FrosttValue>(
     }
 }
 
-/// The tensor in the text of `source`, of `nnz` entries if a header says so.
+/// The tensor in the text of `source`, with `nnz` entries if a header declares them.
 fn tensor_of<T: FrosttValue>(
     source: &impl Source,
     options: &FrosttOptions<'_>,
@@ -132,9 +132,9 @@ fn tensor_of<T: FrosttValue>(
             return Err(source.wrong_at_end("the file has no entries, and dimensions are not given".to_owned()));
         }
     };
-    let there = blocks.iter().map(Block::len).sum::<usize>();
-    if let Some(nnz) = nnz.filter(|&nnz| nnz != there) {
-        return Err(source.wrong_at_end(format!("the header declares {nnz} entries, and the file has {there}")));
+    let found = blocks.iter().map(Block::len).sum::<usize>();
+    if let Some(nnz) = nnz.filter(|&nnz| nnz != found) {
+        return Err(source.wrong_at_end(format!("the header declares {nnz} entries, and the file has {found}")));
     }
     match tensor(blocks, order, options.dims, threads)? {
         AnyTensor::Narrow(x) => without_repeats(x, source, options, threads).map(AnyTensor::Narrow),
@@ -158,12 +158,12 @@ fn without_repeats<T: FrosttValue, I: Index>(
     }
 }
 
-/// The error that the entry at `place` was in the file before.
-fn repeated(place: &[usize], options: &FrosttOptions<'_>, earlier: usize, later: usize, source: &impl Source) -> Error {
+/// The error for a duplicate of the entry at `index`.
+fn repeated(index: &[usize], options: &FrosttOptions<'_>, earlier: usize, later: usize, source: &impl Source) -> Error {
     const SHOWN: usize = 8;
     let mut indices: Vec<String> =
-        place.iter().take(SHOWN).map(|i| (i + usize::from(!options.zero_based)).to_string()).collect();
-    if place.len() > SHOWN {
+        index.iter().take(SHOWN).map(|i| (i + usize::from(!options.zero_based)).to_string()).collect();
+    if index.len() > SHOWN {
         indices.push("…".to_owned());
     }
     let before = match source.wrong_at(earlier, String::new()) {
@@ -173,19 +173,19 @@ fn repeated(place: &[usize], options: &FrosttOptions<'_>, earlier: usize, later:
     source.wrong_at(later, format!("entry ({}) is in the file already{before}", indices.join(", ")))
 }
 
-/// Where text comes from.
+/// A source of text.
 trait Source {
-    /// What its lines have; `None` if there is no entry.
+    /// The line format; `None` if there is no entry.
     fn rules(&self) -> Result<Option<Rules<'_>>>;
     /// The entries, in the order of the file.
     fn blocks<T: FrosttValue>(&self, rules: &Rules<'_>) -> Result<Vec<Block<T>>>;
-    /// The error `message` at the entry of this number, from 0.
+    /// An error at entry `number`, from 0.
     fn wrong_at(&self, number: usize, message: String) -> Error;
-    /// The error `message` at the end.
+    /// An error at the end of the text.
     fn wrong_at_end(&self, message: String) -> Error;
 }
 
-/// Goes to the first entry; the rules that it makes, if there is one.
+/// Advances to the first entry, and returns the line format that it determines.
 fn first_rules<'a>(cursor: &mut Cursor<'_>, options: &FrosttOptions<'a>) -> Result<Option<Rules<'a>>, Bad> {
     let FrosttOptions { dims, values, lenient, zero_based, .. } = *options;
     if !find_entry(cursor)? {
@@ -199,7 +199,7 @@ fn first_rules<'a>(cursor: &mut Cursor<'_>, options: &FrosttOptions<'a>) -> Resu
 struct Plain<'a> {
     name: &'a str,
     text: &'a [u8],
-    /// Where entries may begin.
+    /// Offset after the header.
     start: usize,
     options: &'a FrosttOptions<'a>,
     threads: &'a Threads,
@@ -238,14 +238,14 @@ impl Source for Plain<'_> {
 struct Packed<'a> {
     name: &'a str,
     bytes: &'a [u8],
-    /// Where entries may begin in the first piece of text.
+    /// Offset after the header, in the first piece of text.
     start: usize,
     options: &'a FrosttOptions<'a>,
     threads: &'a Threads,
 }
 
 impl Packed<'_> {
-    /// The text, which begins anew, from the first entry on; what lines have, if there is an entry.
+    /// Reopens the text at its first entry; also returns the line format, if there is an entry.
     fn open(&self) -> Result<(Stream<'_>, Option<Rules<'_>>)> {
         let mut stream = Stream::open(self.name, self.bytes, &self.options.limits(), check_first)?;
         let mut start = self.start;
@@ -254,7 +254,7 @@ impl Packed<'_> {
             match first_rules(&mut cursor, self.options) {
                 Err(bad) => return Err(stream.wrong(bad, &piece)),
                 Ok(Some(rules)) => {
-                    // The whole line, so that columns count from its start.
+                    // Includes the whole line, so that columns in errors are relative to its start.
                     let start = piece[..cursor.at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
                     stream.begin_again(piece, start, &self.options.limits());
                     return Ok((stream, Some(rules)));
@@ -279,7 +279,7 @@ impl Source for Packed<'_> {
         if let Some(blocks) = self.open()?.0.at_once(self.threads, right) {
             return Ok(blocks);
         }
-        // Something is wrong: one piece after the other, to see what comes first.
+        // There is an error: parses piece by piece, to find the first one.
         let mut blocks = Vec::new();
         self.open()?.0.each(|piece| {
             let Parsed { block, bad } = parse_piece::<T>(piece, rules)?;

@@ -1,20 +1,20 @@
-//! Which types a tensor in a file can be read as.
+//! Value types of tensors in FROSTT files.
 
 use crate::algebra::for_each_type;
 use crate::io::MarketValue;
 use crate::io::text::{Bad, Cursor, quoted, real, whole};
 
-/// A value type whose text is one number, so that FROSTT files are read into it and written from it.
+/// A value type that is written as a single number, and can therefore be read from and written to FROSTT files.
 ///
-/// All real numbers and `bool` have it. [`MarketValue`] says how a number becomes a value; a value of a file without
-/// values is its [`ONE`](MarketValue::ONE), and [`repeated`](MarketValue::repeated) adds up entries that are repeated.
+/// Implemented for all real number types and `bool`. [`MarketValue`] defines the conversion from numbers,
+/// [`ONE`](MarketValue::ONE) for files without values, and the sum of duplicates, [`repeated`](MarketValue::repeated).
 #[diagnostic::on_unimplemented(
     message = "FROSTT files hold no values of type `{Self}`",
     label = "cannot be read from or written to a FROSTT file",
     note = "bool, the integers, f32 and f64 can; for a type of your own, implement `MarketValue` and `FrosttValue`"
 )]
 pub trait FrosttValue: MarketValue {
-    /// Whether whole numbers are read exactly, by [`from_integer`](MarketValue::from_integer) and
+    /// Whether integers are read exactly, by [`from_integer`](MarketValue::from_integer) and
     /// [`from_unsigned`](MarketValue::from_unsigned), instead of as the nearest f64.
     const WHOLE: bool;
 }
@@ -32,7 +32,7 @@ impl FrosttValue for f32 {
     const WHOLE: bool = false;
 }
 
-/// Reads one value; the cursor stands at its first byte.
+/// Reads one value at the cursor.
 #[inline(always)]
 pub(super) fn read<T: FrosttValue>(cursor: &mut Cursor<'_>) -> Result<T, Bad> {
     let start = cursor.at;

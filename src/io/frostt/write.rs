@@ -1,4 +1,4 @@
-//! Writing: threads turn entries into text, which goes out in order.
+//! The FROSTT writer: threads format entries, which are written in order.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::par::try_split;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
 
-/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz`; the entries in their order.
+/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz`; entries in their order.
 ///
-/// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one: floats are
-/// written as the shortest text that gives the same value. The format has no dimensions: who reads a tensor whose last
-/// slices are empty gives them ([`FrosttOptions::dims`](crate::io::FrosttOptions::dims)). With
-/// [`WriteOptions::pattern_only`] there are no values.
+/// Reading the file as `T` restores the entries bit for bit, except for NaN payloads: floats are written in the
+/// shortest form that reads back exactly. The format has no dimensions: to read a tensor whose last slices are empty,
+/// set [`FrosttOptions::dims`](crate::io::FrosttOptions::dims). With
+/// [`WriteOptions::pattern_only`], no values are written.
 /// ```no_run
 /// use sparring::{io::{WriteOptions, write_frostt}, tensor::Tensor};
 /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![1, 0]], vec![0.1, 2.0])?;
@@ -24,8 +24,8 @@ use crate::{Error, Index, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Io`], and what was at `path` is as it was ([`write_file`](crate::io::write_file)); [`Error::Argument`] for
-/// [`WriteOptions::symmetric`]; [`Error::OutOfMemory`].
+/// [`Error::Io`], which leaves an existing file untouched ([`write_file`](crate::io::write_file)); [`Error::Argument`]
+/// for [`WriteOptions::symmetric`]; [`Error::OutOfMemory`].
 pub fn write_frostt<T: FrosttValue, I: Index>(
     path: impl AsRef<Path>,
     x: &Tensor<T, I>,
@@ -35,9 +35,9 @@ pub fn write_frostt<T: FrosttValue, I: Index>(
     to_file(path.as_ref(), &mut |out| entries(out, &lists(x), x.dims(), &text_of(x), options))
 }
 
-/// As [`write_frostt`], whichever its indices are.
+/// [`write_frostt`] for either index width.
 /// # Errors
-/// As there.
+/// As [`write_frostt`].
 pub fn write_frostt_any<T: FrosttValue>(
     path: impl AsRef<Path>,
     x: &AnyTensor<T>,
@@ -61,11 +61,11 @@ pub fn write_frostt_to<T: FrosttValue, I: Index>(
     entries(out, &lists(x), x.dims(), &text_of(x), options).map_err(|e| e.with_path("output"))
 }
 
-/// As [`write_frostt`], of values of a type known at run time: at `(indices[0][e], indices[1][e], …)` the value
-/// `values[e]`, each index below the dimension of its mode.
+/// [`write_frostt`] for a value type known at run time: entry e is `values[e]` at `(indices[0][e], indices[1][e], …)`,
+/// with each index below the dimension of its mode.
 /// # Errors
-/// As [`write_frostt`]; [`Error::Unsupported`] for complex numbers and structs; [`Error::Length`] if the lists are not
-/// as long as there are values, or there is not one for each dimension.
+/// As [`write_frostt`]; [`Error::Unsupported`] for complex numbers and structs; [`Error::Length`] if there is not one
+/// list per dimension, or a list is not as long as the values.
 pub fn write_frostt_values<I: Index>(
     path: impl AsRef<Path>,
     dims: &[usize],
@@ -87,7 +87,7 @@ pub fn write_frostt_values<I: Index>(
     to_file(path.as_ref(), &mut |out| entries(out, indices, dims, &*text_of, options))
 }
 
-/// What appends the text of a value; `None` for types whose values are no real numbers.
+/// A formatter of values; `None` for types that are not real numbers.
 fn text_of_any(values: Slice<'_>) -> Option<Box<TextOf<'_>>> {
     macro_rules! text_of {
         ($($variant:ident $t:ty),*) => {$(
@@ -108,7 +108,7 @@ fn check(options: &WriteOptions<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Appends the text of the value of an entry.
+/// Appends the formatted value of an entry.
 type TextOf<'a> = dyn Fn(usize, &mut Vec<u8>) + Sync + 'a;
 
 fn lists<T: FrosttValue, I: Index>(x: &Tensor<T, I>) -> Vec<&[I]> {
@@ -129,7 +129,7 @@ fn entries<I: Index>(
 ) -> Result<(), Stop> {
     comment_lines(out, "#", options.comment)?;
     let nnz = indices.first().map_or(0, |list| list.len());
-    // About as many numbers a part as a matrix has.
+    // About as many numbers per part as in a matrix file.
     let part = (3 * PART / (dims.len() + 1)).max(1);
     let parts = try_split(nnz, nnz / part + 1, |e| e as u64).map_err(Stop::Other)?;
     let digits: usize = dims.iter().map(|n| n.max(&1).ilog10() as usize + 2).sum();

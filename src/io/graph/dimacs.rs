@@ -1,40 +1,40 @@
-//! DIMACS: `p sp n m`, and a line `a u v weight` for each of m arcs.
+//! DIMACS graphs: `p sp n m`, then a line `a u v weight` for each of m arcs.
 
 use std::io::Read;
 use std::path::Path;
 
-use super::edges::{fold, matrix, twice};
+use super::edges::{duplicate, fold, matrix};
 use super::options::EdgeOptions;
 use crate::Result;
 use crate::io::labeled::{LabeledMatrix, check_shape};
 use crate::io::text::{Bad, Cursor, Expected, Halt, Line, Lines, Text, push, signed, text_from, text_of};
 use crate::par::{Threads, reserved};
-use crate::sparse::sums::{Sums, beyond};
+use crate::sparse::sums::{Sums, overflow};
 
 const EXPECTED: Expected<'static> = Expected { what: "a graph of DIMACS", but: &[] };
 const LIST: &str = "arcs";
 
-/// Reads a graph of the shortest paths challenge of DIMACS, compressed by gzip or not, as the matrix of its weights, in
-/// i64.
+/// Reads a graph of the DIMACS shortest paths challenge, compressed by gzip or not, as its weighted adjacency matrix
+/// (i64).
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are
-/// wrong; [`Error::Unsupported`](crate::Error::Unsupported) for an arc that stands there twice, unless
-/// [`EdgeOptions::repeated`] says what counts; [`Error::Budget`](crate::Error::Budget);
+/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with line and column of the first error;
+/// [`Error::Unsupported`](crate::Error::Unsupported) for a duplicate arc, unless
+/// [`EdgeOptions::repeated`] combines duplicates; [`Error::Budget`](crate::Error::Budget);
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_dimacs_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_dimacs_with(&bytes, &name, options)
 }
 
-/// As [`read_dimacs_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_dimacs_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_dimacs_with`].
 pub fn read_dimacs_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = text_from(from, name, &options.limits(), &EXPECTED)?;
     parse_dimacs_with(&bytes, name, options)
 }
 
-/// As [`read_dimacs_with`], the bytes of a file; errors call it `name`.
+/// [`read_dimacs_with`] from the bytes of a file; `name` appears in errors.
 /// ```
 /// use sparring::io::{EdgeOptions, parse_dimacs_with};
 /// let graph = parse_dimacs_with(b"c two arcs\np sp 3 2\na 1 2 17\na 3 1 5\n", "example", &EdgeOptions::new())?;
@@ -42,7 +42,7 @@ pub fn read_dimacs_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// As there.
+/// As [`read_dimacs_with`].
 pub fn parse_dimacs_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
@@ -61,9 +61,9 @@ pub fn parse_dimacs_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) ->
     }
     let sums = Sums::default();
     let fold = fold(options.repeated, |sum: i64, again| sums.keep(sum, sum.checked_add(again)));
-    let twice = |i: usize, j: usize| twice(name, (i as i64 + 1, j as i64 + 1));
-    let made = matrix((head.vertices, head.vertices), (from, to, weights), fold, threads, &twice)?;
-    if sums.are_beyond() { Err(beyond::<i64>(&format!("{name}: a sum of repeated weights"))) } else { Ok(made) }
+    let duplicate = |i: usize, j: usize| duplicate(name, (i as i64 + 1, j as i64 + 1));
+    let made = matrix((head.vertices, head.vertices), (from, to, weights), fold, threads, &duplicate)?;
+    if sums.overflowed() { Err(overflow::<i64>(&format!("{name}: a sum of repeated weights"))) } else { Ok(made) }
 }
 
 struct Head {
@@ -71,7 +71,7 @@ struct Head {
     arcs: usize,
 }
 
-/// A whole number of a line.
+/// An integer of a line.
 fn whole(word: Option<Line<'_>>, line: &Line<'_>, what: &str) -> Result<i64, Bad> {
     let word =
         word.ok_or_else(|| Bad::new(line.at + line.text.len(), format!("expected {what}, found the end of the line")))?;

@@ -1,4 +1,4 @@
-//! Edge lists, as SNAP, KONECT, networkrepository.com and GAP publish them.
+//! Edge lists, as published by SNAP, KONECT, networkrepository.com and GAP.
 
 use std::fmt::Display;
 use std::io::Read;
@@ -15,30 +15,30 @@ use crate::{Coo, Error, Index, Result};
 const EXPECTED: Expected<'static> = Expected { what: "edges, two vertices a line", but: &[] };
 const LIST: &str = "edges";
 
-/// Reads an edge list, compressed by gzip or not, as the adjacency matrix of its graph: of bool, or of f64 where edges
-/// have weights.
+/// Reads an edge list, compressed by gzip or not, as the adjacency matrix of its graph: bool, or f64 if edges have
+/// weights.
 ///
-/// Cost: O(bytes), shared by all threads, and sorting the edges. Memory: the file, 16 to 40 bytes an edge.
+/// Cost: O(bytes), shared by all threads, and a sort of the edges. Memory: the file, 16 to 40 bytes per edge.
 /// # Errors
-/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::Unsupported`] for what the
-/// file leaves open and no option decides; [`Error::Budget`] for a file beyond [`EdgeOptions::max_bytes`];
+/// [`Error::Io`]; [`Error::Parse`] with line and column of the first error; [`Error::Unsupported`] if the file is
+/// ambiguous and no option decides; [`Error::Budget`] for a file larger than [`EdgeOptions::max_bytes`];
 /// [`Error::OutOfMemory`].
 pub fn read_edges_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_edges_with(&bytes, &name, options)
 }
 
-/// As [`read_edges_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_edges_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_edges_with`].
 pub fn read_edges_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = text_from(from, name, &options.limits(), &EXPECTED)?;
     parse_edges_with(&bytes, name, options)
 }
 
-/// As [`read_edges_with`], the bytes of a file; errors call it `name`.
+/// [`read_edges_with`] from the bytes of a file; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_edges_with`].
 pub fn parse_edges_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
@@ -82,7 +82,7 @@ pub fn parse_edges_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> 
     Ok(matrix)
 }
 
-/// What the first comment of a file of KONECT says.
+/// The graph type in the first comment of a KONECT file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Konect {
     Undirected,
@@ -90,14 +90,14 @@ enum Konect {
     Bipartite,
 }
 
-/// What the first lines say.
+/// Properties of the list, from its first lines.
 #[derive(Clone, Copy)]
 struct Head {
     konect: Option<Konect>,
     weighted: bool,
 }
 
-/// The comment of KONECT: `% sym unweighted`.
+/// Parses a KONECT comment: `% sym unweighted`.
 fn konect(line: &Line<'_>) -> Option<Konect> {
     let mut words = line.words(&[]).map(|word| word.text);
     let first = words.next()?;
@@ -130,7 +130,7 @@ struct Block {
     from: Vec<i64>,
     to: Vec<i64>,
     weights: Vec<f64>,
-    /// Vertices are numbers of these, where they have names.
+    /// Vertex names, to which the vertex numbers of the block refer.
     names: Names,
 }
 
@@ -210,10 +210,10 @@ fn number(word: &Line<'_>) -> Result<f64, Bad> {
     }
 }
 
-/// What becomes of an edge that is repeated: an error, or a value of two.
+/// Combines the values of duplicate edges; `None` if duplicates are errors.
 pub(super) type Fold<'a, T> = Option<Box<dyn Fn(T, T) -> T + Sync + 'a>>;
 
-/// What becomes of weights that are repeated.
+/// The fold of duplicate weights.
 pub(super) fn fold<'a, T: Copy + PartialOrd>(repeated: Repeated, add: impl Fn(T, T) -> T + Sync + 'a) -> Fold<'a, T> {
     match repeated {
         Repeated::Refuse => None,
@@ -223,8 +223,8 @@ pub(super) fn fold<'a, T: Copy + PartialOrd>(repeated: Repeated, add: impl Fn(T,
     }
 }
 
-/// The error that an edge of a weight stands in the file twice.
-pub(super) fn twice(name: &str, edge: (impl Display, impl Display)) -> Error {
+/// The error for a duplicate weighted edge.
+pub(super) fn duplicate(name: &str, edge: (impl Display, impl Display)) -> Error {
     Error::Unsupported {
         what: format!("the file {name}"),
         why: format!(
@@ -234,7 +234,7 @@ pub(super) fn twice(name: &str, edge: (impl Display, impl Display)) -> Error {
     }
 }
 
-/// What edges become.
+/// Conversion of edges to a matrix.
 struct Graph<'a> {
     name: &'a str,
     options: &'a EdgeOptions<'a>,
@@ -250,7 +250,7 @@ impl Graph<'_> {
     fn fold(&self) -> Fold<'_, f64> {
         fold(self.options.repeated, |a, b| a + b)
     }
-    /// The number that the first vertex has in the file.
+    /// Smallest vertex number, 0 or 1.
     fn base(&self, from: &[i64], to: &[i64]) -> Result<i64> {
         if let Some(zero_based) = self.options.zero_based {
             return Ok(i64::from(!zero_based));
@@ -273,7 +273,7 @@ impl Graph<'_> {
         fold: Fold<'_, T>,
     ) -> Result<LabeledMatrix> {
         let bipartite = self.options.bipartite || (self.konect == Some(Konect::Bipartite));
-        // An edge between two sets has no other direction, whatever the first comment says.
+        // Bipartite edges have only one direction, whatever the first comment says.
         let undirected = self.options.undirected.unwrap_or(!bipartite && self.konect == Some(Konect::Undirected));
         if bipartite && self.options.undirected == Some(true) {
             return Err(self.open("its edges go from one set of vertices to another; leave out --undirected"));
@@ -289,8 +289,8 @@ impl Graph<'_> {
                 return Err(self.open("it has two sets of vertices, which are not renumbered; leave out --renumber"));
             }
             ids = distinct(&from, &to)?;
-            let place = |id: &mut i64| *id = ids.partition_point(|other| other < id) as i64;
-            from.iter_mut().chain(&mut to).for_each(place);
+            let rank = |id: &mut i64| *id = ids.partition_point(|other| other < id) as i64;
+            from.iter_mut().chain(&mut to).for_each(rank);
         } else {
             base = self.base(&from, &to)?;
             from.iter_mut().chain(&mut to).for_each(|id| *id -= base);
@@ -319,7 +319,7 @@ impl Graph<'_> {
                 Some(name) => name.to_owned(),
                 None => ids.get(i).copied().unwrap_or(i as i64 + base).to_string(),
             };
-            twice(self.name, (id(i), id(j)))
+            duplicate(self.name, (id(i), id(j)))
         };
         let mut matrix = matrix(shape, (from, to, values), fold, self.threads, &named)?;
         matrix.ids = ids;
@@ -327,7 +327,7 @@ impl Graph<'_> {
     }
 }
 
-/// All numbers of both lists, in order.
+/// The distinct numbers in both lists, sorted.
 fn distinct(from: &[i64], to: &[i64]) -> Result<Vec<i64>> {
     let mut ids = reserved(from.len() + to.len(), "vertices")?;
     ids.extend(from.iter().chain(to));
@@ -336,21 +336,21 @@ fn distinct(from: &[i64], to: &[i64]) -> Result<Vec<i64>> {
     Ok(ids)
 }
 
-/// The matrix of these entries, whose indices it has; `twice` makes the error for an entry that is repeated without a
+/// The matrix of these entries, whose indices are in range; `duplicate` makes the error for a duplicate if there is no
 /// fold.
 pub(super) fn matrix<T: Value>(
     (nrows, ncols): (usize, usize),
     (from, to, values): (Vec<i64>, Vec<i64>, Vec<T>),
     fold: Fold<'_, T>,
     threads: &Threads,
-    twice: &dyn Fn(usize, usize) -> Error,
+    duplicate: &dyn Fn(usize, usize) -> Error,
 ) -> Result<LabeledMatrix> {
     let narrow = |list: Vec<i64>| collected(list.len(), list.iter().map(|&i| i as u32), LIST);
     let coo = Coo::from_parts(nrows, ncols, narrow(from)?, narrow(to)?, values);
     let made = coo.compress(threads, fold).and_then(|a| a.into_compressed());
     let (pattern, values) = match made {
         Ok(a) => a.into_parts(),
-        Err(Error::Duplicate { row, column }) => return Err(twice(row, column)),
+        Err(Error::Duplicate { row, column }) => return Err(duplicate(row, column)),
         Err(e) => return Err(e),
     };
     Ok(LabeledMatrix::new(pattern, Array::of(values)))

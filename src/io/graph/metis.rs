@@ -1,4 +1,4 @@
-//! METIS: `n m [fmt [ncon]]`, and a line for each vertex with its neighbours, which may have weights.
+//! METIS graphs: `n m [fmt [ncon]]`, then a line per vertex with its neighbours and optional weights.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,25 +12,25 @@ use crate::par::{Threads, filled};
 
 const EXPECTED: Expected<'static> = Expected { what: "a graph of METIS", but: &[] };
 
-/// Reads a graph of METIS, compressed by gzip or not, as its adjacency matrix: of i64 where edges have weights, else of
-/// bool. Sizes and weights of vertices are left out.
+/// Reads a METIS graph, compressed by gzip or not, as its adjacency matrix: i64 if edges have weights, else bool.
+/// Vertex sizes and weights are ignored.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are
-/// wrong; [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with line and column of the first error;
+/// [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_metis_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_metis_with(&bytes, &name, options)
 }
 
-/// As [`read_metis_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_metis_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_metis_with`].
 pub fn read_metis_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = text_from(from, name, &options.limits(), &EXPECTED)?;
     parse_metis_with(&bytes, name, options)
 }
 
-/// As [`read_metis_with`], the bytes of a file; errors call it `name`.
+/// [`read_metis_with`] from the bytes of a file; `name` appears in errors.
 /// ```
 /// use sparring::io::{EdgeOptions, parse_metis_with};
 /// let graph = parse_metis_with(b"% a path\n3 2\n2\n1 3\n2\n", "example", &EdgeOptions::new())?;
@@ -38,7 +38,7 @@ pub fn read_metis_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'_
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// As there.
+/// As [`read_metis_with`].
 pub fn parse_metis_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
@@ -46,7 +46,7 @@ pub fn parse_metis_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> 
     let (found, mut blocks) = text.parse(&head, &|head: &Head, text| rows(text, head))?;
     let head = found.ok_or_else(|| text.wrong_at_end("expected the number of vertices, found the end of the file"))?;
     let mut lines: usize = blocks.iter().map(|rows| rows.lens.len()).sum();
-    // Empty lines behind the last vertex are none.
+    // Empty lines after the last vertex do not count.
     for rows in blocks.iter_mut().rev() {
         while lines > head.vertices && rows.lens.last() == Some(&0) {
             rows.lens.pop();
@@ -78,7 +78,7 @@ pub fn parse_metis_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> 
 struct Head {
     vertices: usize,
     edges: usize,
-    /// Numbers in a line before the neighbours.
+    /// Count of numbers in a line before the neighbours.
     before: usize,
     weighted: bool,
 }

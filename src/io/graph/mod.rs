@@ -2,15 +2,15 @@
 //!
 //! | | edge list | DIMACS | METIS |
 //! | --- | --- | --- | --- |
-//! | lines | `u v` or `u v weight`, white space or commas between | `p sp n m`, then m lines `a u v weight` | `n m [fmt [ncon]]`, then a line of neighbours for each vertex |
+//! | lines | `u v` or `u v weight`, separated by white space or commas | `p sp n m`, then m lines `a u v weight` | `n m [fmt [ncon]]`, then a line of neighbours per vertex |
 //! | comments | lines that begin with `#` or `%` | `c` | `%` |
-//! | vertices | from 0 or from 1 ([`EdgeOptions::zero_based`]); any integers ([`EdgeOptions::renumber`]); words ([`EdgeOptions::named`]) | from 1 | from 1 |
-//! | values | f64, or true where there are no weights | i64 | i64, or true where there are no weights |
-//! | an edge twice | true; weights only by [`EdgeOptions::repeated`] | by [`EdgeOptions::repeated`] | refused |
-//! | direction | as it stands, both by [`EdgeOptions::undirected`] | as it stands | both stand in the file |
+//! | vertices | zero- or one-based ([`EdgeOptions::zero_based`]); any integers ([`EdgeOptions::renumber`]); words ([`EdgeOptions::named`]) | one-based | one-based |
+//! | values | f64, or true without weights | i64 | i64, or true without weights |
+//! | duplicate edges | merged; with weights, by [`EdgeOptions::repeated`] | by [`EdgeOptions::repeated`] | refused |
+//! | direction | directed; both directions by [`EdgeOptions::undirected`] | directed | both directions are in the file |
 //!
-//! The first comment of KONECT's files says `% sym`, `% asym` or `% bip`: undirected, directed, or between two sets of
-//! vertices; their vertices count from 1.
+//! The first comment of a KONECT file is `% sym`, `% asym` or `% bip`: undirected, directed or bipartite; vertices are
+//! one-based.
 //!
 //! Source: Leskovec, Krevl, *SNAP Datasets*, 2014; Kunegis, *KONECT: the Koblenz network collection*, 2013; Demetrescu,
 //! Goldberg, Johnson, *9th DIMACS Implementation Challenge: Shortest Paths*, 2006; Karypis, *METIS 5.1.0: A Software

@@ -1,4 +1,4 @@
-//! Vertices by their names.
+//! Numbering of vertex names.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use crate::io::labeled::Labels;
 use crate::par::out_of_memory;
 use crate::{Error, Index, Result};
 
-/// Names, numbered in the order in which they appear first.
+/// Names, numbered in order of first appearance.
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) labels: Labels,
@@ -17,7 +17,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The number of a name, a new one where it has none.
+    /// The number of a name; a new name gets the next number.
     /// # Errors
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`].
     pub(super) fn number(&mut self, name: &str) -> Result<u32> {

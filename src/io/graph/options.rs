@@ -1,23 +1,23 @@
-//! How to read graphs.
+//! Options of the graph readers.
 
 use crate::io::common::{Common, common_options};
 use crate::io::text::Limits;
 
-/// What becomes of an edge that stands in a file more than once, with weights.
+/// Treatment of duplicate weighted edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeated {
-    /// It is an error.
+    /// Duplicates are an error.
     #[default]
     Refuse,
-    /// Weights are added up.
+    /// Weights are summed.
     Sum,
-    /// The least weight counts.
+    /// The minimum weight.
     Min,
-    /// The greatest weight counts.
+    /// The maximum weight.
     Max,
 }
 
-/// How to read a graph.
+/// Options for reading a graph.
 ///
 /// ```
 /// use sparring::io::{EdgeOptions, parse_edges_with};
@@ -46,41 +46,41 @@ pub struct EdgeOptions<'a> {
 common_options! { EdgeOptions }
 
 impl EdgeOptions<'_> {
-    /// Whether the vertices of an edge list count from 0, or from 1. Where this is not said, a list with a vertex 0
-    /// counts from 0, one of KONECT from 1, and any other is refused.
+    /// Whether vertices of an edge list are zero-based or one-based. If unset, a list with a vertex 0 is zero-based, a
+    /// KONECT list is one-based, and any other list is an error.
     #[must_use]
     pub fn zero_based(mut self, zero_based: bool) -> Self {
         self.zero_based = Some(zero_based);
         self
     }
-    /// Whether each edge of an edge list stands for both directions. Where this is not said, edges are directed, unless
-    /// the file is one of KONECT that says otherwise.
+    /// Whether each edge of an edge list stands for both directions. If unset, edges are directed, unless a KONECT
+    /// comment says otherwise.
     #[must_use]
     pub fn undirected(mut self, undirected: bool) -> Self {
         self.undirected = Some(undirected);
         self
     }
-    /// Whether the two vertices of an edge belong to different sets, rows and columns, each counted by itself.
+    /// Whether the graph is bipartite: the first vertex of an edge numbers a row, the second a column, independently.
     #[must_use]
     pub fn bipartite(mut self, bipartite: bool) -> Self {
         self.bipartite = bipartite;
         self
     }
-    /// Numbers vertices in the order of the integers that an edge list has for them, which may be any
+    /// Accepts any integers as vertices of an edge list, and renumbers them in increasing order
     /// ([`LabeledMatrix::ids`](crate::io::LabeledMatrix::ids)).
     #[must_use]
     pub fn renumber(mut self, renumber: bool) -> Self {
         self.renumber = renumber;
         self
     }
-    /// Takes any words for vertices, numbered in the order in which they appear first
+    /// Accepts any words as vertices, numbered in order of first appearance
     /// ([`LabeledMatrix::labels`](crate::io::LabeledMatrix::labels)).
     #[must_use]
     pub fn named(mut self, named: bool) -> Self {
         self.named = named;
         self
     }
-    /// What becomes of an edge with a weight that stands in the file more than once.
+    /// Treatment of duplicate weighted edges.
     #[must_use]
     pub fn repeated(mut self, repeated: Repeated) -> Self {
         self.repeated = repeated;

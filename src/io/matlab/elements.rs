@@ -1,4 +1,4 @@
-//! Data elements: a tag of type and size, and the content, which begins at a multiple of 8 bytes.
+//! Data elements: a tag of type and size, and the content, aligned to 8 bytes.
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ use flate2::bufread::ZlibDecoder;
 use crate::par::{out_of_memory, reserved};
 use crate::{Error, Result};
 
-/// Types of elements that are told apart.
+/// Element types with special treatment.
 pub(super) const MATRIX: u32 = 14;
 pub(super) const COMPRESSED: u32 = 15;
 
@@ -19,7 +19,7 @@ pub(super) struct Element<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// Elements one behind the other.
+/// A reader of consecutive elements.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'a> {
     bytes: &'a [u8],
@@ -34,18 +34,18 @@ fn word(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
 }
 
 impl<'a> Elements<'a> {
-    /// Those of `bytes` from `at` on.
+    /// The elements of `bytes` from offset `at` on.
     pub(super) fn new(bytes: &'a [u8], at: usize, big_endian: bool) -> Self {
         Self { bytes, at, big_endian }
     }
-    /// The next element; `None` where none begins. An error where it does not fit.
+    /// The next element; `None` at the end. A truncated element is an error.
     pub(super) fn next(&mut self) -> Result<Option<Element<'a>>, &'static str> {
         const CUT: &str = "it was cut or damaged";
         if self.at >= self.bytes.len() {
             return Ok(None);
         }
         let first = word(self.bytes, self.at, self.big_endian).ok_or(CUT)?;
-        // Up to four bytes stand in the tag itself.
+        // Small elements store up to four bytes in the tag itself.
         let (kind, tag, len) = match first >> 16 {
             0 => (first, 8, word(self.bytes, self.at + 4, self.big_endian).ok_or(CUT)? as usize),
             small => (first & 0xffff, 4, small as usize),
@@ -59,7 +59,7 @@ impl<'a> Elements<'a> {
         self.at += padded;
         Ok(Some(Element { kind, bytes }))
     }
-    /// The next element, which is of this type.
+    /// The next element, which must be of this type.
     pub(super) fn take(&mut self, kind: u32) -> Result<Element<'a>, &'static str> {
         match self.next()? {
             Some(found) if found.kind == kind => Ok(found),
@@ -68,14 +68,14 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Whole numbers of 32 bits.
+/// 32-bit integers.
 pub(super) fn words(bytes: &[u8], big_endian: bool) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
     bytes.chunks_exact(4).map(move |chunk| word(chunk, 0, big_endian).unwrap_or_default())
 }
 
-/// Numbers, of any type that MATLAB stores them as, as f64.
+/// Numbers of any MATLAB storage type, as f64.
 /// # Errors
-/// The type, if it is none.
+/// [`Error::Unsupported`] if the storage type is not numeric.
 pub(super) fn reals(element: Element<'_>, big_endian: bool) -> Result<Vec<f64>, Error> {
     macro_rules! of {
         ($($code:literal $t:ty),*) => {
@@ -100,13 +100,13 @@ pub(super) fn reals(element: Element<'_>, big_endian: bool) -> Result<Vec<f64>, 
     of!(1 i8, 2 u8, 3 i16, 4 u16, 5 i32, 6 u32, 7 f32, 9 f64, 12 i64, 13 u64)
 }
 
-/// What is compressed in an element, of a byte more than `left` at most; `None` if it is damaged.
+/// The content of a compressed element, at most `left` + 1 bytes; `None` if it is damaged.
 pub(super) fn inflated(packed: &[u8], left: u64) -> Result<Option<Vec<u8>>> {
-    /// What the decoder takes, at least.
+    /// Minimum memory of the decoder.
     const STATE: usize = 64 << 10;
     drop(reserved::<u8>(STATE, "decompression")?);
     let mut content = Vec::new();
-    // The decoder panics where it cannot have its memory.
+    // The decoder panics if its allocation fails.
     let read = catch_unwind(AssertUnwindSafe(|| {
         ZlibDecoder::new(packed).take(left.saturating_add(1)).read_to_end(&mut content)
     }));

@@ -1,14 +1,14 @@
-//! MAT-files of MATLAB, versions 5 to 7: their sparse and dense matrices. The SuiteSparse collection ships its matrices
-//! so.
+//! Reader of sparse and dense matrices in MATLAB MAT-files, versions 5 to 7, a format in which the SuiteSparse
+//! collection distributes its matrices.
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |
-//! | file | version 5 (`-v6`, and `-v7`, whose variables are compressed), in either order of bytes | version 4; version 7.3, which is HDF5 |
+//! | file | version 5 (`-v6`, and `-v7` with compressed variables), either byte order | version 4; version 7.3, which is HDF5 |
 //! | variable | the one matrix of the file, or the field `A` of the structure `Problem`, as in the SuiteSparse collection; any by [`MatlabOptions::variable`]: `A`, `Problem.Zeros` | several, where none is named |
-//! | sparse | f64, complex, logical; entries are kept as they stand | |
-//! | dense | f64, f32, logical of two dimensions; elements that are 0 are absent | complex, integers, more dimensions |
+//! | sparse | f64, complex, logical; explicit zeros are kept | |
+//! | dense | two-dimensional f64, f32, logical; zeros are not stored as entries | complex, integers, more dimensions |
 //!
-//! What a file declares is never believed: memory follows the bytes that are there.
+//! Memory is proportional to the actual size of the file, not to declared sizes.
 //!
 //! Source: The MathWorks, *MAT-File Format*, R2024b, chapter 1, "MAT-File Level 5".
 

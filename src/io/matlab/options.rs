@@ -1,9 +1,9 @@
-//! How to read MAT-files.
+//! Options of the MAT-file reader.
 
 use crate::io::common::{Common, common_options};
 use crate::io::text::Limits;
 
-/// How to read MAT-files.
+/// Options for reading MAT-files.
 ///
 /// ```no_run
 /// use sparring::io::{MatlabOptions, read_mat_with};
@@ -20,7 +20,7 @@ pub struct MatlabOptions<'a> {
 common_options! { MatlabOptions }
 
 impl<'a> MatlabOptions<'a> {
-    /// The variable to read, with the field where it is a structure: `A`, `Problem.A`.
+    /// The variable to read, with the field if it is a structure: `A`, `Problem.A`.
     #[must_use]
     pub fn variable(mut self, name: &'a str) -> Self {
         self.variable = Some(name);

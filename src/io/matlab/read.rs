@@ -28,29 +28,29 @@ const SPARSE: u32 = 5;
 const DOUBLE: u32 = 6;
 const SINGLE: u32 = 7;
 const UINT8: u32 = 9;
-/// Structures within each other, at most.
+/// Maximum nesting depth of structures.
 const DEPTH: usize = 8;
 
-/// Reads a matrix of a MAT-file, sparse or dense: its one matrix, that of the SuiteSparse collection (`Problem.A`), or
+/// Reads a sparse or dense matrix of a MAT-file: its only matrix, that of the SuiteSparse collection (`Problem.A`), or
 /// [`MatlabOptions::variable`].
 /// # Errors
-/// [`Error::Io`]; [`Error::Unsupported`] for what is no such file, is damaged or has no such matrix or several;
-/// [`Error::Budget`] for more than [`MatlabOptions::max_bytes`], unpacked; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Unsupported`] if the file is no MAT-file, is damaged, or has no such matrix or several;
+/// [`Error::Budget`] if the decompressed size exceeds [`MatlabOptions::max_bytes`]; [`Error::OutOfMemory`].
 pub fn read_mat_with(path: impl AsRef<Path>, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = binary_of(path.as_ref(), &options.limits())?;
     parse_mat_with(&bytes, &name, options)
 }
 
-/// As [`read_mat_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_mat_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_mat_with`].
 pub fn read_mat_from(from: &mut dyn Read, name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
     parse_mat_with(&binary_from(from, name, &options.limits())?, name, options)
 }
 
-/// As [`read_mat_with`], the bytes of a file; errors call it `name`.
+/// [`read_mat_with`] from the bytes of a file; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_mat_with`].
 pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = unpacked(bytes, name, &options.limits(), &other_kind)?;
     let here = Threads::current();
@@ -58,7 +58,7 @@ pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> 
     let big_endian = bytes.get(126..HEADER) == Some(b"MI");
     let broken = |why: &str| Error::Unsupported { what: format!("the file {name}"), why: why.to_owned() };
     let damaged = || broken("it was cut or damaged");
-    // What is not compressed lies in the file.
+    // Uncompressed variables are borrowed from the file.
     let mut contents: Vec<Cow<'_, [u8]>> = Vec::new();
     let (mut taken, most) = (0, options.common.max_bytes);
     let mut elements = Elements::new(&bytes, HEADER, big_endian);
@@ -89,7 +89,7 @@ pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> 
     file.chosen(options.variable)
 }
 
-/// What a file that begins with these bytes is, if it is no MAT-file of version 5.
+/// The reason why a file with these first bytes is not a MAT-file of version 5, if so.
 fn other_kind(first: &[u8]) -> Option<&'static str> {
     if first.starts_with(b"MATLAB 7.3") || first.starts_with(b"\x89HDF") {
         return Some("it is a MAT-file of version 7.3, which is HDF5 and not read; save it with -v7");
@@ -105,14 +105,14 @@ struct Variable<'a> {
     content: &'a [u8],
 }
 
-/// What stands in front of the elements of an array.
+/// The header of an array.
 struct Header {
     class: u32,
     complex: bool,
     logical: bool,
     dims: Vec<u32>,
     name: String,
-    /// Where its elements begin.
+    /// Offset of its elements.
     start: usize,
 }
 
@@ -130,7 +130,7 @@ impl<'a> File<'a> {
         Error::Unsupported { what: format!("the file {}", self.name), why: why.into() }
     }
 
-    /// Flags, dimensions and name.
+    /// Parses flags, dimensions and name.
     fn header(&self, content: &[u8]) -> Result<Header, &'static str> {
         let mut elements = Elements::new(content, 0, self.big_endian);
         let flags = words(elements.take(UINT32)?.bytes, self.big_endian).next().ok_or(WRONG)?;
@@ -140,9 +140,9 @@ impl<'a> File<'a> {
         Ok(Header { class, complex: flags >> 11 & 1 == 1, logical: flags >> 9 & 1 == 1, dims, name, start })
     }
 
-    /// Lists the matrices in an array: itself, or the fields of a structure of one element.
+    /// Records the matrices in an array: the array itself, or the fields of a 1×1 structure.
     fn look(&mut self, content: &'a [u8], within: Option<&str>, depth: usize) -> Result<(), &'static str> {
-        // A field that has no value.
+        // A field without a value.
         if content.is_empty() {
             return Ok(());
         }
@@ -167,7 +167,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// The matrix of this name, or the one that is meant.
+    /// The matrix of this name, or the default one.
     fn chosen(self, wanted: Option<&str>) -> Result<LabeledMatrix> {
         let all = |sparse: bool| self.variables.iter().filter(move |v| (v.header.class == SPARSE) == sparse);
         let names = || {
@@ -179,7 +179,7 @@ impl<'a> File<'a> {
             None => match (all(true).count(), all(false).count()) {
                 (1, _) => all(true).next(),
                 (0, 1) => all(false).next(),
-                // That of the SuiteSparse collection.
+                // The variable of the SuiteSparse collection.
                 _ => all(true).find(|v| v.name == "Problem.A"),
             },
         };
@@ -204,7 +204,7 @@ impl<'a> File<'a> {
         Ok(shape)
     }
 
-    /// Compressed columns.
+    /// Reads a sparse array, stored as CSC.
     fn sparse(&self, found: &Variable<'_>) -> Result<LabeledMatrix> {
         let (nrows, ncols) = self.shape(found)?;
         let wrong = |why| self.broken(format!("{}: {why}", found.name));
@@ -216,7 +216,7 @@ impl<'a> File<'a> {
         if ends.len() != ncols + 1 || ends.clone().next() != Some(0) || !increasing || nnz > rows.len() {
             return Err(wrong("its column pointers do not fit its shape and entries"));
         }
-        // Space behind the last entry belongs to no column.
+        // Allocated space after the last entry belongs to no column.
         if let Some(row) = rows.clone().take(nnz).find(|&i| i as usize >= nrows) {
             return Err(self.broken(format!("{}: row {row} is not below {nrows}", found.name)));
         }
@@ -250,7 +250,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// By columns; elements that are 0 are absent, −0 is an entry.
+    /// Reads a dense array, in column-major order; zeros are not stored, −0 is an entry.
     fn dense(&self, found: &Variable<'_>) -> Result<LabeledMatrix> {
         let shape = self.shape(found)?;
         let wrong = |why| self.broken(format!("{}: {why}", found.name));

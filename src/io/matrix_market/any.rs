@@ -1,4 +1,4 @@
-//! Values in the type that the file gives them, known when it has been read.
+//! Matrices in the value type of the file, known at run time.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::par::Threads;
 use crate::{Error, Index, Pattern, Result};
 
 impl MatrixFile {
-    /// The type that holds every entry as the file gives it.
+    /// The type that represents every entry of the file exactly.
     ///
     /// | field | type |
     /// | --- | --- |
     /// | `pattern` | bool, every entry true |
-    /// | `integer` | i64; u64 where an entry is beyond i64 |
+    /// | `integer` | i64; u64 if an entry exceeds i64 |
     /// | `unsigned-integer` | u64 |
     /// | `real`, `double` | f64 |
     /// | `complex` | complex of f64 |
@@ -32,8 +32,8 @@ impl MatrixFile {
         }
     }
 
-    /// The matrix in its own type, [`value_type`](Self::value_type): its pattern and its values, symmetry expanded,
-    /// repeated entries added up in the order of the file (truth values: or).
+    /// Pattern and values of the matrix in its own type, [`value_type`](Self::value_type), with symmetry expanded and
+    /// duplicates summed in file order (Booleans: logical or).
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::io::parse_matrix_market;
@@ -45,14 +45,14 @@ impl MatrixFile {
     /// ```
     /// # Errors
     /// Those of [`coo_with`](Self::coo_with); [`Error::Unsupported`](crate::Error::Unsupported) for −2⁶³ in a
-    /// skew-symmetric file, as its mirror image is beyond i64.
+    /// skew-symmetric file, as its mirror image exceeds i64.
     pub fn any(&self) -> Result<(Arc<Pattern>, Array)> {
         self.any_with(&Threads::current())
     }
 
-    /// As [`any`](Self::any), with indices of type `I`, on `threads`.
+    /// [`any`](Self::any) with indices of type `I`, on `threads`.
     /// # Errors
-    /// As there.
+    /// As [`any`](Self::any).
     pub fn any_with<I: Index>(&self, threads: &Threads) -> Result<(Arc<Pattern<I>>, Array)> {
         match self.entries.field() {
             Field::Pattern => self.array::<bool, I>(threads),
@@ -63,11 +63,11 @@ impl MatrixFile {
         }
     }
 
-    /// As [`any`](Self::any), on `threads`, each entry converted to a type before repeated ones are added up, as
+    /// [`any`](Self::any) on `threads`, with each entry converted to `ty` before duplicates are summed, as
     /// [`csr`](Self::csr) does.
     /// # Errors
-    /// As there, and [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a value, naming the
-    /// first such entry, and for structs.
+    /// As [`any`](Self::any), and [`Error::Unsupported`](crate::Error::Unsupported) for structs, or if the type cannot
+    /// represent a value, naming the first such entry.
     pub fn of_type(&self, ty: Type, threads: &Threads) -> Result<(Arc<Pattern>, Array)> {
         macro_rules! array {
             ($($variant:ident $t:ty),*) => {

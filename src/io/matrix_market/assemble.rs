@@ -1,26 +1,26 @@
-//! From the blocks that threads have parsed to one list of entries, symmetry expanded.
+//! Assembly of parsed blocks into a matrix, with symmetry expanded.
 
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::banner::{Field, Symmetry};
-use super::block::{Block, Indices, Places, Values, with_places, with_values};
+use super::block::{AnyIndices, Block, Indices, Values, with_indices, with_values};
 use super::header::Header;
 use super::order::Order;
 use super::scalar::Scalar;
 use super::value::MarketValue;
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Monoid, Type, Word};
-use crate::par::{Fresh, Threads, collected, for_each_part, reserved, scattered};
+use crate::par::{Threads, UninitOutput, collected, for_each_part, reserved, scattered};
 use crate::sparse::sums::summed;
 use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
 const OP: &str = "read_matrix_market";
 
-/// A Matrix Market file in memory: what its header says, and its entries as they stand in it.
+/// A Matrix Market file in memory: its header, and its entries as stored in the file.
 ///
-/// The value type is chosen when a matrix is made of it: by name, or as the file has it ([`any`](Self::any)).
+/// The value type is chosen on conversion to a matrix: explicitly, or as in the file ([`any`](Self::any)).
 /// ```
 /// use sparring::algebra::Max;
 /// use sparring::io::parse_matrix_market;
@@ -34,15 +34,15 @@ const OP: &str = "read_matrix_market";
 /// ```
 #[derive(Clone, Debug)]
 pub struct MatrixFile {
-    /// What the header says.
+    /// The header.
     pub header: Header,
     /// The entries, before symmetry is expanded.
     pub entries: Entries,
-    /// As errors call it.
+    /// Name in errors.
     pub(super) name: String,
 }
 
-/// The entries of a file, in the order of the file, in blocks that threads have parsed.
+/// The entries of a file, in file order, as parsed blocks.
 #[derive(Clone, Debug)]
 pub struct Entries {
     pub(super) field: Field,
@@ -50,7 +50,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Entries in the file, repeats counted.
+    /// Number of entries in the file, duplicates included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.blocks.iter().map(Block::len).sum()
@@ -60,7 +60,7 @@ impl Entries {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Type of the entries; of an `integer` file with an entry beyond i64 it is [`Field::Unsigned`].
+    /// Field of the entries; [`Field::Unsigned`] for an `integer` file with an entry beyond i64.
     #[must_use]
     pub fn field(&self) -> Field {
         self.field
@@ -68,12 +68,11 @@ impl Entries {
 }
 
 impl MatrixFile {
-    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::checked_repeated`]) in the order of the
-    /// file.
+    /// The matrix, with symmetry expanded and duplicates summed ([`MarketValue::checked_repeated`]) in file order.
     ///
-    /// A pattern entry is 1, or true. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
+    /// A pattern entry is 1, or true. Explicit zeros are kept. Cost: O(entries + nrows + ncols).
     /// # Errors
-    /// Those of [`coo_with`](Self::coo_with); [`Error::Unsupported`] if `T` does not hold a sum.
+    /// Those of [`coo_with`](Self::coo_with); [`Error::Unsupported`] if a sum overflows `T`.
     pub fn csr<T: MarketValue>(&self) -> Result<Csr<T>> {
         self.summed(&Threads::current())
     }
@@ -86,24 +85,24 @@ impl MatrixFile {
         summed(threads, &self.coo_with::<T, I>(threads)?, &self.name, T::checked_repeated)
     }
 
-    /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.
+    /// The matrix, with symmetry expanded and duplicates folded by `duplicates` in file order.
     /// # Errors
     /// Those of [`coo_with`](Self::coo_with).
     pub fn csr_with<T: MarketValue, I: Index, O: Monoid<Out = T>>(&self, duplicates: O) -> Result<Csr<T, I>> {
         self.coo_with(&Threads::current())?.to_csr(duplicates)
     }
 
-    /// The entries, symmetry expanded.
+    /// The entries, with symmetry expanded.
     /// # Errors
     /// Those of [`coo_with`](Self::coo_with).
     pub fn coo<T: MarketValue>(&self) -> Result<Coo<T>> {
         self.coo_with(&Threads::current())
     }
 
-    /// The entries with indices of type `I`, symmetry expanded: first those of the file, then the mirror images
-    /// of those off the diagonal, both in the order of the file. Work is shared by `threads`.
+    /// The entries with indices of type `I` and symmetry expanded: first those of the file, then the mirror images of
+    /// the off-diagonal ones, both in file order. Runs on `threads`.
     /// # Errors
-    /// [`Error::IndexOverflow`] if a dimension does not fit `I`; [`Error::Unsupported`] if `T` does not hold a
+    /// [`Error::IndexOverflow`] if a dimension does not fit `I`; [`Error::Unsupported`] if `T` cannot represent a
     /// value, naming the first such entry; [`Error::OutOfMemory`].
     pub fn coo_with<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Coo<T, I>> {
         self.fits::<I>()?;
@@ -117,24 +116,24 @@ impl MatrixFile {
         Ok(Coo::from_parts(nrows, ncols, rows, cols, values))
     }
 
-    /// Compressed rows, if the entries come by rows or by columns, none twice: each goes straight to its place.
+    /// Builds CSR directly, without sorting, if the entries are sorted by rows or by columns and have no duplicates.
     ///
-    /// That holds for a file of one triangle too: of row r, those below the diagonal come in column r or before, the
-    /// mirror images of column r after them.
+    /// This also works for a file of one triangle: in row r, the entries on and below the diagonal come in column r or
+    /// before, and the mirror images of column r follow them.
     fn in_order<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Option<Csr<T, I>>> {
         let mirrored = match self.header.symmetry {
             Symmetry::General => false,
             Symmetry::Symmetric => true,
-            // Mirror images have values of their own.
+            // Mirror images have different values.
             Symmetry::SkewSymmetric | Symmetry::Hermitian => return Ok(None),
         };
-        // Narrow indices for a matrix of wide ones are rare, and so are far more rows than entries, for which counts of
-        // rows would be most of the work.
+        // Excludes two rare cases: an index type other than that of the blocks, and far more rows than entries, where
+        // counting rows would dominate.
         let shape = (self.header.nrows, self.header.ncols);
         let blocks = &self.entries.blocks;
         let mut lists: Vec<&Indices<I>> = reserved(blocks.len(), "lists of entries")?;
         lists.extend(
-            blocks.iter().filter_map(|b| with_places!(&b.places, p => (p as &dyn Any).downcast_ref::<Indices<I>>())),
+            blocks.iter().filter_map(|b| with_indices!(&b.indices, p => (p as &dyn Any).downcast_ref::<Indices<I>>())),
         );
         if lists.len() < blocks.len() || shape.0 / 4 > self.entries.len() {
             return Ok(None);
@@ -150,10 +149,10 @@ impl MatrixFile {
         Ok(Some(Csr::with_pattern(Arc::new(pattern), values)?))
     }
 
-    /// Refuses indices too narrow for a dimension.
+    /// An error if a dimension does not fit `I`.
     fn fits<I: Index>(&self) -> Result<()> {
         let Header { nrows, ncols, .. } = self.header;
-        // The largest dimension decides before indices are narrowed.
+        // Checked once for the dimensions, before indices are narrowed.
         for (what, len) in [("number of rows", nrows), ("number of columns", ncols)] {
             if len > I::MAX_LEN {
                 return Err(Error::IndexOverflow { what, needed: len as u128, max: I::MAX_LEN as u128 });
@@ -163,7 +162,7 @@ impl MatrixFile {
     }
 }
 
-/// Entries that come in order become compressed rows.
+/// Scatters sorted entries into CSR.
 struct ToRows<'a, I> {
     threads: &'a Threads,
     shape: (usize, usize),
@@ -171,7 +170,7 @@ struct ToRows<'a, I> {
     mirrored: bool,
 }
 impl<I: Index> Moves for ToRows<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         let lists = self.blocks.iter().map(|b| (&b.rows[..], &b.cols[..]));
         let lists = collected(self.blocks.len(), lists, "lists of entries")?;
@@ -182,7 +181,7 @@ impl<I: Index> Moves for ToRows<'_, I> {
 }
 
 impl MatrixFile {
-    /// For each block, which of its entries have a mirror image.
+    /// The positions of the off-diagonal entries of each block, which have a mirror image.
     fn off_diagonal(&self, threads: &Threads) -> Result<Vec<Vec<u32>>> {
         let blocks = &self.entries.blocks;
         let mut found: Vec<Vec<u32>> = reserved(blocks.len(), "mirror images")?;
@@ -192,11 +191,11 @@ impl MatrixFile {
             blocks.iter().zip(&mut found).collect(),
             || Ok(()),
             |(), (block, found)| {
-                // Pieces of text are not as long as to have more entries.
+                // The size of a piece of text bounds the number of its entries.
                 debug_assert!(u32::try_from(block.len()).is_ok());
-                *found = reserved(block.places.off_diagonal(), "mirror images")?;
-                with_places!(&block.places, places => {
-                    let pairs = (0u32..).zip(places.rows.iter().zip(&places.cols));
+                *found = reserved(block.indices.off_diagonal(), "mirror images")?;
+                with_indices!(&block.indices, indices => {
+                    let pairs = (0u32..).zip(indices.rows.iter().zip(&indices.cols));
                     found.extend(pairs.filter(|(_, (i, j))| i != j).map(|(e, _)| e));
                 });
                 Ok(())
@@ -205,8 +204,8 @@ impl MatrixFile {
         Ok(found)
     }
 
-    /// Where in a list of all entries those of each block begin, then the mirror images of each, if there are any; and
-    /// the end.
+    /// Offsets in a list of all entries: of the entries of each block, then of the mirror images of each block, if
+    /// there are any, and the end.
     fn starts(&self, mirrored: &[Vec<u32>]) -> Result<Vec<usize>> {
         let blocks = &self.entries.blocks;
         let mut starts = reserved(blocks.len() + mirrored.len() + 1, "blocks of a file")?;
@@ -218,20 +217,20 @@ impl MatrixFile {
         starts.push(start);
         Ok(starts)
     }
-    /// The block of which part `p` of such a list is, and which of its entries have their images there, if it is one of
-    /// images.
+    /// The block of part `p` of such a list, and the entries whose mirror images form the part, if it is a part of
+    /// mirror images.
     fn part<'a>(&'a self, p: usize, mirrored: &'a [Vec<u32>]) -> (usize, &'a Block, Option<&'a [u32]>) {
         let blocks = &self.entries.blocks;
         let b = p % blocks.len();
         (b, &blocks[b], (p != b).then(|| &mirrored[b][..]))
     }
 
-    /// Rows and columns of all entries, then those of the mirror images.
+    /// Row and column indices of all entries, then of the mirror images.
     fn indices<I: Index>(&self, mirrored: &[Vec<u32>], threads: &Threads) -> Result<(Vec<I>, Vec<I>)> {
         let starts = self.starts(mirrored)?;
         let (parts, len) = (starts.len() - 1, starts[starts.len() - 1]);
-        Fresh::new(len, "row indices")?.fill_with(
-            Fresh::new(len, "column indices")?,
+        UninitOutput::new(len, "row indices")?.fill_with(
+            UninitOutput::new(len, "column indices")?,
             threads,
             OP,
             parts,
@@ -240,7 +239,7 @@ impl MatrixFile {
             |(), p, rows, cols| {
                 let (_, block, which) = self.part(p, mirrored);
                 let (rows, cols) = (rows.rest(I::default()), cols.rest(I::default()));
-                with_places!(&block.places, from => match which {
+                with_indices!(&block.indices, from => match which {
                     None => {
                         rows.iter_mut().zip(&from.rows).for_each(|(to, i)| *to = I::cast(i.get()));
                         cols.iter_mut().zip(&from.cols).for_each(|(to, j)| *to = I::cast(j.get()));
@@ -256,12 +255,12 @@ impl MatrixFile {
         )
     }
 
-    /// Values of all entries, then those of the mirror images.
+    /// Values of all entries, then of the mirror images.
     fn values<T: MarketValue>(&self, mirrored: &[Vec<u32>], threads: &Threads) -> Result<Vec<T>> {
         let starts = self.starts(mirrored)?;
         let (parts, len) = (starts.len() - 1, starts[starts.len() - 1]);
         let refused = AtomicUsize::new(usize::MAX);
-        let values = Fresh::new(len, "values")?.fill(
+        let values = UninitOutput::new(len, "values")?.fill(
             threads,
             OP,
             parts,
@@ -283,7 +282,7 @@ impl MatrixFile {
         }
     }
 
-    /// The error that a type does not hold the value of an entry, which counts from 0.
+    /// The error that `ty` cannot represent the value of an entry, numbered from 0.
     fn not_held(&self, entry: usize, ty: Type) -> Error {
         let mut e = entry;
         let mut value = String::new();
@@ -301,8 +300,8 @@ impl MatrixFile {
     }
 }
 
-/// Converts the values of a block, or the mirror images of `which` of them; gives the first entry whose value `T` does
-/// not hold.
+/// Converts the values of a block, or the mirror images of `which` of them; returns the first entry whose value `T`
+/// cannot represent.
 fn converted<X: Scalar, T: MarketValue>(
     from: &[X],
     which: Option<&[u32]>,

@@ -1,37 +1,37 @@
-//! The words of the banner: layout, field, symmetry.
+//! The keywords of the banner: layout, field, symmetry.
 
 use std::fmt;
 
-/// How the entries of a file are laid out.
+/// Layout of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One (row, column, value) a line.
+    /// One (row, column, value) per line.
     Coordinate,
-    /// Every element, column by column, one a line.
+    /// Every element in column-major order, one per line.
     Array,
 }
 
-/// What the entries of a file are.
+/// Type of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// Real numbers (`real`, `double`), kept as f64.
+    /// Real numbers (`real`, `double`), stored as f64.
     Real,
-    /// Integers, kept as i64; as u64 where one is beyond i64 and none is negative.
+    /// Integers, stored as i64; as u64 if one exceeds i64 and none is negative.
     Integer,
-    /// Integers from 0 (`unsigned-integer`), kept as u64.
+    /// Nonnegative integers (`unsigned-integer`), stored as u64.
     Unsigned,
-    /// Positions only: each entry is true, or 1.
+    /// Pattern only: each entry is true, or 1.
     Pattern,
-    /// Complex numbers, kept as two f64.
+    /// Complex numbers, stored as two f64.
     Complex,
 }
 
-/// Which entries a file leaves out because others determine them.
+/// Symmetry: which entries are omitted because others determine them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
-    /// None.
+    /// No symmetry.
     General,
-    /// A(j, i) = A(i, j): one triangle is stored, the lower one as the format says.
+    /// A(j, i) = A(i, j): one triangle is stored, the lower one according to the format.
     Symmetric,
     /// A(j, i) = −A(i, j): the lower triangle without the diagonal is stored.
     SkewSymmetric,
@@ -42,7 +42,7 @@ pub enum Symmetry {
 macro_rules! words {
     ($($kind:ident { $($variant:ident $word:literal)* })*) => {$(
         impl $kind {
-            /// The word of the banner.
+            /// The keyword in the banner.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }

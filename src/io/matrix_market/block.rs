@@ -1,36 +1,36 @@
-//! What a piece of text holds.
+//! The parsed entries of a piece of text.
 
 use num_complex::Complex;
 
 use super::order::Order;
 use crate::Index;
 
-/// Consecutive entries. Their types are known at run time: what takes blocks from place to place is compiled once.
+/// Consecutive entries. Types are erased, so that code which handles blocks is compiled only once.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    pub(super) places: Places,
+    pub(super) indices: AnyIndices,
     pub(super) values: Values,
-    /// Which of them are mirror images of what stands in the file, above the diagonal; none where that is settled.
+    /// Positions of entries stored above the diagonal in the file, which were mirrored; empty once checked.
     pub(super) above: Vec<u32>,
 }
 
-/// Indices are as wide as the larger dimension needs.
+/// Row and column indices, as wide as the larger dimension requires.
 #[derive(Clone, Debug)]
-pub(super) enum Places {
+pub(super) enum AnyIndices {
     Narrow(Indices<u32>),
     Wide(Indices<u64>),
 }
 
-/// Rows and columns of entries, from 0.
+/// Zero-based row and column indices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Indices<I> {
     pub(super) rows: Vec<I>,
     pub(super) cols: Vec<I>,
-    /// In which orders they increase, as far as that was looked at.
+    /// Known sort orders.
     pub(super) order: Order,
 }
 
-/// Values of the type that the field calls for.
+/// Values of the type of the field.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     Real(Vec<f64>),
@@ -40,12 +40,12 @@ pub(super) enum Values {
     Complex(Vec<Complex<f64>>),
 }
 
-/// Runs `$body` with `$indices` of whatever type `$places` has.
-macro_rules! with_places {
-    ($places:expr, $indices:ident => $body:expr) => {
-        match $places {
-            Places::Narrow($indices) => $body,
-            Places::Wide($indices) => $body,
+/// Runs `$body` with `$indices` of whatever type `$any` has.
+macro_rules! with_indices {
+    ($any:expr, $indices:ident => $body:expr) => {
+        match $any {
+            AnyIndices::Narrow($indices) => $body,
+            AnyIndices::Wide($indices) => $body,
         }
     };
 }
@@ -61,7 +61,7 @@ macro_rules! with_values {
         }
     };
 }
-pub(super) use {with_places, with_values};
+pub(super) use {with_indices, with_values};
 
 impl Block {
     /// Number of entries.
@@ -70,13 +70,13 @@ impl Block {
     }
 }
 
-impl Places {
+impl AnyIndices {
     /// Row and column of an entry.
     pub(super) fn at(&self, e: usize) -> (usize, usize) {
-        with_places!(self, p => (p.rows[e].get(), p.cols[e].get()))
+        with_indices!(self, p => (p.rows[e].get(), p.cols[e].get()))
     }
-    /// Entries off the diagonal.
+    /// Number of off-diagonal entries.
     pub(super) fn off_diagonal(&self) -> usize {
-        with_places!(self, p => p.rows.iter().zip(&p.cols).filter(|(i, j)| i != j).count())
+        with_indices!(self, p => p.rows.iter().zip(&p.cols).filter(|(i, j)| i != j).count())
     }
 }

@@ -24,8 +24,7 @@ pub(super) fn parse(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Resu
     })
 }
 
-/// Reads the header; the pieces of text are what follows it. What begins as no Matrix Market file is not decompressed
-/// further.
+/// Reads the header; the stream continues after it. The magic word is checked before more is decompressed.
 fn open<'a>(name: &'a str, bytes: &'a [u8], options: &ReadOptions<'_>) -> Result<(Header, Stream<'a>)> {
     let mut stream = Stream::open(name, bytes, &options.limits(), |text| check_magic(text, options.lenient))?;
     let mut banner = None;
@@ -56,7 +55,7 @@ fn open<'a>(name: &'a str, bytes: &'a [u8], options: &ReadOptions<'_>) -> Result
     }
 }
 
-/// What is read, and how.
+/// A compressed file and the settings to read it.
 struct Packed<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -71,7 +70,7 @@ impl Packed<'_> {
     }
 }
 
-/// All pieces, parsed by the threads as they come.
+/// Parses all pieces in parallel as they arrive.
 struct AtOnce<'a>(&'a Packed<'a>);
 
 impl Source for AtOnce<'_> {
@@ -84,7 +83,7 @@ impl Source for AtOnce<'_> {
         let parse = |piece: &[u8]| match parse_piece(piece, &rules) {
             Ok(Parsed { block, bad: None }) => {
                 let n = block.len();
-                // Entries beyond those that are declared are not kept.
+                // Entries beyond the declared number are discarded.
                 (n <= header.stored.saturating_sub(found.fetch_add(n, Ordering::Relaxed))).then_some(block)
             }
             _ => None,
@@ -107,7 +106,7 @@ impl Source for AtOnce<'_> {
     }
 }
 
-/// One piece after the other, each forgotten when it is parsed, to find the first thing that is wrong.
+/// Parses piece by piece, to find the first error.
 struct PieceByPiece<'a>(&'a Packed<'a>);
 
 impl Source for PieceByPiece<'_> {

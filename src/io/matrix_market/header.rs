@@ -3,30 +3,30 @@
 use super::banner::{Field, Layout, Symmetry};
 use crate::io::text::{Bad, Cursor, long_line, only_carriage_returns, other_kind, quoted};
 
-/// What a file says about itself before its entries.
+/// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Coordinates or every element.
+    /// Layout: coordinate or array.
     pub layout: Layout,
-    /// Type of the entries.
+    /// Field type of the entries.
     pub field: Field,
     /// Symmetry.
     pub symmetry: Symmetry,
-    /// Rows.
+    /// Number of rows.
     pub nrows: usize,
-    /// Columns.
+    /// Number of columns.
     pub ncols: usize,
-    /// Entries in the file, before symmetry is expanded.
+    /// Number of entries in the file, before symmetry is expanded.
     pub stored: usize,
 }
 
 impl Header {
-    /// Reads the header; the second result is where the line after the size line begins.
+    /// Reads the header; also returns the offset after the size line.
     pub(super) fn parse(text: &[u8], lenient: bool) -> Result<(Self, usize), Bad> {
         let mut cursor = Cursor { text, at: 0 };
         let banner = Banner::parse(&mut cursor, lenient)?;
         let more = skip_comments(&mut cursor);
-        // Comments too: text is not read beyond a line that is too long.
+        // Applies to comments too: reading stops within an overlong line.
         if let Some(bad) = long_line(&text[..cursor.at]) {
             return Err(bad);
         }
@@ -37,7 +37,7 @@ impl Header {
     }
 }
 
-/// Steps over comments and blank lines; whether something follows them.
+/// Skips comments and blank lines; returns whether anything follows them.
 pub(super) fn skip_comments(cursor: &mut Cursor<'_>) -> bool {
     loop {
         cursor.skip_blanks();
@@ -50,12 +50,12 @@ pub(super) fn skip_comments(cursor: &mut Cursor<'_>) -> bool {
     }
 }
 
-/// The error that the text ends where the size line should stand.
+/// The error for a missing size line.
 pub(super) fn no_size_line(cursor: &Cursor<'_>) -> Bad {
     Bad::new(cursor.at, "expected the size line, found the end of the file")
 }
 
-/// Elements of an array file: all, or those of the lower triangle.
+/// Number of elements of an array file: all, or the lower triangle.
 fn elements(nrows: usize, ncols: usize, symmetry: Symmetry) -> Option<usize> {
     let (n, m) = (nrows as u128, ncols as u128);
     let count = match symmetry {
@@ -66,7 +66,7 @@ fn elements(nrows: usize, ncols: usize, symmetry: Symmetry) -> Option<usize> {
     usize::try_from(count).ok().filter(|&c| c <= isize::MAX as usize)
 }
 
-/// The first line.
+/// The banner line.
 pub(super) struct Banner {
     layout: Layout,
     field: Field,
@@ -101,7 +101,7 @@ impl Banner {
         }
         Ok(Self { layout, field, symmetry })
     }
-    /// Reads the size line, at whose first number the cursor stands.
+    /// Reads the size line at the cursor.
     pub(super) fn sizes(self, cursor: &mut Cursor<'_>) -> Result<Header, Bad> {
         let Self { layout, field, symmetry } = self;
         let start = cursor.at;
@@ -123,8 +123,8 @@ impl Banner {
 
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// Where the word ends that a Matrix Market file begins with, if this is one. Blanks may stand before it, as SciPy has
-/// it; leniently one % is enough, as in files of networkrepository.com.
+/// Offset of the end of the magic word, if the text begins with it. White space may precede it, as in SciPy's reader;
+/// in lenient mode a single % suffices, as in files of networkrepository.com.
 fn magic(text: &[u8], lenient: bool) -> Option<usize> {
     let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let begins = |magic: &[u8]| {
@@ -135,7 +135,7 @@ fn magic(text: &[u8], lenient: bool) -> Option<usize> {
     begins(MAGIC).or_else(|| if lenient { begins(&MAGIC[1..]) } else { None })
 }
 
-/// Refuses text that does not begin as a Matrix Market file does; its first bytes tell.
+/// An error if the text does not begin as a Matrix Market file.
 pub(super) fn check_magic(text: &[u8], lenient: bool) -> Result<(), Bad> {
     if text.is_empty() {
         return Err(Bad::new(0, "the file is empty, expected %%MatrixMarket"));
@@ -148,12 +148,12 @@ pub(super) fn check_magic(text: &[u8], lenient: bool) -> Result<(), Bad> {
     Err(Bad::new(0, format!("expected %%MatrixMarket, found {}{instead}", quoted(text, 0))))
 }
 
-/// What the file seems to be, and what to do, for kinds that are often met.
+/// The likely format of the file, and advice, for common formats.
 fn instead(text: &[u8]) -> &'static str {
     if let Some(sentence) = other_kind(text) {
         return sentence;
     }
-    // Lines of numbers, with or without comments before them.
+    // Lines of numbers, possibly after comments.
     let mut lines = text.split(|&b| b == b'\n').filter(|line| !line.starts_with(b"#") && !line.starts_with(b"%"));
     let line = lines.next().unwrap_or_default();
     let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());

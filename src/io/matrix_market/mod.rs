@@ -1,4 +1,4 @@
-//! Matrix Market: the text format that sparse matrices are published in, read and written.
+//! Reader and writer of Matrix Market, the text format in which sparse matrices are published.
 //!
 //! ```text
 //! %%MatrixMarket matrix coordinate real symmetric     banner: layout, field, symmetry, in any case
@@ -11,28 +11,27 @@
 //! | part | accepted | refused |
 //! | --- | --- | --- |
 //! | layout | `coordinate`; `array` (every element, by columns; zeros become stored entries) | `array` with `pattern` |
-//! | field | `real`, `double`, `complex`, `integer` (exact in i64, or in u64 where one is beyond i64 and none is negative), `unsigned-integer` (exact in u64), `pattern` | |
-//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric); entries above the diagonal, as long as their mirror images are not there too; zeros on the diagonal of a skew file | pattern with skew or Hermitian; another diagonal in a skew file, one that is not real in a Hermitian file; not square; both triangles |
-//! | real values | what `strtod` reads in decimal, and `nan`, `inf`, `infinity` in any case, signed or not, as scipy and `printf` write them; `1D5`, as Fortran does | numbers beyond the range of f64; hexadecimal; `nan(…)` |
+//! | field | `real`, `double`, `complex`, `integer` (exact as i64, or as u64 if one exceeds i64 and none is negative), `unsigned-integer` (exact as u64), `pattern` | |
+//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: same as symmetric); entries above the diagonal, unless their mirror images are also stored; zeros on the diagonal of a skew file | pattern with skew or Hermitian; nonzero diagonal in a skew file, non-real diagonal in a Hermitian file; not square; both triangles |
+//! | real values | decimal syntax of `strtod`; `nan`, `inf`, `infinity` in any case, signed or not, as SciPy and `printf` write them; `1D5`, as in Fortran | numbers out of range of f64; hexadecimal; `nan(…)` |
 //! | lines | ends `\n` or `\r\n`, the last one optional; blank lines anywhere; comments before the size line, in any encoding; blanks and blank lines before the banner | comments among the entries; anything after the last field of a line |
 //!
-//! [`ReadOptions::lenient`] takes some of what is refused. Bytes behind gzip are refused, but for zeros.
+//! [`ReadOptions::lenient`] accepts some of the refused syntax. Trailing bytes after gzip are refused, except zeros.
 //!
-//! [`MatrixFile::any`] gives the matrix in the type that the file has, [`MatrixFile::csr`] in one that the caller
-//! names; [`write_matrix_market_any`] and [`write_matrix_market`] write the one and the other.
+//! [`MatrixFile::any`] returns the matrix in the type of the file, [`MatrixFile::csr`] in a type chosen by the caller;
+//! [`write_matrix_market_any`] and [`write_matrix_market`] are the corresponding writers.
 //!
 //! | values | written as | |
 //! | --- | --- | --- |
-//! | f32, f64 | `real` | the shortest text that gives the same value |
-//! | signed and unsigned integers | `integer` | `unsigned-integer` where a value is beyond i64 |
-//! | bool | `pattern` | `integer`, 0 and 1, where a stored value is false |
+//! | f32, f64 | `real` | the shortest text that reads back exactly |
+//! | signed and unsigned integers | `integer` | `unsigned-integer` if a value exceeds i64 |
+//! | bool | `pattern` | `integer`, 0 and 1, if a stored value is false |
 //! | complex numbers | `complex` | real part, imaginary part |
 //!
-//! The entries are split at line ends and parsed by all threads. An error names file, line and column, and is
-//! the first one in the file whatever the number of threads. Memory follows the bytes that are there, never a
-//! number that the file declares. Compressed rows made of the entries have a row pointer for every row that is
-//! declared; where these need more memory than the system has left, the answer is
-//! [`Error::OutOfMemory`](crate::Error::OutOfMemory), before any of it is touched.
+//! The text is split at line ends and parsed by all threads. An error reports file, line and column, and is the first
+//! one in the file for any number of threads. Memory is proportional to the actual size of the file, not to declared
+//! sizes. The exception is CSR, which has a row pointer for every declared row; if the system lacks the memory, the
+//! result is [`Error::OutOfMemory`](crate::Error::OutOfMemory), before any page is touched.
 //!
 //! Source: Boisvert, Pozo, Remington, *The Matrix Market exchange formats: initial design*, NISTIR 5935, 1996.
 

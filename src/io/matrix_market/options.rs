@@ -1,9 +1,9 @@
-//! How to read and how to write.
+//! Options of the Matrix Market reader and writer.
 
 use crate::io::text::Limits;
 use crate::par::Threads;
 
-/// How to read a file; but for [`lenient`](Self::lenient) none of it changes the result.
+/// Options for reading a file; only [`lenient`](Self::lenient) can change the result.
 ///
 /// ```no_run
 /// use sparring::io::{ReadOptions, read_matrix_market_with};
@@ -27,7 +27,7 @@ impl Default for ReadOptions<'_> {
 }
 
 impl<'a> ReadOptions<'a> {
-    /// The threads of the caller's pool, no limit.
+    /// Defaults: the threads of the caller's pool, no size limit.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -38,29 +38,29 @@ impl<'a> ReadOptions<'a> {
         self.threads = Some(threads);
         self
     }
-    /// Cuts the text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
+    /// Approximate size of the pieces into which text is split, one task each: 1 byte to 4 GiB.
     #[must_use]
     pub fn piece_bytes(mut self, bytes: usize) -> Self {
         self.piece_bytes = bytes.clamp(1, Limits::LARGEST_PIECE);
         self
     }
-    /// Refuses text of more bytes (after decompression, so that a small file cannot fill the memory).
+    /// Maximum size of the text after decompression, so that a small file cannot exhaust memory.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
     }
-    /// Also takes what other programs write and the format leaves open, each in one way:
+    /// Also accepts common deviations from the format, each with a fixed interpretation:
     ///
     /// | in the file | read as |
     /// | --- | --- |
-    /// | (i, j) and (j, i), i > j, in a file of one triangle | (i, j) alone |
-    /// | numbers behind the positions of a `pattern` | positions |
-    /// | a `pattern` that is `skew-symmetric` or `hermitian` | positions, and those on the other side of the diagonal |
+    /// | (i, j) and (j, i), i > j, in a file of one triangle | (i, j) only |
+    /// | numbers after the indices of a `pattern` entry | ignored |
+    /// | a `pattern` that is `skew-symmetric` or `hermitian` | the indices and their mirror images |
     /// | `%MatrixMarket` | `%%MatrixMarket` |
-    /// | comments among the entries | nothing |
-    /// | real numbers that are whole, up to 2⁵³, in an `integer` file | integers |
-    /// | bytes behind the compressed text that are not gzip | nothing |
+    /// | comments among the entries | ignored |
+    /// | integral real numbers, up to 2⁵³, in an `integer` file | integers |
+    /// | trailing bytes after the compressed text that are not gzip | ignored |
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
@@ -72,7 +72,7 @@ impl<'a> ReadOptions<'a> {
     }
 }
 
-/// How to write a file.
+/// Options for writing a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions<'a> {
     pub(crate) threads: Option<&'a Threads>,
@@ -82,7 +82,7 @@ pub struct WriteOptions<'a> {
 }
 
 impl<'a> WriteOptions<'a> {
-    /// All entries, no comment, the threads of the caller's pool.
+    /// Defaults: all entries, no comment, the threads of the caller's pool.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -93,19 +93,19 @@ impl<'a> WriteOptions<'a> {
         self.threads = Some(threads);
         self
     }
-    /// Puts `text` below the banner, each of its lines as a comment.
+    /// Writes `text` below the banner, as comment lines.
     #[must_use]
     pub fn comment(mut self, text: &'a str) -> Self {
         self.comment = text;
         self
     }
-    /// Writes the lower triangle alone, as a symmetric file; a matrix that is not symmetric is an error.
+    /// Writes only the lower triangle, as a symmetric file; a matrix that is not symmetric is an error.
     #[must_use]
     pub fn symmetric(mut self) -> Self {
         self.symmetric = true;
         self
     }
-    /// Writes positions without values.
+    /// Writes the pattern without values.
     #[must_use]
     pub fn pattern_only(mut self) -> Self {
         self.pattern_only = true;

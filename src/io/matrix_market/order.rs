@@ -1,8 +1,8 @@
-//! Whether entries come in order, as those of nearly all files do: by columns or by rows.
+//! Detection of sorted entries: nearly all files are sorted by columns or by rows.
 
 use crate::Index;
 
-/// In which orders places increase, none twice.
+/// The orders in which entries strictly increase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Order {
     /// By row, then by column.
@@ -12,12 +12,12 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Of one list.
+    /// The orders of one list.
     pub(super) fn of<I: Index>(rows: &[I], cols: &[I]) -> Self {
         let increase = |x: &[I], y: &[I]| x.windows(2).zip(y.windows(2)).all(|(x, y)| (x[0], y[0]) < (x[1], y[1]));
         Self { by_rows: increase(rows, cols), by_columns: increase(cols, rows) }
     }
-    /// Of lists that follow each other.
+    /// The orders of concatenated lists.
     pub(super) fn of_lists<'a, I: Index>(lists: impl Iterator<Item = (Self, &'a [I], &'a [I])>) -> Self {
         let mut all = Self { by_rows: true, by_columns: true };
         let mut last = None;
@@ -39,8 +39,8 @@ mod tests {
 
     #[test]
     fn orders_within_lists_and_between_them() {
-        let places: [(u32, u32); 6] = [(0, 0), (1, 1), (1, 4), (2, 5), (2, 5), (1, 6)];
-        let (rows, cols): (Vec<u32>, Vec<u32>) = places.into_iter().unzip();
+        let entries: [(u32, u32); 6] = [(0, 0), (1, 1), (1, 4), (2, 5), (2, 5), (1, 6)];
+        let (rows, cols): (Vec<u32>, Vec<u32>) = entries.into_iter().unzip();
         let of = |from: usize, to: usize| {
             let o = Order::of(&rows[from..to], &cols[from..to]);
             (o.by_rows, o.by_columns)

@@ -1,11 +1,11 @@
-//! From text to blocks of entries: what the text comes in is the business of a [`Source`].
+//! Parsing of text, from a [`Source`], into blocks of entries.
 //!
-//! Pieces of text are parsed in any order, each up to what is wrong in it; [`InOrder`] then says what is wrong in the
+//! Pieces of text are parsed in any order, each up to its first error; [`InOrder`] then finds the first error of the
 //! file.
 
 use super::assemble::{Entries, MatrixFile};
 use super::banner::{Field, Layout, Symmetry};
-use super::block::{Block, Indices, Places, Values, with_places};
+use super::block::{AnyIndices, Block, Indices, Values, with_indices};
 use super::header::Header;
 use super::order::Order;
 use super::scalar::Scalar;
@@ -14,15 +14,15 @@ use crate::io::text::{Bad, Cursor, count_line_ends, long_line, quoted};
 use crate::par::{Threads, for_each_part, reserved};
 use crate::{Error, Index, Result};
 
-/// Where the entries behind a header come from, as blocks in the order of the file; `stored` of them in all.
+/// A source of the entries after a header, as blocks in file order; `stored` entries in total.
 pub(super) trait Source {
     type Error: From<Error>;
     fn blocks(&self) -> Result<Vec<Block>, Self::Error>;
-    /// The error `message` at the entry of this number, from 0.
+    /// An error at entry `number`, from 0.
     fn at_entry(&self, number: usize, message: String) -> Self::Error;
 }
 
-/// That something is wrong; another reading finds out what.
+/// An unspecified error; a second pass determines it.
 pub(super) struct Wrong;
 impl From<Error> for Wrong {
     fn from(_: Error) -> Self {
@@ -30,7 +30,7 @@ impl From<Error> for Wrong {
     }
 }
 
-/// How pieces are read.
+/// The settings to parse a piece.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) header: Header,
@@ -38,13 +38,13 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// What begins a comment among the entries, if these are read leniently.
+    /// The comment character among entries, in lenient mode.
     pub(super) fn comment(&self) -> Option<u8> {
         self.lenient.then_some(b'%')
     }
 }
 
-/// The file of `header` with the entries of `source`, in the types that the header calls for.
+/// The file with this header and the entries of `source`, in the types that the header specifies.
 pub(super) fn parse_body<S: Source>(
     name: &str,
     Rules { header, lenient }: Rules,
@@ -53,13 +53,13 @@ pub(super) fn parse_body<S: Source>(
 ) -> Result<MatrixFile, S::Error> {
     let mut blocks = source.blocks()?;
     if header.layout == Layout::Array {
-        place(&header, &mut blocks, threads)?;
+        assign_indices(&header, &mut blocks, threads)?;
     }
     settle(&mut blocks, header.symmetry, lenient)?.map_err(|(number, message)| source.at_entry(number, message))?;
     Ok(MatrixFile { header, entries: Entries { field: header.field, blocks }, name: name.to_owned() })
 }
 
-/// A file of integers: in i64, else all in u64, where negating would leave it.
+/// Parses an integer file as i64 and, after an error, as u64, unless the file is skew-symmetric.
 pub(super) fn of_integers(header: Header, parse: impl Fn(Header) -> Result<MatrixFile>) -> Result<MatrixFile> {
     match parse(header) {
         Err(signed @ Error::Parse { .. })
@@ -74,17 +74,17 @@ pub(super) fn of_integers(header: Header, parse: impl Fn(Header) -> Result<Matri
     }
 }
 
-/// Of two readings that both ended early, the error of the one that came further: the first thing in the file that
-/// belongs to no integer type which holds what is before it.
+/// Of two failed parses, the error further into the file: the first entry that no integer type can represent together
+/// with the entries before it.
 fn further(one: Error, other: Error) -> Error {
-    let place = |e: &Error| match e {
+    let position = |e: &Error| match e {
         Error::Parse { line, column, .. } => (*line, *column),
         _ => (0, 0),
     };
-    if place(&other) > place(&one) { other } else { one }
+    if position(&other) > position(&one) { other } else { one }
 }
 
-/// The entries of a piece, up to what is wrong in it.
+/// The entries of a piece, up to its first error.
 pub(super) struct Parsed {
     pub(super) block: Block,
     pub(super) bad: Option<Bad>,
@@ -102,19 +102,19 @@ pub(super) fn parse_piece(text: &[u8], rules: &Rules) -> Result<Parsed> {
 
 fn piece_of<X: Scalar>(values: fn(Vec<X>) -> Values, text: &[u8], rules: &Rules) -> Result<Parsed> {
     if rules.header.nrows.max(rules.header.ncols) <= u32::MAX_LEN {
-        piece(Places::Narrow, values, text, rules)
+        piece(AnyIndices::Narrow, values, text, rules)
     } else {
-        piece(Places::Wide, values, text, rules)
+        piece(AnyIndices::Wide, values, text, rules)
     }
 }
 
 fn piece<I: Index, X: Scalar>(
-    places: fn(Indices<I>) -> Places,
+    any_indices: fn(Indices<I>) -> AnyIndices,
     values: fn(Vec<X>) -> Values,
     text: &[u8],
     rules: &Rules,
 ) -> Result<Parsed> {
-    // One entry a line, and a line has a smallest length: no count of the header is believed.
+    // One entry per line, and lines have a minimum length: the count in the header is not trusted.
     let header = &rules.header;
     let coordinate = header.layout == Layout::Coordinate;
     let shortest_line = if coordinate { "1 1\n".len() + X::MIN_BYTES } else { X::MIN_BYTES };
@@ -125,20 +125,23 @@ fn piece<I: Index, X: Scalar>(
         rows: reserved(indices, "row indices")?,
         cols: reserved(indices, "column indices")?,
         values: reserved(most, "values")?,
-        // Untouched in files that keep to the format.
+        // Stays untouched in files that conform to the format.
         above: reserved(above, "entries above the diagonal")?,
     };
     let long = long_line(text);
     let text = long.as_ref().map_or(text, |bad| &text[..bad.at]);
     let bad = parse_lines(&mut Cursor { text, at: 0 }, rules, &mut lines).err().or(long);
     let Lines { rows, cols, values: list, above } = lines;
-    // While it is in the cache.
+    // Checked here, while the indices are in cache.
     let order = if coordinate { Order::of(&rows, &cols) } else { Order::default() };
     let above = if above.is_empty() { Vec::new() } else { above };
-    Ok(Parsed { block: Block { places: places(Indices { rows, cols, order }), values: values(list), above }, bad })
+    Ok(Parsed {
+        block: Block { indices: any_indices(Indices { rows, cols, order }), values: values(list), above },
+        bad,
+    })
 }
 
-/// What lines say; see [`Block`].
+/// The entries of parsed lines; see [`Block`].
 struct Lines<I, X> {
     rows: Vec<I>,
     cols: Vec<I>,
@@ -175,11 +178,11 @@ fn parse_lines<I: Index, X: Scalar>(
                 x = not_below(symmetry, (i, j), x, start, at)?;
                 if i < j {
                     (i, j) = (j, i);
-                    // There is room for all, and pieces are not as long as to have more than 32 bits count.
+                    // Capacity is reserved, and the size of a piece keeps the count within 32 bits.
                     block.above.push(block.rows.len() as u32);
                 }
             }
-            // `pattern` alone takes no bytes.
+            // Only values of `pattern` take no bytes.
             if rules.lenient && X::MIN_BYTES == 0 {
                 skip_numbers(cursor);
             }
@@ -196,7 +199,7 @@ fn parse_lines<I: Index, X: Scalar>(
     Ok(())
 }
 
-/// Steps over a real or a complex number.
+/// Skips a real or a complex number.
 fn skip_numbers(cursor: &mut Cursor<'_>) {
     for _ in 0..2 {
         cursor.skip_blanks();
@@ -207,12 +210,12 @@ fn skip_numbers(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// What the pieces of a file make together, looked at in their order.
+/// Checks of the file as a whole, piece by piece in order.
 pub(super) struct InOrder<'a> {
     header: &'a Header,
-    /// What begins a comment among the entries.
+    /// The comment character among entries.
     comment: Option<u8>,
-    /// Entries in the pieces so far.
+    /// Number of entries in the pieces so far.
     before: usize,
 }
 
@@ -220,7 +223,7 @@ impl<'a> InOrder<'a> {
     pub(super) fn new(rules: &'a Rules) -> Self {
         Self { header: &rules.header, comment: rules.comment(), before: 0 }
     }
-    /// The entries of the next piece, or the first thing in it that is wrong.
+    /// The entries of the next piece, or its first error.
     pub(super) fn take(&mut self, piece: &[u8], parsed: Parsed) -> Result<Block, Bad> {
         let entry = |wanted| {
             let mut cursor = Cursor { text: piece, at: 0 };
@@ -245,7 +248,7 @@ impl<'a> InOrder<'a> {
             }
         }
     }
-    /// Whether all entries were there when the last piece ended, at `end`.
+    /// Checks the number of entries after the last piece, which ended at `end`.
     pub(super) fn finish(&self, end: usize) -> Result<(), Bad> {
         let (before, stored) = (self.before, self.header.stored);
         if before == stored {
@@ -255,12 +258,12 @@ impl<'a> InOrder<'a> {
     }
 }
 
-/// An index of the file, from 1, as one from 0 below `bound`.
+/// Converts a one-based index to a zero-based one below `bound`.
 #[inline(always)]
 fn index(cursor: &mut Cursor<'_>, axis: &str, bound: usize) -> Result<usize, Bad> {
     let start = cursor.at;
     match cursor.digits() {
-        // 0 wraps to the largest number, which no bound allows.
+        // 0 wraps to the largest number, which exceeds every bound.
         Ok(n) if n.wrapping_sub(1) < bound as u64 => Ok(n.wrapping_sub(1) as usize),
         wrong => Err(wrong_index(cursor.text, start, axis, bound, wrong)),
     }
@@ -283,7 +286,7 @@ fn wrong_index(text: &[u8], at: usize, axis: &str, bound: usize, digits: Result<
     )
 }
 
-/// The value x of (i, j), on or above the diagonal, in a file that stores one triangle: what stands on the other side.
+/// Mirrors the value x of (i, j), on or above the diagonal, in a file that stores one triangle.
 #[inline(never)]
 fn not_below<X: Scalar>(
     symmetry: Symmetry,
@@ -311,21 +314,21 @@ fn not_below<X: Scalar>(
     Ok(x)
 }
 
-/// The error that the entry (i, i) of a Hermitian matrix, which is its own conjugate, has an imaginary part.
+/// The error that the diagonal entry (i, i) of a Hermitian matrix has an imaginary part.
 #[cold]
 fn not_real(i: usize, at: usize) -> Bad {
     let i = i + 1;
     Bad::new(at, format!("entry ({i}, {i}) has an imaginary part: the diagonal of a hermitian matrix is real"))
 }
 
-/// The first element of the diagonal of a Hermitian array that has an imaginary part: its row, and its position among
-/// `values`, which are the elements of the file behind the first `before`.
+/// The first diagonal element of a Hermitian array with an imaginary part: its row, and its position in `values`, which
+/// are the elements of the file after the first `before`.
 pub(super) fn first_not_real(header: &Header, before: usize, values: &Values) -> Option<(usize, usize)> {
     let Values::Complex(values) = values else { return None };
     if (header.layout, header.symmetry) != (Layout::Array, Symmetry::Hermitian) {
         return None;
     }
-    // Column i begins with its diagonal and has nrows − i elements.
+    // Column i starts at the diagonal and has nrows − i elements.
     let mut at = 0;
     for i in 0..header.nrows {
         if at >= before {
@@ -340,15 +343,15 @@ pub(super) fn first_not_real(header: &Header, before: usize, values: &Values) ->
     None
 }
 
-/// Gives the elements of an array their rows and columns.
-fn place(header: &Header, blocks: &mut [Block], threads: &Threads) -> Result<()> {
+/// Assigns row and column indices to the elements of an array.
+fn assign_indices(header: &Header, blocks: &mut [Block], threads: &Threads) -> Result<()> {
     let Header { nrows, symmetry, .. } = *header;
     let first_row = move |j: usize| match symmetry {
         Symmetry::General => 0,
         Symmetry::Symmetric | Symmetry::Hermitian => j,
         Symmetry::SkewSymmetric => j + 1,
     };
-    // (i, j) is where the next block begins; there is room for it because counts have been compared.
+    // (i, j) is the start of the next block; it is within the array because the counts match.
     let (mut i, mut j) = (first_row(0), 0);
     let mut jobs = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -370,12 +373,12 @@ fn place(header: &Header, blocks: &mut [Block], threads: &Threads) -> Result<()>
         || Ok(()),
         |(), (block, mut i, mut j)| {
             let n = block.len();
-            with_places!(&mut block.places, places => {
-                places.rows = reserved(n, "row indices")?;
-                places.cols = reserved(n, "column indices")?;
+            with_indices!(&mut block.indices, indices => {
+                indices.rows = reserved(n, "row indices")?;
+                indices.cols = reserved(n, "column indices")?;
                 for _ in 0..n {
-                    places.rows.push(Index::cast(i));
-                    places.cols.push(Index::cast(j));
+                    indices.rows.push(Index::cast(i));
+                    indices.cols.push(Index::cast(j));
                     i += 1;
                     if i == nrows {
                         j += 1;

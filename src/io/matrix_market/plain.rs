@@ -1,7 +1,7 @@
-//! Plain files, parsed while they are read: each thread reads pieces into memory of its own, which stays in its cache.
+//! Uncompressed files, parsed while they are read: each thread reads pieces into its own buffer, which stays in cache.
 //!
-//! Nearly all files are right. Where something is wrong, or the file is of another kind, it is read whole, to see what
-//! comes first in it.
+//! Nearly all files are valid. After an error, or for other kinds of files, the file is read whole, to find the first
+//! error.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +16,10 @@ use crate::Result;
 use crate::io::text::{Plain, is_packed};
 use crate::par::{Threads, collected, filled, for_each_part, reserved};
 
-/// Bytes in which the header must end.
+/// Maximum bytes of the header.
 const HEADER: usize = 1 << 16;
 
-/// The file at `path`, if it is plain text of several pieces in which nothing is wrong.
+/// The file at `path`, if it is uncompressed text of several pieces without errors.
 pub(super) fn parse(path: &Path, options: &ReadOptions<'_>) -> Option<MatrixFile> {
     let file = Plain::open(path)?;
     if file.size() <= options.piece_bytes as u64 || file.size() > options.max_bytes {
@@ -31,7 +31,7 @@ pub(super) fn parse(path: &Path, options: &ReadOptions<'_>) -> Option<MatrixFile
         return None;
     }
     let (header, start) = Header::parse(&head, options.lenient).ok()?;
-    // The size line ends where a line does, and not where the bytes end that were read.
+    // The size line must end with a line end, not with the end of the buffer.
     if head.get(start.checked_sub(1)?) != Some(&b'\n') || header.layout != Layout::Coordinate {
         return None;
     }
@@ -44,7 +44,7 @@ pub(super) fn parse(path: &Path, options: &ReadOptions<'_>) -> Option<MatrixFile
 
 struct Body<'a> {
     file: &'a Plain,
-    /// Where the entries begin.
+    /// Offset of the entries.
     start: u64,
     rules: Rules,
     threads: &'a Threads,
@@ -67,7 +67,7 @@ impl Source for Body<'_> {
             parts,
             || self.file.room(self.piece_bytes),
             |buffer, (p, block)| {
-                // Entries beyond those that are declared are not kept.
+                // Entries beyond the declared number are discarded.
                 if found.load(Ordering::Relaxed) > stored {
                     return Ok(());
                 }

@@ -1,4 +1,4 @@
-//! Reading: the text is cut at line ends into pieces, and threads parse the pieces.
+//! The Matrix Market reader: text is split at line ends into pieces, which threads parse.
 
 use std::io::Read;
 use std::path::Path;
@@ -20,15 +20,15 @@ use crate::{Error, Result};
 /// let a = sparring::io::read_matrix_market("ca-HepPh.mtx.gz")?.csr::<f64>()?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: a piece of text for each thread (the whole
-/// file where it is small, compressed, an array, or wrong) and 8 to 24 bytes an entry.
+/// Cost: O(bytes), shared by all threads; decompression is single-threaded. Memory: a piece of text per thread (the
+/// whole file if it is small, compressed, an array, or erroneous) and 8 to 24 bytes per entry.
 /// # Errors
-/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Parse`] with line and column of the first error; [`Error::OutOfMemory`].
 pub fn read_matrix_market(path: impl AsRef<Path>) -> Result<MatrixFile> {
     read_matrix_market_with(path, &ReadOptions::new())
 }
 
-/// As [`read_matrix_market`], with options.
+/// [`read_matrix_market`] with options.
 /// # Errors
 /// As [`read_matrix_market`]; [`Error::Budget`] for text beyond [`ReadOptions::max_bytes`].
 pub fn read_matrix_market_with(path: impl AsRef<Path>, options: &ReadOptions<'_>) -> Result<MatrixFile> {
@@ -39,22 +39,22 @@ pub fn read_matrix_market_with(path: impl AsRef<Path>, options: &ReadOptions<'_>
     parse_matrix_market_with(&bytes, &name, options)
 }
 
-/// As [`read_matrix_market_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_matrix_market_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_matrix_market_with`].
 pub fn read_matrix_market_from(from: &mut dyn Read, name: &str, options: &ReadOptions<'_>) -> Result<MatrixFile> {
     let bytes = bytes_from(from, name, &options.limits(), &|text| check_magic(text, options.lenient))?;
     parse_matrix_market_with(&bytes, name, options)
 }
 
-/// Reads the bytes of a Matrix Market file, compressed by gzip or not; errors call it `name`.
+/// Parses the bytes of a Matrix Market file, compressed by gzip or not; `name` appears in errors.
 /// # Errors
 /// As [`read_matrix_market`].
 pub fn parse_matrix_market(bytes: &[u8], name: &str) -> Result<MatrixFile> {
     parse_matrix_market_with(bytes, name, &ReadOptions::new())
 }
 
-/// As [`parse_matrix_market`], with options.
+/// [`parse_matrix_market`] with options.
 /// # Errors
 /// As [`read_matrix_market_with`].
 pub fn parse_matrix_market_with(bytes: &[u8], name: &str, options: &ReadOptions<'_>) -> Result<MatrixFile> {
@@ -72,7 +72,7 @@ pub fn parse_matrix_market_with(bytes: &[u8], name: &str, options: &ReadOptions<
     })
 }
 
-/// The text from `start` on holds the entries that the header describes.
+/// Text whose entries begin at `start`.
 struct Body<'a> {
     name: &'a str,
     text: &'a [u8],
@@ -84,7 +84,7 @@ struct Body<'a> {
 
 impl Source for Body<'_> {
     type Error = Error;
-    /// Parses all pieces; of several errors the first in the file counts.
+    /// Parses all pieces; reports the first error in the file.
     fn blocks(&self) -> Result<Vec<Block>> {
         let pieces = pieces(self.text, self.start, self.piece_bytes);
         let parse = |piece: &[u8]| parse_piece(piece, &self.rules);

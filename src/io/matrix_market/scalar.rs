@@ -1,4 +1,4 @@
-//! How the values of one field are read from text, and what they are in a matrix.
+//! Parsing of the values of each field, and their conversion to matrix values.
 
 use std::fmt::Debug;
 
@@ -8,13 +8,13 @@ use super::banner::Symmetry;
 use super::value::MarketValue;
 use crate::io::text::{Bad, Cursor, not_a_number, real, signed, unsigned};
 
-/// How the values of one field are read from text. `()` is the field `pattern`, which has none.
+/// The parsed value type of a field. `()` stands for the field `pattern`, which has no values.
 pub(super) trait Scalar: Copy + Debug + Send + Sync {
-    /// Fewest bytes that a value takes in a line, the blank or line end beside it included.
+    /// Minimum bytes of a value in a line, its separator included.
     const MIN_BYTES: usize;
-    /// Reads one value; the cursor stands at its first byte.
+    /// Reads one value at the cursor.
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad>;
-    /// Reads one value as programs write it that take all numbers for real ones: `3.0` for 3.
+    /// Reads one value, also in the form of programs that write all numbers as reals: `3.0` for 3.
     fn read_leniently(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
         Self::read(cursor)
     }
@@ -23,13 +23,13 @@ pub(super) trait Scalar: Copy + Debug + Send + Sync {
     fn is_real(self) -> bool {
         true
     }
-    /// Whether it may stand where a matrix is its own negative.
+    /// Whether the value is allowed on the diagonal of a skew-symmetric matrix.
     fn is_zero(self) -> bool;
-    /// The value on the other side of the diagonal, if there is one of the type.
+    /// The mirrored value, if the type can represent it.
     fn mirrored(self, symmetry: Symmetry) -> Option<Self>;
-    /// As a value of a matrix.
+    /// Converts to a matrix value.
     fn to<T: MarketValue>(self) -> Option<T>;
-    /// The value on the other side of the diagonal, as one of a matrix.
+    /// Converts the mirrored value to a matrix value.
     fn mirrored_to<T: MarketValue>(self, symmetry: Symmetry) -> Option<T> {
         self.mirrored(symmetry).and_then(Self::to)
     }
@@ -91,7 +91,7 @@ impl Scalar for i64 {
         T::from_integer(self)
     }
     fn mirrored_to<T: MarketValue>(self, symmetry: Symmetry) -> Option<T> {
-        // −i64::MIN is beyond i64, not beyond every T.
+        // −i64::MIN exceeds i64, but not every T.
         self.mirrored(symmetry).map_or_else(|| T::from_unsigned(self.unsigned_abs()), T::from_integer)
     }
 }
@@ -117,7 +117,7 @@ impl Scalar for u64 {
     }
 }
 
-/// What `read` reads, or the whole number that a real one is, as far as f64 holds all of these.
+/// The result of `read`, or an integral real number in the range where f64 represents all integers.
 #[cold]
 fn whole_or_real<X>(
     cursor: &mut Cursor<'_>,

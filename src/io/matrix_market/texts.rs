@@ -1,4 +1,4 @@
-//! Values as text, whatever their type: what the writer needs of them.
+//! Type-erased formatting of values, for the writers.
 
 use super::banner::Field;
 use super::value::MarketValue;
@@ -6,17 +6,17 @@ use crate::algebra::{Slice, Type, for_each_type};
 use crate::io::WriteOptions;
 use crate::{Error, Index, Pattern, Result};
 
-/// A list of values that can be written.
+/// A list of values that can be formatted.
 pub(in crate::io) trait Texts: Sync {
-    /// Their number.
+    /// Number of values.
     fn len(&self) -> usize;
-    /// The field that holds all of them.
+    /// The field that represents all values.
     fn field(&self) -> Field;
-    /// Appends the text of one.
+    /// Appends the formatted value at a position.
     fn write(&self, at: usize, text: &mut Vec<u8>);
 }
 
-/// Values of a type that is named.
+/// Values of a type known at compile time.
 pub(super) struct Values<'a, T>(pub(super) &'a [T]);
 impl<T: MarketValue> Texts for Values<'_, T> {
     fn len(&self) -> usize {
@@ -46,7 +46,7 @@ pub(super) fn with_texts<R>(values: Slice<'_>, f: impl FnOnce(&dyn Texts) -> Res
     })
 }
 
-/// Calls `f` with the values of a matrix that a format of real numbers holds; `options` may ask for a comment and
+/// Calls `f` with the values of a matrix, for a format of real numbers; the only options allowed are a comment and
 /// threads.
 pub(in crate::io) fn real_texts<I: Index, R>(
     pattern: &Pattern<I>,

@@ -1,63 +1,63 @@
 //! Entries above the diagonal of files that store one triangle.
 //!
-//! The format has the lower triangle; many programs write the upper one, some write both. Parsing turns an entry (i, j)
-//! above the diagonal into its mirror image (j, i) and remembers it. That is the same matrix, unless (j, i) stands in
-//! the file too: then it is not clear whether the two are to be added up, and only lenient reading goes on, without
-//! those above.
+//! The format specifies the lower triangle; many programs write the upper one, some write both. The parser mirrors an
+//! entry (i, j) above the diagonal to (j, i) and records it. The matrix is the same, unless the file also has (j, i).
+//! Then it is ambiguous whether the two should be summed: an error, except in lenient mode, which discards the entry
+//! above the diagonal.
 
 use super::banner::Symmetry;
-use super::block::{Block, Places, Values, with_places, with_values};
+use super::block::{AnyIndices, Block, Values, with_indices, with_values};
 use crate::Result;
 use crate::par::{filled, reserved};
 
-/// Why an entry cannot be taken: its number in the file, from 0, and a message.
-pub(super) type Twice = (usize, String);
+/// A conflicting entry: its number in the file, from 0, and a message.
+pub(super) type Conflict = (usize, String);
 
-/// Settles the entries that stood above the diagonal; `Ok(Err(…))` is the first that stands below it too.
-pub(super) fn settle(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result<Result<(), Twice>> {
+/// Resolves the entries stored above the diagonal; `Ok(Err(…))` is the first whose mirror image is in the file too.
+pub(super) fn settle(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result<Result<(), Conflict>> {
     let settled = one_of_two(blocks, symmetry, lenient);
     blocks.iter_mut().for_each(|block| block.above = Vec::new());
     settled
 }
 
-fn one_of_two(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result<Result<(), Twice>> {
+fn one_of_two(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result<Result<(), Conflict>> {
     let above: usize = blocks.iter().map(|b| b.above.len()).sum();
-    // Nearly always: no such entries, or no others.
-    if above == 0 || above == blocks.iter().map(|b| b.places.off_diagonal()).sum::<usize>() {
+    // Nearly always, the file has none or only such entries.
+    if above == 0 || above == blocks.iter().map(|b| b.indices.off_diagonal()).sum::<usize>() {
         return Ok(Ok(()));
     }
-    let place = |b: &Block, e: u32| b.places.at(e as usize);
-    let mut places = reserved(above, "entries above the diagonal")?;
-    places.extend(blocks.iter().flat_map(|b| b.above.iter().map(move |&e| place(b, e))));
-    places.sort_unstable();
-    places.dedup();
-    let mut twice = filled(places.len(), false, "entries above the diagonal")?;
+    let position = |b: &Block, e: u32| b.indices.at(e as usize);
+    let mut mirrored = reserved(above, "entries above the diagonal")?;
+    mirrored.extend(blocks.iter().flat_map(|b| b.above.iter().map(move |&e| position(b, e))));
+    mirrored.sort_unstable();
+    mirrored.dedup();
+    let mut duplicate = filled(mirrored.len(), false, "entries above the diagonal")?;
     for block in &*blocks {
         let mut above = block.above.iter().peekable();
         for e in 0..block.len() as u32 {
             if above.next_if_eq(&&e).is_none()
-                && let Ok(found) = places.binary_search(&place(block, e))
+                && let Ok(found) = mirrored.binary_search(&position(block, e))
             {
-                twice[found] = true;
+                duplicate[found] = true;
             }
         }
     }
-    let stands_twice = |b: &Block, e| places.binary_search(&place(b, e)).is_ok_and(|found| twice[found]);
+    let is_duplicate = |b: &Block, e| mirrored.binary_search(&position(b, e)).is_ok_and(|found| duplicate[found]);
     let mut before = 0;
     for block in blocks {
         if lenient {
-            let gone: Vec<u32> = crate::par::collected(
+            let removed: Vec<u32> = crate::par::collected(
                 block.above.len(),
-                block.above.iter().copied().filter(|&e| stands_twice(block, e)),
+                block.above.iter().copied().filter(|&e| is_duplicate(block, e)),
                 "entries above the diagonal",
             )?;
-            with_places!(&mut block.places, places => {
-                remove(&mut places.rows, &gone);
-                remove(&mut places.cols, &gone);
+            with_indices!(&mut block.indices, indices => {
+                remove(&mut indices.rows, &removed);
+                remove(&mut indices.cols, &removed);
             });
-            with_values!(&mut block.values, values => remove(values, &gone));
-        } else if let Some(&e) = block.above.iter().find(|&&e| stands_twice(block, e)) {
-            let (i, j) = place(block, e);
+            with_values!(&mut block.values, values => remove(values, &removed));
+        } else if let Some(&e) = block.above.iter().find(|&&e| is_duplicate(block, e)) {
+            let (i, j) = position(block, e);
             let (i, j) = (i + 1, j + 1);
             let message = format!(
                 "entry ({j}, {i}) is above the diagonal, and ({i}, {j}) is in the file too: a {symmetry} file stores one \
@@ -70,12 +70,12 @@ fn one_of_two(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result
     Ok(Ok(()))
 }
 
-/// Removes the elements at these places, which increase.
-fn remove<T>(list: &mut Vec<T>, gone: &[u32]) {
-    let mut gone = gone.iter().peekable();
+/// Removes the elements at these increasing positions.
+fn remove<T>(list: &mut Vec<T>, removed: &[u32]) {
+    let mut removed = removed.iter().peekable();
     let mut at = 0u32;
     list.retain(|_| {
-        let keep = gone.next_if_eq(&&at).is_none();
+        let keep = removed.next_if_eq(&&at).is_none();
         at += 1;
         keep
     });

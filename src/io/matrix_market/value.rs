@@ -1,16 +1,17 @@
-//! Which types a matrix in a file can be read as, and how their values are written.
+//! Value types of matrices in Matrix Market files.
 
 use num_complex::Complex;
 
 use super::banner::Field;
 use crate::algebra::{Value, for_each_type};
 
-/// A value type that Matrix Market files are read into and written from.
+/// A value type that can be read from and written to Matrix Market files.
 ///
-/// All numbers, complex ones too, and `bool` have it; implement it for a type of your own to read and write that. The
-/// `from_…` functions give `None` where the type does not hold the number, which ends reading with an error that names
-/// the entry. Conversions: to f64 and f32 the nearest, which is finite where the number is; to an integer only what it
-/// holds exactly; to `bool` whether it differs from 0; from a complex number to a real one only without imaginary part.
+/// Implemented for all real and complex number types and `bool`; implement it for other types to read and write them.
+/// The `from_…` functions return `None` if the type cannot represent the number, which ends reading with an error that
+/// names the entry. Conversions: to f64 and f32, the nearest value, if finite numbers stay finite; to integers, only
+/// exact values; to `bool`, whether the number differs from 0; from complex to real, only if the imaginary part is
+/// zero.
 #[diagnostic::on_unimplemented(
     message = "Matrix Market files hold no values of type `{Self}`",
     label = "cannot be read from or written to a Matrix Market file",
@@ -19,25 +20,25 @@ use crate::algebra::{Value, for_each_type};
 pub trait MarketValue: Value {
     /// An entry of a pattern file.
     const ONE: Self;
-    /// From an entry of a real file.
+    /// Converts an entry of a real file.
     fn from_real(x: f64) -> Option<Self>;
-    /// From an entry of an integer file.
+    /// Converts an entry of an integer file.
     fn from_integer(x: i64) -> Option<Self>;
-    /// From an entry of an unsigned-integer file.
+    /// Converts an entry of an unsigned-integer file.
     fn from_unsigned(x: u64) -> Option<Self>;
-    /// From an entry of a complex file.
+    /// Converts an entry of a complex file.
     fn from_complex(x: Complex<f64>) -> Option<Self> {
         if x.im == 0.0 { Self::from_real(x.re) } else { None }
     }
-    /// What a repeated entry makes of the one before it.
+    /// Combines an entry with a later duplicate `again`.
     fn repeated(self, again: Self) -> Self;
-    /// The same, `None` if the type does not hold it, which ends reading with an error that names the place.
+    /// [`repeated`](Self::repeated), `None` on overflow, which ends reading with an error that names the position.
     fn checked_repeated(self, again: Self) -> Option<Self> {
         Some(self.repeated(again))
     }
-    /// The field that holds all of `values` and costs a reader the least.
+    /// The most specific field that represents all of `values`.
     fn field(values: &[Self]) -> Field;
-    /// Appends the text of the value, such that reading it gives the same value.
+    /// Appends the formatted value; reading it restores the value.
     fn write(self, text: &mut Vec<u8>);
 }
 
@@ -46,8 +47,9 @@ macro_rules! integers {
         impl MarketValue for $t {
             const ONE: Self = 1;
             fn from_real(x: f64) -> Option<Self> {
-                // `as` saturates, so what lies outside, has a fraction or is NaN does not come back; except that
-                // the largest 64-bit integer, which no f64 equals, rounds up to the bound itself.
+                // `as` saturates and truncates, so out-of-range, fractional and NaN values do not round-trip.
+                // Exception: the largest 64-bit integer, which f64 cannot represent, rounds up to the out-of-range
+                // bound.
                 let n = x as $t;
                 (n as f64 == x && (size_of::<$t>() < 8 || n != <$t>::MAX)).then_some(n)
             }
@@ -68,7 +70,7 @@ macro_rules! integers {
                 self.checked_add(again)
             }
             fn field(values: &[Self]) -> Field {
-                // Only values beyond i64 need `unsigned-integer`, which few readers know.
+                // Only values beyond i64 need `unsigned-integer`, which few readers support.
                 if values.iter().all(|&x| i64::try_from(x).is_ok()) { Field::Integer } else { Field::Unsigned }
             }
             fn write(self, text: &mut Vec<u8>) {
@@ -114,8 +116,8 @@ macro_rules! reals {
                 if self.is_finite() {
                     let mut buffer = zmij::Buffer::new();
                     let mut digits = buffer.format_finite(self);
-                    // Readers take an f64 and then round to f32. Should rounding twice ever miss the value, all
-                    // digits of it as an f64 do not.
+                    // Readers parse an f64 and round it to f32. If this double rounding missed the value, the shortest
+                    // digits of the value as f64 are written instead.
                     if size_of::<$t>() == 4 && fast_float2::parse::<f64, _>(digits).map(|x| x as $t) != Ok(self) {
                         digits = buffer.format_finite(f64::from(self));
                     }
@@ -187,7 +189,7 @@ impl MarketValue for bool {
         self | again
     }
     fn field(values: &[Self]) -> Field {
-        // A stored false is an entry too, and a pattern would turn it into true.
+        // An explicit false is an entry, which a pattern file would turn into true.
         if values.iter().all(|&x| x) { Field::Pattern } else { Field::Integer }
     }
     fn write(self, text: &mut Vec<u8>) {

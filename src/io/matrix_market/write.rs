@@ -1,4 +1,4 @@
-//! Writing: threads turn rows into text, which goes out in order.
+//! The Matrix Market writer: threads format rows, which are written in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -15,10 +15,9 @@ use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz`.
 ///
-/// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one.
-/// Floats are written as the shortest text that gives the same value, and as field `real`; integers as
-/// `integer`, or `unsigned-integer` where a value is beyond i64; `bool` as `pattern`, or `integer` (0 and 1) where a
-/// stored value is false; complex numbers as `complex`.
+/// Reading the file as `T` restores the entries bit for bit, except for NaN payloads. Floats are written as `real`, in
+/// the shortest form that reads back exactly; integers as `integer`, or `unsigned-integer` if a value exceeds i64;
+/// `bool` as `pattern`, or `integer` (0 and 1) if a stored value is false; complex numbers as `complex`.
 /// ```no_run
 /// use sparring::{Csr, io::{WriteOptions, write_matrix_market}};
 /// let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![0.5, 0.5])?;
@@ -26,8 +25,8 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Io`], and what was at `path` is as it was ([`write_file`](crate::io::write_file)); [`Error::Argument`] if
-/// the matrix should be symmetric and is not.
+/// [`Error::Io`], which leaves an existing file untouched ([`write_file`](crate::io::write_file)); [`Error::Argument`]
+/// if a symmetric file is requested and the matrix is not symmetric.
 pub fn write_matrix_market<T: MarketValue, I: Index>(
     path: impl AsRef<Path>,
     a: &Csr<T, I>,
@@ -47,7 +46,7 @@ pub fn write_matrix_market_to<T: MarketValue, I: Index>(
     coordinate(out, a.pattern(), &Values(a.values()), options).map_err(|e| e.with_path("output"))
 }
 
-/// Writes a matrix whose type is known at run time, as [`write_matrix_market`] does.
+/// [`write_matrix_market`] for a matrix whose value type is known at run time.
 /// ```no_run
 /// use sparring::io::{WriteOptions, read_matrix_market, write_matrix_market_any};
 /// let (pattern, values) = read_matrix_market("a.mtx")?.any()?;
@@ -69,7 +68,7 @@ pub fn write_matrix_market_any<I: Index>(
     })
 }
 
-/// Writes a matrix whose type is known at run time as Matrix Market coordinate text to `out`.
+/// [`write_matrix_market_to`] for a matrix whose value type is known at run time.
 /// # Errors
 /// As [`write_matrix_market_any`]; the path of [`Error::Io`] is `output`.
 pub fn write_matrix_market_any_to<I: Index>(
@@ -89,12 +88,12 @@ fn one_per_entry<I: Index>(pattern: &Pattern<I>, values: &dyn Texts) -> Result<(
     if found == expected { Ok(()) } else { Err(Error::Length { what: "values", found, expected }) }
 }
 
-/// Writes every element of an nrows × ncols matrix, given column by column, as a Matrix Market array file.
+/// Writes every element of an nrows × ncols matrix, given in column-major order, as a Matrix Market array file.
 ///
 /// Fields are those of [`write_matrix_market`], `bool` as `integer`.
 /// # Errors
-/// [`Error::Length`] if there are not nrows · ncols elements; [`Error::Argument`] if the options ask for a
-/// symmetric file or for positions alone; [`Error::Io`].
+/// [`Error::Length`] if there are not nrows · ncols elements; [`Error::Argument`] if the options request a
+/// symmetric file or the pattern only; [`Error::Io`].
 pub fn write_matrix_market_array<T: MarketValue>(
     path: impl AsRef<Path>,
     nrows: usize,
@@ -114,10 +113,10 @@ pub fn write_matrix_market_array<T: MarketValue>(
     })
 }
 
-/// Writes an nrows × ncols matrix as a Matrix Market array file while it is made: `columns` is given a function that
-/// takes the next elements, column by column, as many at a time as it likes. No more of the matrix is in memory.
+/// Streams an nrows × ncols matrix into a Matrix Market array file: `columns` receives a function that takes the next
+/// elements, in column-major order, in chunks of any size. Only one chunk is in memory at a time.
 ///
-/// The field is that of [`write_matrix_market_array`], known before the first element: `u64` is written as `integer`.
+/// The field is that of [`write_matrix_market_array`], fixed before the first element: `u64` is written as `integer`.
 /// ```no_run
 /// use sparring::io::{WriteOptions, write_matrix_market_columns};
 /// // The 1000 × 1000 matrix of i·j.
@@ -138,16 +137,16 @@ pub fn write_matrix_market_columns<T: MarketValue>(
     elements(nrows, ncols, options)?;
     let path = path.as_ref();
     let name = path.display().to_string();
-    // A body is called once.
+    // The body is called only once.
     let mut columns = Some(columns);
     to_file(path, &mut |out| {
         columns.take().map_or(Ok(()), |columns| in_columns(out, &name, nrows, ncols, options, columns))
     })
 }
 
-/// As [`write_matrix_market_columns`], to `out`.
+/// [`write_matrix_market_columns`] to `out`.
 /// # Errors
-/// As there; the path of [`Error::Io`] is `output`.
+/// As [`write_matrix_market_columns`]; the path of [`Error::Io`] is `output`.
 pub fn write_matrix_market_columns_to<T: MarketValue>(
     out: &mut dyn Write,
     nrows: usize,
@@ -191,7 +190,7 @@ fn in_columns<T: MarketValue>(
 
 const ELEMENTS: &str = "elements of an array";
 
-/// The number of elements of an array file that the options allow.
+/// Number of elements of an array file; an error if the options are not applicable.
 fn elements(nrows: usize, ncols: usize, options: &WriteOptions<'_>) -> Result<usize> {
     if options.symmetric || options.pattern_only {
         let message = "an array file is written with all its elements".to_owned();
@@ -211,7 +210,7 @@ fn field_of_array(values: &dyn Texts) -> Field {
     }
 }
 
-/// Elements, one a line.
+/// Writes elements, one per line.
 fn array(out: &mut dyn Write, elements: &dyn Texts, options: &WriteOptions<'_>) -> Result<(), Stop> {
     let n = elements.len();
     let parts = try_split(n, n / PART + 1, |e| e as u64).map_err(Stop::Other)?;
@@ -275,7 +274,8 @@ fn asymmetric(message: String) -> Stop {
     Stop::Other(Error::Argument { name: "symmetric", message })
 }
 
-/// Entries on and below the diagonal of a symmetric matrix; without values, of a symmetric pattern.
+/// Number of entries on and below the diagonal, after a check that the matrix, or the pattern without values, is
+/// symmetric.
 fn lower_triangle<I: Index>(pattern: &Pattern<I>, values: Option<&dyn Texts>) -> Result<usize, Stop> {
     if pattern.nrows() != pattern.ncols() {
         return Err(asymmetric(format!("the matrix is {}×{}", pattern.nrows(), pattern.ncols())));
@@ -293,7 +293,7 @@ fn lower_triangle<I: Index>(pattern: &Pattern<I>, values: Option<&dyn Texts>) ->
     for i in 0..pattern.nrows() {
         for (e, j) in (pattern.row_ptr()[i]..).zip(pattern.row(i).iter().map(|j| j.get())) {
             lower += usize::from(j <= i);
-            // Equal text, not equal value: 0 and −0 are written differently, and NaN like itself.
+            // Compares text, not values: 0 and −0 differ, and NaN equals itself.
             let (one, other) = (text(Some(e)), text(pattern.find(j, i)));
             if one != other {
                 let [one, other] = [one, other].map(|t| String::from_utf8_lossy(&t).into_owned());

@@ -1,4 +1,4 @@
-//! An array: `\x93NUMPY`, a version, a line of text that says type, order and shape, and the elements.
+//! The `.npy` format: `\x93NUMPY`, a version, a header line with type, order and shape, and the elements.
 
 use super::element::{Element, with_kind, with_values};
 use crate::algebra::Array;
@@ -7,20 +7,20 @@ use crate::{Error, Result};
 
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// A dense array of NumPy's.
+/// A dense NumPy array.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct NpyArray {
-    /// Its extents.
+    /// Size of each dimension.
     pub shape: Vec<usize>,
-    /// Whether the first index varies fastest, and not the last.
+    /// Whether the first index varies fastest, instead of the last.
     pub fortran_order: bool,
-    /// The elements, as they lie in the file.
+    /// The elements, in file order.
     pub values: Array,
 }
 
 impl NpyArray {
-    /// The name of the elements' type in NumPy, without the order of bytes: `f8`.
+    /// NumPy's name of the element type, without byte order: `f8`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         fn kind<T: Element>(_: &[T]) -> &'static str {
@@ -31,16 +31,16 @@ impl NpyArray {
     }
 }
 
-/// The error that a file is not what it should be.
+/// The error for an unsupported or damaged file.
 pub(super) fn broken(name: &str, why: impl Into<String>) -> Error {
     Error::Unsupported { what: format!("the file {name}"), why: why.into() }
 }
 
-/// An array as it lies in a file.
+/// An array in a file.
 pub(super) struct Raw<'a> {
-    /// What errors call it.
+    /// Name in errors.
     pub(super) name: &'a str,
-    /// As `f8`, without the order of bytes.
+    /// Element type without byte order, such as `f8`.
     pub(super) kind: &'a str,
     big_endian: bool,
     pub(super) fortran_order: bool,
@@ -48,7 +48,7 @@ pub(super) struct Raw<'a> {
     pub(super) elements: &'a [u8],
 }
 
-/// The word behind `'key':`, up to the comma or bracket that ends it.
+/// The value after `'key':`, up to the comma or bracket that ends it.
 fn field<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let at = header.match_indices(key).find_map(|(at, _)| {
         let quote = header[..at].chars().next_back().filter(|q| matches!(q, '\'' | '"'))?;
@@ -60,11 +60,11 @@ fn field<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     Some(rest[..end].trim())
 }
 
-/// Type, order and shape that a header tells, and the elements behind it.
+/// Type, order and shape of a header, and the bytes of the elements.
 type Parts<'a> = (&'a str, bool, Vec<usize>, &'a [u8]);
 
 fn parts(bytes: &[u8]) -> Option<Parts<'_>> {
-    /// Dimensions that an array of NumPy's has at most.
+    /// Maximum number of dimensions of a NumPy array.
     const MOST: usize = 64;
     let (version, rest) = bytes.strip_prefix(MAGIC)?.split_at_checked(2)?;
     let width = match version[0] {
@@ -99,11 +99,11 @@ impl<'a> Raw<'a> {
         let (order, kind) = if order { descr.split_at(1) } else { ("", descr) };
         Ok(Self { name, kind, big_endian: order == ">", fortran_order, shape, elements })
     }
-    /// Number of elements of an array that was [counted](Self::count).
+    /// Number of elements; requires that [`count`](Self::count) succeeded.
     pub(super) fn len(&self) -> usize {
         self.shape.iter().product()
     }
-    /// Number of elements, if they are as many as `size` bytes each make of the bytes that are there.
+    /// Number of elements, after a check that the bytes match the shape with elements of `size` bytes.
     pub(super) fn count(&self, size: usize) -> Result<usize> {
         let count = self.shape.iter().try_fold(1usize, |n, &len| n.checked_mul(len));
         match count.filter(|n| n.checked_mul(size) == Some(self.elements.len())) {
@@ -115,22 +115,22 @@ impl<'a> Raw<'a> {
             }
         }
     }
-    /// The elements, all of the type that `kind` names.
+    /// The elements; `T` must match `kind`.
     pub(super) fn iter<T: Element>(&self) -> Result<impl ExactSizeIterator<Item = T> + '_> {
         self.count(size_of::<T>())?;
         Ok(self.elements.chunks_exact(size_of::<T>()).map(|bytes| self.element(bytes)))
     }
-    /// The element of these bytes.
+    /// Decodes an element.
     pub(super) fn element<T: Element>(&self, bytes: &[u8]) -> T {
         const LARGEST: usize = 16;
         if !self.big_endian {
             return T::from_bytes(bytes);
         }
-        let mut turned = [0; LARGEST];
-        let turned = &mut turned[..bytes.len()];
-        turned.copy_from_slice(bytes);
-        turned.chunks_exact_mut(T::PART).for_each(<[u8]>::reverse);
-        T::from_bytes(turned)
+        let mut swapped = [0; LARGEST];
+        let swapped = &mut swapped[..bytes.len()];
+        swapped.copy_from_slice(bytes);
+        swapped.chunks_exact_mut(T::PART).for_each(<[u8]>::reverse);
+        T::from_bytes(swapped)
     }
     pub(super) fn list<T: Element>(&self) -> Result<Vec<T>> {
         let elements = self.iter::<T>()?;
@@ -138,7 +138,7 @@ impl<'a> Raw<'a> {
         list.extend(elements);
         Ok(list)
     }
-    /// The error that elements of this type are not read.
+    /// The error for an unsupported element type.
     pub(super) fn unknown_kind(&self, what: &str) -> Error {
         broken(self.name, format!("{what} are of the type {}, which is not read", self.kind))
     }
@@ -150,7 +150,7 @@ impl<'a> Raw<'a> {
         );
         Ok(NpyArray { shape: self.shape, fortran_order: self.fortran_order, values })
     }
-    /// The elements as whole numbers, of any of the types that SciPy has for indices.
+    /// The elements as integers, from any index type of SciPy.
     pub(super) fn integers(&self) -> Result<Vec<i64>> {
         macro_rules! of_any {
             ($($t:ty)*) => {
@@ -170,7 +170,7 @@ impl<'a> Raw<'a> {
         }
         of_any! { i8 i16 i32 i64 u8 u16 u32 u64 }
     }
-    /// The one word that the array is, of bytes or of characters of four bytes.
+    /// The string in an array of type `S` (bytes) or `U` (four-byte characters).
     pub(super) fn word(&self) -> Option<String> {
         const LONGEST: usize = 64;
         let wide = match self.kind.as_bytes().first()? {
@@ -191,7 +191,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The header and what stands before it; elements begin at a multiple of 64 bytes.
+/// The magic bytes and the header; elements are aligned to 64 bytes.
 pub(super) fn header(kind: &str, fortran_order: bool, shape: &[usize]) -> Vec<u8> {
     let order = if kind.ends_with("b1") || kind.ends_with("i1") || kind.ends_with("u1") || kind.starts_with('S') {
         '|'
@@ -210,7 +210,7 @@ pub(super) fn header(kind: &str, fortran_order: bool, shape: &[usize]) -> Vec<u8
     [MAGIC, &[1, 0], &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// Zeros, as many as a row has.
+/// A row of zeros.
 pub(super) fn zero_row<T: Element>(len: usize) -> Result<Vec<T>> {
     filled(len, T::ZERO, "a row of an array")
 }

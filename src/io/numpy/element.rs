@@ -1,20 +1,20 @@
-//! Types of elements that NumPy has too.
+//! Element types shared with NumPy.
 
 use num_complex::Complex;
 
 use crate::io::MarketValue;
 
-/// A type of elements, and how they lie in a file.
+/// An element type and its binary representation.
 pub(super) trait Element: MarketValue {
-    /// Its name in NumPy, without the order of bytes.
+    /// NumPy's name of the type, without byte order.
     const KIND: &'static str;
     const ZERO: Self;
-    /// Bytes of a number, two of which make a complex one.
+    /// Bytes of a number, or of one part of a complex number.
     const PART: usize = size_of::<Self>();
-    /// From bytes with the lowest first.
+    /// From little-endian bytes.
     fn from_bytes(bytes: &[u8]) -> Self;
     fn push_bytes(self, to: &mut Vec<u8>);
-    /// Whether it equals 0, as −0 does.
+    /// Whether it equals 0; true for −0.
     fn is_zero(self) -> bool;
 }
 
@@ -86,7 +86,7 @@ impl Element for bool {
     }
 }
 
-/// Runs `$body` with `$t` the type of this name in NumPy.
+/// Runs `$body` with `$t` bound to the type of this NumPy name.
 macro_rules! with_kind {
     ($kind:expr, $t:ident => $body:expr, $otherwise:expr) => {
         $crate::io::numpy::element::with_kind!(@ $kind, $t, $body, $otherwise,
@@ -103,7 +103,7 @@ macro_rules! with_kind {
         }
     };
 }
-/// Runs `$body` with `$x` the values of whatever type they are.
+/// Runs `$body` with `$x` bound to the typed values.
 macro_rules! with_values {
     ($values:expr, $x:ident => $body:expr, $otherwise:expr) => {
         $crate::io::numpy::element::with_values!(@ $values, $x, $body, $otherwise,

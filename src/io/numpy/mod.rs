@@ -1,14 +1,14 @@
-//! Files of NumPy and SciPy: `.npy`, one array, and `.npz`, an archive of arrays, as `scipy.sparse.save_npz` writes a
-//! sparse matrix.
+//! NumPy and SciPy files: `.npy`, a single array, and `.npz`, an archive of arrays, the format of
+//! `scipy.sparse.save_npz`.
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |
-//! | types | bool, integers of 8 to 64 bits, floats and complex numbers of 32 and 64 bits each part, in either order of bytes | float16, text, objects, records |
-//! | `.npy` as a matrix | two dimensions, or one as a column, by rows or by columns; elements that are 0 are absent, −0 is an entry | other numbers of dimensions |
-//! | `.npz` | csr, csc, coo (`row` and `col`, or `coords`), bsr, dia, with indices of 32 or 64 bits; space behind the last entry; repeated entries are added up; members that are stored or deflated | other archives; members that are damaged, encrypted or there twice |
+//! | types | bool, integers of 8 to 64 bits, floats of 32 and 64 bits and complex numbers of these, in either byte order | float16, text, objects, records |
+//! | `.npy` as a matrix | two dimensions, or one as a column, in C or Fortran order; zeros are not stored, −0 is an entry | other numbers of dimensions |
+//! | `.npz` | csr, csc, coo (`row` and `col`, or `coords`), bsr, dia, with 32- or 64-bit indices; unused space after the last entry; duplicates are summed; stored or deflated members | other archives; damaged, encrypted or duplicate members |
 //!
-//! Elements that are 0 are absent where SciPy leaves them out too: in dia. What a file declares is never believed:
-//! memory follows the bytes that are there.
+//! Zeros are dropped where SciPy drops them too: in dia. Memory is proportional to the actual size of the file, not to
+//! declared sizes.
 //!
 //! Source: NumPy Enhancement Proposal 1, *A Simple File Format for NumPy Arrays*; PKWARE, *.ZIP File Format
 //! Specification*, APPNOTE 6.3.

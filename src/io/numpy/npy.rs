@@ -1,4 +1,4 @@
-//! One array, as it is or as a matrix.
+//! Reader of `.npy` files, as an array or as a matrix.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,25 +13,25 @@ use crate::io::text::{binary_from, binary_of, unpacked};
 use crate::par::reserved;
 use crate::{Pattern, Result};
 
-/// Reads an array of two dimensions, or of one as a column, compressed by gzip or not, as the matrix of its elements
-/// that are not 0.
+/// Reads an array of two dimensions, or of one as a column, compressed by gzip or not, as a matrix; zeros are not
+/// stored as entries.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Unsupported`](crate::Error::Unsupported) for what is no such array;
-/// [`Error::Budget`](crate::Error::Budget) for a file beyond [`NumpyOptions::max_bytes`];
+/// [`Error::Io`](crate::Error::Io); [`Error::Unsupported`](crate::Error::Unsupported) if the file is no such array;
+/// [`Error::Budget`](crate::Error::Budget) for a file larger than [`NumpyOptions::max_bytes`];
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_npy_with(path: impl AsRef<Path>, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = binary_of(path.as_ref(), &options.limits())?;
     parse_npy_with(&bytes, &name, options)
 }
 
-/// As [`read_npy_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_npy_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_npy_with`].
 pub fn read_npy_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
     parse_npy_with(&binary_from(from, name, &options.limits())?, name, options)
 }
 
-/// As [`read_npy_with`], the bytes of a file; errors call it `name`.
+/// [`read_npy_with`] from the bytes of a file; `name` appears in errors.
 /// ```
 /// use sparring::Csr;
 /// use sparring::io::{NumpyOptions, parse_npy_with, write_npy_to};
@@ -42,7 +42,7 @@ pub fn read_npy_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// As there.
+/// As [`read_npy_with`].
 pub fn parse_npy_with(bytes: &[u8], name: &str, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = unpacked(bytes, name, &options.limits(), &check)?;
     matrix(&Raw::parse(name, &bytes)?)
@@ -56,22 +56,22 @@ pub fn read_npy_array_with(path: impl AsRef<Path>, options: &NumpyOptions<'_>) -
     parse_npy_array_with(&bytes, &name, options)
 }
 
-/// As [`read_npy_array_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_npy_array_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_npy_array_with`].
 pub fn read_npy_array_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>) -> Result<NpyArray> {
     parse_npy_array_with(&binary_from(from, name, &options.limits())?, name, options)
 }
 
-/// As [`read_npy_array_with`], the bytes of a file; errors call it `name`.
+/// [`read_npy_array_with`] from the bytes of a file; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_npy_array_with`].
 pub fn parse_npy_array_with(bytes: &[u8], name: &str, options: &NumpyOptions<'_>) -> Result<NpyArray> {
     let bytes = unpacked(bytes, name, &options.limits(), &check)?;
     Raw::parse(name, &bytes)?.into_array()
 }
 
-/// Whether a file may be an array, by its first bytes: what is not is not decompressed further.
+/// Checks the first bytes, before more is decompressed.
 fn check(first: &[u8]) -> Option<&'static str> {
     (!first.starts_with(MAGIC)).then_some("it is no array of NumPy, or its header is damaged")
 }
@@ -86,12 +86,12 @@ fn matrix(array: &Raw<'_>) -> Result<LabeledMatrix> {
     with_kind!(array.kind, T => sparse::<T>(array, shape), Err(array.unknown_kind("its elements")))
 }
 
-/// The elements whose bytes are not all 0, so that −0 is an entry.
+/// The matrix of the elements whose bytes are not all 0; −0 is therefore an entry.
 fn sparse<T: Element>(array: &Raw<'_>, (nrows, ncols): (usize, usize)) -> Result<LabeledMatrix> {
     array.count(size_of::<T>())?;
     let size = size_of::<T>();
-    let there = |bytes: &[u8]| bytes.iter().any(|&b| b != 0);
-    let nnz = array.elements.chunks_exact(size).filter(|bytes| there(bytes)).count();
+    let is_entry = |bytes: &[u8]| bytes.iter().any(|&b| b != 0);
+    let nnz = array.elements.chunks_exact(size).filter(|bytes| is_entry(bytes)).count();
     let mut row_ptr = reserved(nrows.saturating_add(1), "row pointers")?;
     let (mut cols, mut values) = (reserved(nnz, "column indices")?, reserved::<T>(nnz, "values")?);
     row_ptr.push(0);
@@ -99,7 +99,7 @@ fn sparse<T: Element>(array: &Raw<'_>, (nrows, ncols): (usize, usize)) -> Result
         for j in 0..ncols {
             let e = if array.fortran_order { j * nrows + i } else { i * ncols + j };
             let bytes = &array.elements[e * size..][..size];
-            if there(bytes) {
+            if is_entry(bytes) {
                 cols.push(j as u32);
                 values.push(array.element::<T>(bytes));
             }

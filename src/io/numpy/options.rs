@@ -1,9 +1,9 @@
-//! How to read arrays.
+//! Options of the NumPy readers.
 
 use crate::io::common::{Common, common_options};
 use crate::io::text::Limits;
 
-/// How to read files of NumPy and SciPy.
+/// Options for reading NumPy and SciPy files.
 ///
 /// ```no_run
 /// use sparring::io::{NumpyOptions, read_npz_with};

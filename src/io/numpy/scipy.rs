@@ -1,4 +1,4 @@
-//! Sparse matrices of SciPy: an archive with an array each for the format, the shape, the values and where they are.
+//! Reader of SciPy sparse matrices: an archive with arrays for format, shape, values and indices.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -16,24 +16,24 @@ use crate::par::{Threads, collected, filled, reserved};
 use crate::sparse::sums::summed;
 use crate::{Coo, Index, Pattern, Result};
 
-/// Reads a sparse matrix of SciPy (`scipy.sparse.save_npz`) of any format that it writes, repeated entries added up.
+/// Reads a SciPy sparse matrix (`scipy.sparse.save_npz`) of any format that it writes; duplicates are summed.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Unsupported`](crate::Error::Unsupported) for what is no such matrix;
-/// [`Error::Budget`](crate::Error::Budget) for arrays beyond [`NumpyOptions::max_bytes`], unpacked;
+/// [`Error::Io`](crate::Error::Io); [`Error::Unsupported`](crate::Error::Unsupported) if the file is no such matrix;
+/// [`Error::Budget`](crate::Error::Budget) if decompressed arrays exceed [`NumpyOptions::max_bytes`];
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_npz_with(path: impl AsRef<Path>, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = binary_of(path.as_ref(), &options.limits())?;
     parse_npz_with(&bytes, &name, options)
 }
 
-/// As [`read_npz_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_npz_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_npz_with`].
 pub fn read_npz_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
     parse_npz_with(&binary_from(from, name, &options.limits())?, name, options)
 }
 
-/// As [`read_npz_with`], the bytes of a file; errors call it `name`.
+/// [`read_npz_with`] from the bytes of a file; `name` appears in errors.
 /// ```
 /// use sparring::Csr;
 /// use sparring::algebra::Slice;
@@ -45,7 +45,7 @@ pub fn read_npz_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// As there.
+/// As [`read_npz_with`].
 pub fn parse_npz_with(bytes: &[u8], name: &str, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
     let wrong = |first: &[u8]| (!first.starts_with(LOCAL)).then_some("it is no zip archive, as a matrix of SciPy is");
     let bytes = unpacked(bytes, name, &options.limits(), &wrong)?;
@@ -55,21 +55,21 @@ pub fn parse_npz_with(bytes: &[u8], name: &str, options: &NumpyOptions<'_>) -> R
     Source { name, archive, threads }.matrix()
 }
 
-/// An archive that should hold a sparse matrix.
+/// An archive expected to contain a sparse matrix.
 struct Source<'a> {
     name: &'a str,
     archive: Archive<'a>,
     threads: &'a Threads,
 }
 
-/// Where entries are, and which elements of the array of values are theirs.
-enum Found {
-    /// Sorted rows of the first elements.
+/// The indices of entries, and how they map to the array of values.
+enum Layout {
+    /// A sorted pattern, for the first elements.
     Rows(Pattern),
-    /// Rows and columns of entries of the first elements.
-    Places(Vec<u32>, Vec<u32>),
-    /// Of these elements; with the flag those that are 0 are no entries.
-    Of(Vec<u32>, Vec<u32>, Vec<usize>, bool),
+    /// Row and column indices, for the first elements.
+    Indices(Vec<u32>, Vec<u32>),
+    /// Row and column indices with the positions of their elements; with the flag, zeros are dropped.
+    Positions(Vec<u32>, Vec<u32>, Vec<usize>, bool),
 }
 
 impl<'a> Source<'a> {
@@ -83,12 +83,12 @@ impl<'a> Source<'a> {
         let found = self.find(of)?;
         found.ok_or_else(|| self.broken(format!("it has no {of}, as a sparse matrix of SciPy has")))
     }
-    /// The array `of` as whole numbers.
+    /// The array `of` as integers.
     fn integers(&mut self, of: &str) -> Result<Vec<i64>> {
         let bytes = self.member(of)?;
         Raw::parse(self.name, &bytes)?.integers()
     }
-    /// These numbers as indices below `bound`.
+    /// Converts numbers to indices, after a check that they are below `bound`.
     fn indices(&self, list: &[i64], bound: usize) -> Result<Vec<u32>> {
         if let Some(wrong) = list.iter().find(|&&i| i < 0 || i as u64 >= bound as u64) {
             return Err(self.broken(format!("its index {wrong} is not from 0 below {bound}")));
@@ -123,7 +123,7 @@ impl<'a> Source<'a> {
         with_kind!(data.kind, T => self.valued::<T>(shape, &data, found), Err(data.unknown_kind("its values")))
     }
 
-    /// Where the entries of each of `lines` rows or columns end, and the indices of `len` entries or more.
+    /// The pointers of `lines` rows or columns, and `len` minor indices, of which a tail may be unused.
     fn ends(&mut self, lines: usize, len: usize) -> Result<(Vec<usize>, Vec<i64>)> {
         let (ends, minor) = (self.integers("indptr")?, self.integers("indices")?);
         let right = lines.checked_add(1) == Some(ends.len())
@@ -137,26 +137,26 @@ impl<'a> Source<'a> {
         Ok((collected(ends.len(), ends.iter().map(|&p| p as usize), "row pointers")?, minor))
     }
 
-    /// CSR, or CSC.
-    fn compressed(&mut self, shape: (usize, usize), data: &Raw<'_>, by_rows: bool) -> Result<Found> {
+    /// CSR or CSC.
+    fn compressed(&mut self, shape: (usize, usize), data: &Raw<'_>, by_rows: bool) -> Result<Layout> {
         let (lines, across) = if by_rows { shape } else { (shape.1, shape.0) };
         let (ends, minor) = self.ends(lines, data.len())?;
-        // Space behind the last entry belongs to no row.
+        // Allocated space after the last entry belongs to no row.
         let nnz = ends[lines];
         let minor = self.indices(&minor[..nnz], across)?;
         let sorted = |line: &[usize]| minor[line[0]..line[1]].windows(2).all(|pair| pair[0] < pair[1]);
         if by_rows && ends.windows(2).all(sorted) {
-            return Ok(Found::Rows(Pattern::from_parts(shape.0, shape.1, ends, minor, true)));
+            return Ok(Layout::Rows(Pattern::from_parts(shape.0, shape.1, ends, minor, true)));
         }
         let mut major = filled(nnz, 0u32, "indices")?;
         for (line, ends) in ends.windows(2).enumerate() {
             major[ends[0]..ends[1]].fill(line as u32);
         }
-        Ok(if by_rows { Found::Places(major, minor) } else { Found::Places(minor, major) })
+        Ok(if by_rows { Layout::Indices(major, minor) } else { Layout::Indices(minor, major) })
     }
 
-    /// COO, of two lists of indices or of one array that holds both.
-    fn coordinates(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Found> {
+    /// COO, with two index lists or one array of both.
+    fn coordinates(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Layout> {
         let n = data.len();
         let (rows, cols) = match self.find("coords")? {
             None => (self.integers("row")?, self.integers("col")?),
@@ -177,11 +177,11 @@ impl<'a> Source<'a> {
             let (i, j) = (rows.len(), cols.len());
             return Err(self.broken(format!("it has {i} rows, {j} columns and {n} values of entries")));
         }
-        Ok(Found::Places(self.indices(&rows, shape.0)?, self.indices(&cols, shape.1)?))
+        Ok(Layout::Indices(self.indices(&rows, shape.0)?, self.indices(&cols, shape.1)?))
     }
 
-    /// BSR: dense blocks of one shape. All elements of a block are entries, as in SciPy.
-    fn blocks(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Found> {
+    /// BSR: dense blocks of equal shape. All elements of a block are entries, as in SciPy.
+    fn blocks(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Layout> {
         let [blocks, r, c] = data.shape[..] else {
             return Err(self.broken(format!("its blocks are an array of the shape {:?}", data.shape)));
         };
@@ -203,11 +203,11 @@ impl<'a> Source<'a> {
                 }
             }
         }
-        Ok(Found::Of(rows, cols, of, false))
+        Ok(Layout::Positions(rows, cols, of, false))
     }
 
-    /// DIA: diagonals, of which element j is that of column j. Zeros are no entries, as in SciPy.
-    fn diagonals(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Found> {
+    /// DIA: diagonals indexed by column. Zeros are dropped, as in SciPy.
+    fn diagonals(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Layout> {
         let offsets = self.integers("offsets")?;
         let [diagonals, len] = data.shape[..] else {
             return Err(self.broken(format!("its diagonals are an array of the shape {:?}", data.shape)));
@@ -231,28 +231,28 @@ impl<'a> Source<'a> {
                 )?;
             }
         }
-        Ok(Found::Of(rows, cols, of, true))
+        Ok(Layout::Positions(rows, cols, of, true))
     }
 
-    /// The entries with their values, repeated ones added up.
+    /// The matrix of the entries with their values; duplicates are summed.
     fn valued<T: Element>(
         &self,
         (nrows, ncols): (usize, usize),
         data: &Raw<'_>,
-        found: Found,
+        found: Layout,
     ) -> Result<LabeledMatrix> {
         let element = |p: usize| data.element::<T>(&data.elements[p * size_of::<T>()..][..size_of::<T>()]);
         let first = |n: usize| collected(n, (0..n).map(element), "values");
         let (rows, cols, values) = match found {
-            Found::Rows(pattern) => {
+            Layout::Rows(pattern) => {
                 let values = first(pattern.nnz())?;
                 return Ok(LabeledMatrix::new(Arc::new(pattern), Array::of(values)));
             }
-            Found::Places(rows, cols) => {
+            Layout::Indices(rows, cols) => {
                 let values = first(rows.len())?;
                 (rows, cols, values)
             }
-            Found::Of(mut rows, mut cols, of, drops_zeros) => {
+            Layout::Positions(mut rows, mut cols, of, drops_zeros) => {
                 let mut values: Vec<T> = collected(of.len(), of.into_iter().map(element), "values")?;
                 if drops_zeros {
                     let is_entry = collected(values.len(), values.iter().map(|x| !x.is_zero()), "entries")?;
@@ -270,7 +270,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Keeps the elements that are flagged.
+/// Retains the flagged elements.
 fn keep<T>(list: &mut Vec<T>, flags: &[bool]) {
     let mut flags = flags.iter();
     list.retain(|_| flags.next() == Some(&true));

@@ -1,4 +1,4 @@
-//! Writing arrays and archives of arrays.
+//! Writers of arrays and archives of arrays.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,30 +11,30 @@ use crate::io::text::{Stop, to_file};
 use crate::par::out_of_memory;
 use crate::{Error, Index, Pattern, Result};
 
-/// Elements that are turned into bytes at a time.
+/// Elements converted to bytes at a time.
 const PART: usize = 1 << 13;
 
-/// Writes every element of a matrix as an array of two dimensions, by rows, compressed if `path` ends in `.gz`.
+/// Writes every element of a matrix as a two-dimensional array in C order, compressed if `path` ends in `.gz`.
 /// # Errors
-/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for structs, and
-/// where the columns of a row do not increase; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for structs and
+/// unsorted rows; [`Error::OutOfMemory`].
 pub fn write_npy<I: Index>(path: impl AsRef<Path>, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     check(pattern, values)?;
     to_file(path.as_ref(), &mut |out| matrix(out, pattern, values))
 }
 
-/// As [`write_npy`], to `out`.
+/// [`write_npy`] to `out`.
 /// # Errors
-/// As there; the path of [`Error::Io`] is `output`.
+/// As [`write_npy`]; the path of [`Error::Io`] is `output`.
 pub fn write_npy_to<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     check(pattern, values)?;
     matrix(out, pattern, values).map_err(|e| e.with_path("output"))
 }
 
-/// Writes elements as they lie as an array of this shape, whose first index varies fastest in Fortran order, else the
-/// last one.
+/// Writes elements, in their order, as an array of this shape; the first index varies fastest in Fortran order, the
+/// last one otherwise.
 /// # Errors
-/// As [`write_npy_to`]; [`Error::Length`] if there are more or fewer elements than the shape says.
+/// As [`write_npy_to`]; [`Error::Length`] if the number of elements does not match the shape.
 pub fn write_npy_array_to(
     out: &mut dyn Write,
     shape: &[usize],
@@ -44,10 +44,10 @@ pub fn write_npy_array_to(
     array(out, shape, fortran_order, elements).map_err(|e| e.with_path("output"))
 }
 
-/// Writes an nrows × ncols array of f64 while it is made: `columns` is given a function that takes the next elements,
-/// column by column, as many at a time as it likes. No more of the array is in memory.
+/// Streams an nrows × ncols array of f64: `columns` receives a function that takes the next elements, in column-major
+/// order, in chunks of any size. Only one chunk is in memory at a time.
 /// # Errors
-/// Those of `columns`; [`Error::Length`] if there are more or fewer elements; [`Error::Io`], whose path is `output`.
+/// Those of `columns`; [`Error::Length`] for a wrong number of elements; [`Error::Io`], whose path is `output`.
 pub fn write_npy_columns_to(
     out: &mut dyn Write,
     nrows: usize,
@@ -68,7 +68,7 @@ pub fn write_npy_columns_to(
     if nrows.checked_mul(ncols) == Some(found) { Ok(()) } else { Err(length(found)) }
 }
 
-/// Writes a matrix as one of SciPy in CSR, which `scipy.sparse.load_npz` reads.
+/// Writes a matrix as a SciPy CSR archive, readable by `scipy.sparse.load_npz`.
 /// # Errors
 /// As [`write_npy`].
 pub fn write_npz<I: Index>(path: impl AsRef<Path>, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
@@ -76,15 +76,15 @@ pub fn write_npz<I: Index>(path: impl AsRef<Path>, pattern: &Pattern<I>, values:
     to_file(path.as_ref(), &mut |out| scipy(out, pattern, values))
 }
 
-/// As [`write_npz`], to `out`.
+/// [`write_npz`] to `out`.
 /// # Errors
-/// As there; the path of [`Error::Io`] is `output`.
+/// As [`write_npz`]; the path of [`Error::Io`] is `output`.
 pub fn write_npz_to<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     check(pattern, values)?;
     scipy(out, pattern, values).map_err(|e| e.with_path("output"))
 }
 
-/// Writes arrays under their names, which `numpy.load` reads: of each its name, its shape and its elements, the last
+/// Writes named arrays as an archive readable by `numpy.load`. Each is given by name, shape and elements, the last
 /// index varying fastest.
 /// # Errors
 /// As [`write_npy_array_to`].
@@ -118,7 +118,7 @@ fn check<I: Index>(pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes elements part by part.
+/// Writes elements in parts.
 fn put<T: Element>(out: &mut dyn Write, elements: &[T], bytes: &mut Vec<u8>) -> Result<(), Stop> {
     each(out, elements.iter().copied(), bytes)
 }
@@ -179,7 +179,7 @@ fn scipy<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values: Slice<'_>)
     let (nrows, ncols) = pattern.shape();
     let columns = || pattern.col_idx().iter().map(|j| j.get());
     let ends = || pattern.row_ptr().iter().copied();
-    // Readers want both lists of indices in one type.
+    // Readers expect both index arrays to have the same type.
     if i32::try_from(pattern.nnz().max(ncols)).is_ok() {
         indices(&mut archive, "indices", columns().map(|j| j as i32))?;
         indices(&mut archive, "indptr", ends().map(|p| p as i32))?;
@@ -194,7 +194,7 @@ fn scipy<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values: Slice<'_>)
     Ok(archive.finish()?)
 }
 
-/// A list of indices as an array of one dimension.
+/// Writes a list of indices as a one-dimensional array.
 fn indices<T: Element>(
     archive: &mut Writer<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Reading archives: their directory, and members that are stored or deflated.
+//! Reader of zip archives: the directory, and stored or deflated members.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -10,25 +10,25 @@ use flate2::bufread::DeflateDecoder;
 use crate::par::{out_of_memory, reserved};
 use crate::{Error, Result};
 
-/// The first bytes of the records that an archive consists of.
+/// Signatures of the records of an archive.
 pub(super) const LOCAL: &[u8] = b"PK\x03\x04";
 pub(super) const CENTRAL: &[u8] = b"PK\x01\x02";
 pub(super) const END: &[u8] = b"PK\x05\x06";
 pub(super) const END_64: &[u8] = b"PK\x06\x06";
 pub(super) const LOCATOR_64: &[u8] = b"PK\x06\x07";
 
-/// A number of `N` bytes at `at`, the lowest first.
+/// A little-endian number of `N` bytes at `at`.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.first_chunk::<N>()?;
     Some(bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
 }
 
-/// Where something begins in memory.
+/// An offset as `usize`.
 fn place(n: u64) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// A file in an archive, as the directory tells.
+/// A directory entry.
 #[derive(Clone, Copy)]
 struct Member<'a> {
     name: &'a [u8],
@@ -37,7 +37,7 @@ struct Member<'a> {
     crc: u64,
     packed: u64,
     size: u64,
-    /// Where its own header begins.
+    /// Offset of its local header.
     at: u64,
 }
 
@@ -46,17 +46,17 @@ pub(super) struct Archive<'a> {
     name: &'a str,
     bytes: &'a [u8],
     members: Vec<Member<'a>>,
-    /// Bytes that may still be unpacked.
+    /// Remaining budget of decompressed bytes.
     left: u64,
     max_bytes: u64,
 }
 
 impl<'a> Archive<'a> {
-    /// The directory of an archive; all that is unpacked of it may be `max_bytes`.
+    /// Reads the directory; `max_bytes` limits the total of decompressed bytes.
     pub(super) fn open(name: &'a str, bytes: &'a [u8], max_bytes: u64) -> Result<Self> {
         let mut archive = Self { name, bytes, members: Vec::new(), left: max_bytes, max_bytes };
         let (start, count) = directory(bytes).ok_or_else(|| archive.damaged())?;
-        // The smallest entry has 46 bytes, whatever is declared.
+        // An entry has at least 46 bytes, which bounds the declared count.
         if count > (bytes.len() / 46) as u64 {
             return Err(archive.damaged());
         }
@@ -105,9 +105,9 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Where the directory begins, and how many entries it has.
+/// Offset of the directory, and its number of entries.
 fn directory(bytes: &[u8]) -> Option<(usize, u64)> {
-    /// Bytes of the last record, without its comment, and the longest comment.
+    /// Bytes of the end record without its comment, and the maximum length of the comment.
     const LAST: usize = 22;
     const COMMENT: usize = 0xffff;
     let latest = bytes.len().checked_sub(LAST)?;
@@ -127,11 +127,11 @@ fn directory(bytes: &[u8]) -> Option<(usize, u64)> {
         (count, size) = (number::<8>(bytes, at + 32)?, number::<8>(bytes, at + 40)?);
         (start, behind) = (number::<8>(bytes, at + 48)?, at);
     }
-    // Nothing lies before the archive, or between the directory and its end.
+    // Rejects bytes before the archive, or between the directory and its end record.
     (start.checked_add(size)? == behind as u64).then_some((place(start)?, count))
 }
 
-/// The entry of the directory at `at`, and where the next one begins.
+/// The directory entry at `at`, and the offset of the next one.
 fn member(bytes: &[u8], at: usize) -> Option<(Member<'_>, usize)> {
     const WIDE: u64 = 0xffff_ffff;
     if !bytes.get(at..)?.starts_with(CENTRAL) {
@@ -151,7 +151,7 @@ fn member(bytes: &[u8], at: usize) -> Option<(Member<'_>, usize)> {
         size: number::<4>(bytes, at + 24)?,
         at: number::<4>(bytes, at + 42)?,
     };
-    // What does not fit 32 bits stands in a field of its own, in this order.
+    // Numbers that do not fit 32 bits are in an extra field, in this order.
     let mut wide = wide_field(extra);
     for field in [&mut member.size, &mut member.packed, &mut member.at] {
         if *field == WIDE {
@@ -162,7 +162,7 @@ fn member(bytes: &[u8], at: usize) -> Option<(Member<'_>, usize)> {
     (next <= bytes.len()).then_some((member, next))
 }
 
-/// The field with numbers of 64 bits.
+/// The extra field with 64-bit numbers.
 fn wide_field(mut extra: &[u8]) -> Option<&[u8]> {
     loop {
         let (id, len) = (number::<2>(extra, 0)?, number::<2>(extra, 2)? as usize);
@@ -174,7 +174,7 @@ fn wide_field(mut extra: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The bytes of a member, behind its own header.
+/// The bytes of a member, after its local header.
 fn content<'a>(bytes: &'a [u8], member: &Member<'_>) -> Option<&'a [u8]> {
     let header = bytes.get(place(member.at)?..)?;
     if !header.starts_with(LOCAL) {
@@ -188,16 +188,16 @@ fn content<'a>(bytes: &'a [u8], member: &Member<'_>) -> Option<&'a [u8]> {
     header.get(start..start.checked_add(place(member.packed)?)?)
 }
 
-/// What is deflated in `packed`, which should be `size` bytes; `None` if it is not.
+/// Inflates `packed`; `None` unless the result has exactly `size` bytes.
 fn inflated(packed: &[u8], size: u64) -> Result<Option<Vec<u8>>> {
-    /// Deflate makes no more bytes of one.
+    /// Maximum compression ratio of deflate.
     const MOST: u64 = 1032;
-    /// What the decoder takes, at least.
+    /// Minimum memory of the decoder.
     const STATE: usize = 64 << 10;
     let Some(size) = place(size).filter(|_| size / MOST <= packed.len() as u64) else { return Ok(None) };
     let mut content = reserved(size.saturating_add(1), "a member of an archive")?;
     drop(reserved::<u8>(STATE, "decompression")?);
-    // The decoder panics where it cannot have its memory.
+    // The decoder panics if its allocation fails.
     let read =
         catch_unwind(AssertUnwindSafe(|| DeflateDecoder::new(packed).take(size as u64 + 1).read_to_end(&mut content)));
     match read {

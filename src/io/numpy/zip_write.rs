@@ -1,4 +1,4 @@
-//! Writing archives, one member behind the other, without going back in the file.
+//! Sequential writer of zip archives, without seeking.
 
 use std::io::{self, Write};
 
@@ -7,15 +7,15 @@ use flate2::{Compression, Crc};
 use super::zip::{CENTRAL, END, END_64, LOCAL, LOCATOR_64};
 use crate::io::text::{Deflate, Stop};
 
-/// Sizes follow the content; names are in UTF-8.
+/// Flags: sizes follow the content; names are UTF-8.
 const FLAGS: u16 = 1 << 3 | 1 << 11;
 const DEFLATED: u16 = 8;
-/// The first day that the format has, so that equal matrices are equal files.
+/// The earliest date of the format, so that equal matrices give equal files.
 const DATE: u16 = 1 << 5 | 1;
-/// What cannot be said by 32 bits, and is said elsewhere.
+/// 32-bit marker of a number stored in a 64-bit field.
 const WIDE: u64 = u32::MAX as u64;
 
-/// What the directory tells of a member.
+/// A directory entry.
 struct Member {
     name: String,
     crc: u32,
@@ -25,7 +25,7 @@ struct Member {
     wide: bool,
 }
 
-/// Bytes that were written, counted.
+/// A writer that counts bytes.
 struct Counted<'a> {
     out: &'a mut dyn Write,
     bytes: u64,
@@ -42,7 +42,7 @@ impl Write for Counted<'_> {
     }
 }
 
-/// Content, before it is deflated.
+/// A deflating writer that tracks size and CRC of the content.
 struct Summed<'a, 'b> {
     packing: Deflate<&'a mut Counted<'b>>,
     crc: Crc,
@@ -61,13 +61,13 @@ impl Write for Summed<'_, '_> {
     }
 }
 
-/// An archive that is written member by member.
+/// An archive written member by member.
 pub(super) struct Writer<'a> {
     out: Counted<'a>,
     members: Vec<Member>,
 }
 
-/// The bytes of several numbers, each of its own width.
+/// Concatenates little-endian numbers of various widths.
 macro_rules! record {
     ($first:expr $(, $x:expr)* $(,)?) => {{
         let mut bytes = $first.to_vec();
@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
         Self { out: Counted { out, bytes: 0 }, members: Vec::new() }
     }
-    /// Adds a member of about `size` bytes, which `body` writes.
+    /// Adds a member of about `size` bytes, written by `body`.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -88,7 +88,7 @@ impl<'a> Writer<'a> {
         body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let at = self.out.bytes;
-        // Deflate may make it somewhat longer.
+        // Deflate may expand the content slightly.
         let wide = size >= WIDE / 4 * 3;
         let version = if wide { 45u16 } else { 20 };
         let (sizes, extra) = if wide { (u32::MAX, 20u16) } else { (0, 0) };
@@ -117,7 +117,7 @@ impl<'a> Writer<'a> {
         self.members.push(Member { name: name.to_owned(), crc, packed, size, at, wide });
         Ok(())
     }
-    /// Writes the directory.
+    /// Writes the directory and the end record.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let start = self.out.bytes;
         for Member { name, crc, packed, size, at, wide } in &self.members {

@@ -1,4 +1,5 @@
-//! svmlight: lines of a label and `column:value`, one row each, as SVM-light, LIBSVM and scikit-learn have them.
+//! The svmlight format of SVM-light, LIBSVM and scikit-learn: one row per line, a label followed by `column:value`
+//! pairs.
 //!
 //! ```text
 //! # a comment
@@ -8,12 +9,12 @@
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |
-//! | label | a number, or several with commas between, kept as text ([`LabeledMatrix::labels`](crate::io::LabeledMatrix::labels)) | none |
-//! | columns | whole numbers from 1, in any order; from 0 by [`SvmlightOptions::zero_based`] | 0 without that option; one twice in a row; beyond [`SvmlightOptions::columns`] |
-//! | width | the largest column, or [`SvmlightOptions::columns`] | |
-//! | values | numbers as in Matrix Market, read as the nearest f64; zeros become stored entries | |
-//! | `qid:n` behind the label | left out | |
-//! | lines | ends `\n` or `\r\n`; empty lines, comments; a byte-order mark | a file without rows, unless its width is given |
+//! | label | a number, or several separated by commas, stored as text ([`LabeledMatrix::labels`](crate::io::LabeledMatrix::labels)) | a missing label |
+//! | columns | one-based integers, in any order; zero-based by [`SvmlightOptions::zero_based`] | 0 without that option; duplicates in a row; out of range of [`SvmlightOptions::columns`] |
+//! | number of columns | the largest column, or [`SvmlightOptions::columns`] | |
+//! | values | numbers as in Matrix Market, read as the nearest f64; zeros become explicit entries | |
+//! | `qid:n` after the label | ignored | |
+//! | lines | ends `\n` or `\r\n`; empty lines, comments; a byte-order mark | a file without rows, unless the number of columns is given |
 //!
 //! Source: Joachims, *Making large-Scale SVM Learning Practical*, 1999; Chang, Lin, *LIBSVM: a library for support
 //! vector machines*, 2011.

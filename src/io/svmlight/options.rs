@@ -1,9 +1,9 @@
-//! How to read labelled rows.
+//! Options of the svmlight reader.
 
 use crate::io::common::{Common, common_options};
 use crate::io::text::Limits;
 
-/// How to read a file of svmlight.
+/// Options for reading an svmlight file.
 ///
 /// ```
 /// use sparring::io::{SvmlightOptions, parse_svmlight_with};
@@ -24,13 +24,13 @@ pub struct SvmlightOptions<'a> {
 common_options! { SvmlightOptions }
 
 impl SvmlightOptions<'_> {
-    /// Whether columns count from 0, as files of scikit-learn may, and not from 1.
+    /// Whether columns are zero-based, as in some files of scikit-learn, instead of one-based.
     #[must_use]
     pub fn zero_based(mut self, zero_based: bool) -> Self {
         self.zero_based = zero_based;
         self
     }
-    /// The number of columns, for rows that leave out the last ones; an entry beyond it is an error.
+    /// The number of columns, for matrices whose last columns are empty; a column out of range is an error.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = Some(columns);

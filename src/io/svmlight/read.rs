@@ -1,4 +1,4 @@
-//! Reading: threads turn pieces of text into rows.
+//! The svmlight reader: threads parse pieces of text into rows.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,35 +11,36 @@ use crate::{Index, Result};
 
 const EXPECTED: Expected<'static> = Expected { what: "lines of a label and column:value", but: &[] };
 
-/// Reads a file of svmlight, compressed by gzip or not, as a matrix of f64 with a label for each row.
+/// Reads an svmlight file, compressed by gzip or not, as an f64 matrix with a label per row.
 ///
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, 12 to 24 bytes an entry, labels.
+/// Cost: O(bytes), shared by all threads; decompression is single-threaded. Memory: the file, labels, and 12 to 24
+/// bytes per entry.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are
-/// wrong; [`Error::Budget`](crate::Error::Budget) for a file beyond [`SvmlightOptions::max_bytes`];
+/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with line and column of the first error;
+/// [`Error::Budget`](crate::Error::Budget) for a file larger than [`SvmlightOptions::max_bytes`];
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_svmlight_with(path: impl AsRef<Path>, options: &SvmlightOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_svmlight_with(&bytes, &name, options)
 }
 
-/// As [`read_svmlight_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_svmlight_with`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_svmlight_with`].
 pub fn read_svmlight_from(from: &mut dyn Read, name: &str, options: &SvmlightOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = text_from(from, name, &options.limits(), &EXPECTED)?;
     parse_svmlight_with(&bytes, name, options)
 }
 
-/// As [`read_svmlight_with`], the bytes of a file; errors call it `name`.
+/// [`read_svmlight_with`] from the bytes of a file; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_svmlight_with`].
 pub fn parse_svmlight_with(bytes: &[u8], name: &str, options: &SvmlightOptions<'_>) -> Result<LabeledMatrix> {
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
     check_shape(0, options.columns.unwrap_or(0))?;
     let text = Text { name, bytes, limits: options.limits(), threads, expected: EXPECTED };
-    // There is no head.
+    // The format has no header.
     let head = |(): &mut (), _: &mut Lines<'_>| Ok(Some(()));
     let (_, pieces) = text.parse(&head, &|(), text| rows(text, options))?;
     let width = pieces.iter().map(|(width, _)| *width).max().unwrap_or(0);
@@ -51,7 +52,7 @@ pub fn parse_svmlight_with(bytes: &[u8], name: &str, options: &SvmlightOptions<'
     stacked(blocks, options.columns.unwrap_or(width))
 }
 
-/// The rows of a piece, and how many columns they need.
+/// The rows of a piece, and the number of columns they require.
 fn rows(text: &[u8], options: &SvmlightOptions<'_>) -> Result<(usize, Rows<f64>), Halt> {
     let mut rows = Rows { lens: vec![], cols: vec![], values: vec![], labels: Labels::default() };
     let mut width = 0;
@@ -81,14 +82,14 @@ fn rows(text: &[u8], options: &SvmlightOptions<'_>) -> Result<(usize, Rows<f64>)
     Ok((width, rows))
 }
 
-/// What begins the number of a query.
+/// Prefix of a query number.
 const QUERY: &[u8] = b"qid:";
 
 fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether this is a label: a number, or several.
+/// Whether the text is a label: one or more numbers.
 pub(super) fn is_label(text: &[u8]) -> bool {
     text.split(|&b| b == b',').all(|part| {
         let mut cursor = Cursor { text: part, at: 0 };
@@ -104,7 +105,7 @@ fn checked_label<'a>(word: &Line<'a>) -> Result<&'a str, Bad> {
     std::str::from_utf8(word.text).map_err(|_| wrong())
 }
 
-/// A column, from 0, and its value.
+/// A zero-based column and its value.
 fn entry(word: &Line<'_>, options: &SvmlightOptions<'_>) -> Result<(u32, f64), Bad> {
     let expected = |at: usize| Bad::new(at, format!("expected column:value, found {}", word.shown()));
     let colon = word.text.iter().position(|&b| b == b':').ok_or_else(|| expected(word.at))?;

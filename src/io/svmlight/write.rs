@@ -1,4 +1,4 @@
-//! Writing: threads turn rows into text, which goes out in order.
+//! The svmlight writer: threads format rows, which are written in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -13,14 +13,14 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, shown,
 use crate::par::try_split;
 use crate::{Error, Index, Pattern, Result};
 
-/// Writes a matrix as a file of svmlight, columns from 1, compressed if `path` ends in `.gz`. Without labels every row
-/// has the label 0.
+/// Writes a matrix as an svmlight file with one-based columns, compressed if `path` ends in `.gz`. Without labels,
+/// every row gets the label 0.
 ///
-/// The format has no width: who reads a matrix whose last columns are empty gives it
-/// ([`SvmlightOptions::columns`](crate::io::SvmlightOptions::columns)).
+/// The format does not store the number of columns: to read a matrix whose last columns are empty, set
+/// [`SvmlightOptions::columns`](crate::io::SvmlightOptions::columns).
 /// # Errors
-/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry, or are labels, but not one for each row;
-/// [`Error::Unsupported`] for complex numbers and structs; [`Error::Argument`] for a label that is no number;
+/// [`Error::Io`]; [`Error::Length`] if there is not one value per entry, or if there are labels but not one per row;
+/// [`Error::Unsupported`] for complex numbers and structs; [`Error::Argument`] for a label that is not a number;
 /// [`Error::OutOfMemory`].
 pub fn write_svmlight<I: Index>(
     path: impl AsRef<Path>,
@@ -35,9 +35,9 @@ pub fn write_svmlight<I: Index>(
     })
 }
 
-/// As [`write_svmlight`], to `out`.
+/// [`write_svmlight`] to `out`.
 /// # Errors
-/// As there; the path of [`Error::Io`] is `output`.
+/// As [`write_svmlight`]; the path of [`Error::Io`] is `output`.
 pub fn write_svmlight_to<I: Index>(
     out: &mut dyn Write,
     pattern: &Pattern<I>,

@@ -1,9 +1,9 @@
-//! Words and numbers in text, with the place of whatever is wrong.
+//! Scanning of words and numbers, with the position of errors.
 
 use crate::Error;
 use crate::simd::{self, dispatch_work};
 
-/// Something wrong `at` so many bytes from the start of the text.
+/// An error at byte offset `at` of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bad {
     pub(crate) at: usize,
@@ -14,11 +14,11 @@ impl Bad {
     pub(crate) fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into() }
     }
-    /// The error with its line and column, found by counting line ends from the start of `text`.
+    /// Converts the offset to line and column, by counting line ends from the start of `text`.
     pub(crate) fn locate(self, file: &str, text: &[u8]) -> Error {
         self.locate_behind(0, file, text)
     }
-    /// The same where so many lines come before `text`.
+    /// [`locate`](Self::locate), with `lines` lines before `text`.
     pub(crate) fn locate_behind(self, lines: u64, file: &str, text: &[u8]) -> Error {
         let (line, column) = position(text, self.at);
         Error::Parse { file: file.to_owned(), line: lines + line, column, message: self.message }
@@ -42,17 +42,17 @@ impl simd::Work for LineEnds<'_> {
     type Out = usize;
     #[inline(always)]
     fn run(self) -> usize {
-        // So many that a byte counts them, and a register 16 bytes and more at once.
+        // At most 255 bytes, so that 8-bit counters do not overflow and vectorize well.
         const PART: usize = 192;
         let in_part = |part: &[u8]| usize::from(part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>());
         self.0.chunks(PART).map(in_part).sum()
     }
 }
 
-/// Bytes that a line may have: text that was packed well ends somewhere, and is looked at line by line.
+/// Maximum length of a line. Bounds the memory that a highly compressed file without line ends can demand.
 pub(crate) const LONGEST_LINE: usize = 16 << 20;
 
-/// The error that a line is too long, if one is. Pieces are hardly ever as long.
+/// The error for an overlong line, if there is one. The first test rules it out for nearly all pieces.
 pub(crate) fn long_line(text: &[u8]) -> Option<Bad> {
     if text.len() <= LONGEST_LINE {
         return None;
@@ -67,7 +67,7 @@ pub(crate) fn long_line(text: &[u8]) -> Option<Bad> {
     None
 }
 
-/// The word that starts at `text[at]`, quoted for a message: never long, never raw bytes.
+/// The word at `text[at]`, quoted for a message: shortened and escaped.
 pub(crate) fn quoted(text: &[u8], at: usize) -> String {
     const LONGEST: usize = 32;
     let rest = &text[at.min(text.len())..];
@@ -79,7 +79,7 @@ pub(crate) fn quoted(text: &[u8], at: usize) -> String {
     format!("\"{}{dots}\"", rest[..end.min(LONGEST)].escape_ascii())
 }
 
-/// A place in text that moves forward. All of it stays on one line until [`end_line`](Self::end_line).
+/// A forward cursor over text. Methods do not cross a line end, except those named for it.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a [u8],
@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
             self.at += 1;
         }
     }
-    /// Length of the line end here: 1 for `\n`, 2 for `\r\n`, 0 or 1 (`\r`) at the end of the text.
+    /// Length of the line end at the cursor: 1 for `\n`, 2 for `\r\n`, 0 or 1 (`\r`) at the end of the text.
     #[inline(always)]
     pub(crate) fn line_end(&self) -> Option<usize> {
         match self.peek() {
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
             Some(_) => None,
         }
     }
-    /// Steps over blanks and the line end; anything else is an error.
+    /// Skips blanks and the line end; anything else is an error.
     #[inline(always)]
     pub(crate) fn end_line(&mut self) -> Result<(), Bad> {
         self.skip_blanks();
@@ -125,8 +125,8 @@ impl<'a> Cursor<'a> {
             }
         }
     }
-    /// Goes to where the entry begins that comes `wanted` entries later, or to the end of the text; entries stepped
-    /// over. Lines that begin with `comment` are none.
+    /// Skips `wanted` entries, or to the end of the text; returns the number of entries skipped. Lines that begin with
+    /// `comment` are not entries.
     pub(crate) fn skip_entries(&mut self, wanted: usize, comment: Option<u8>) -> usize {
         let mut seen = 0;
         loop {
@@ -143,12 +143,12 @@ impl<'a> Cursor<'a> {
             }
         }
     }
-    /// The rest of the line is skipped.
+    /// Skips the rest of the line.
     pub(crate) fn skip_line(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
     }
-    /// The next word of this line, empty at its end.
+    /// The next word of the line; empty at its end.
     pub(crate) fn word(&mut self) -> &'a [u8] {
         self.skip_blanks();
         let start = self.at;
@@ -157,12 +157,12 @@ impl<'a> Cursor<'a> {
         }
         &self.text[start..self.at]
     }
-    /// Whether a word may end here.
+    /// Whether the cursor is at the end of a word.
     #[inline(always)]
     pub(crate) fn at_word_end(&self) -> bool {
         matches!(self.peek(), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
     }
-    /// Decimal digits, at least one, up to the end of the word. `Err(true)`: they do not fit a u64.
+    /// A word of decimal digits. `Err(true)`: the number does not fit u64; `Err(false)`: not a number.
     #[inline(always)]
     pub(crate) fn digits(&mut self) -> Result<u64, bool> {
         if let Some((n, len)) = self.text.get(self.at..).and_then(short_number) {
@@ -179,10 +179,10 @@ impl<'a> Cursor<'a> {
             self.at = start;
             return Err(false);
         }
-        // 19 digits always fit; longer words are rare, and counted again with checks.
+        // 19 digits always fit u64; longer words are rare, and parsed again with overflow checks.
         if self.at - start > 19 { checked_digits(&self.text[start..self.at]).ok_or(true) } else { Ok(n) }
     }
-    /// A count or size named `what`.
+    /// A count or size, called `what` in errors.
     pub(crate) fn size(&mut self, what: &str) -> Result<usize, Bad> {
         self.skip_blanks();
         let start = self.at;
@@ -198,25 +198,25 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The number of up to seven digits at the start of `text`, and how many they are, if a word ends behind them within
-/// eight bytes.
+/// The number of up to seven digits at the start of `text` and its length, if the word ends within the first eight
+/// bytes.
 ///
-/// All eight are looked at together, the first in the lowest byte. Source: Lemire 2022, "Number parsing at a gigabyte
-/// per second", §6 (digits by three multiplications).
+/// All eight bytes are processed at once, the first in the lowest byte. Source: Lemire 2022, "Number parsing at a
+/// gigabyte per second", §6 (digits by three multiplications).
 #[inline(always)]
 pub(super) fn short_number(text: &[u8]) -> Option<(u64, usize)> {
     let (n, len) = digits_before(text)?;
     matches!(text[len], b' ' | b'\n' | b'\t' | b'\r').then_some((n, len))
 }
 
-/// The number of the one to seven digits at the start of `text`, and how many they are, if something else is among its
-/// first eight bytes.
+/// The number of one to seven digits at the start of `text` and its length, if a non-digit is among the first eight
+/// bytes.
 #[inline(always)]
 pub(super) fn digits_before(text: &[u8]) -> Option<(u64, usize)> {
     let eight = u64::from_le_bytes(*text.first_chunk::<8>()?);
     let nibbles = eight ^ 0x3030_3030_3030_3030;
-    // A byte over 9 carries into its upper bit; what it does to bytes above it does not matter, for the lowest one
-    // counts.
+    // Adding 0x76 sets the high bit of a byte over 9. Its carry can only affect higher bytes, and only the lowest
+    // flagged byte counts.
     let others = (nibbles | nibbles.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
     let len = others.trailing_zeros() as usize / 8;
     if len == 0 || len > 7 {
@@ -225,7 +225,7 @@ pub(super) fn digits_before(text: &[u8]) -> Option<(u64, usize)> {
     Some((eight_digits(nibbles << (64 - 8 * len)), len))
 }
 
-/// The number whose eight digits, 0 to 9, are the bytes of `digits`, the first in the lowest.
+/// The number whose eight decimal digits are the bytes of `digits`, the first in the lowest byte.
 #[inline(always)]
 fn eight_digits(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;

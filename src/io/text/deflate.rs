@@ -1,4 +1,4 @@
-//! Compression whose memory may be refused.
+//! Deflate and gzip writers that report allocation failures as errors.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use crate::Result;
 use crate::par::{filled, out_of_memory, reserved};
 
-/// Deflates what is written to it.
+/// A writer that deflates.
 pub(crate) struct Deflate<W: Write> {
     out: W,
     packing: Compress,
@@ -17,17 +17,17 @@ pub(crate) struct Deflate<W: Write> {
 
 impl<W: Write> Deflate<W> {
     pub(crate) fn new(out: W, level: Compression) -> Result<Self> {
-        /// What the encoder takes, at least.
+        /// Minimum memory of the encoder.
         const STATE: usize = 1 << 19;
         const BUFFER: usize = 1 << 15;
         let buffer = filled(BUFFER, 0, "compression")?;
         drop(reserved::<u8>(STATE, "compression")?);
-        // The encoder panics where it cannot have its memory.
+        // The encoder panics if its allocation fails.
         let packing = catch_unwind(AssertUnwindSafe(|| Compress::new(level, false)));
         let packing = packing.map_err(|_| out_of_memory::<u8>("compression", STATE))?;
         Ok(Self { out, packing, buffer })
     }
-    /// Takes some of `bytes`, and writes what comes out; how many were taken, and whether that was all there is.
+    /// Compresses part of `bytes` and writes the output; returns the bytes consumed, and whether the stream has ended.
     fn step(&mut self, bytes: &[u8], flush: FlushCompress) -> io::Result<(usize, bool)> {
         let (before, made) = (self.packing.total_in(), self.packing.total_out());
         let status = self.packing.compress(bytes, &mut self.buffer, flush).map_err(io::Error::other)?;
@@ -35,7 +35,7 @@ impl<W: Write> Deflate<W> {
         self.out.write_all(&self.buffer[..made])?;
         Ok(((self.packing.total_in() - before) as usize, status == Status::StreamEnd))
     }
-    /// Writes what is left; where it went.
+    /// Writes the remaining output, and returns the inner writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         while !self.step(&[], FlushCompress::Finish)?.1 {}
         Ok(self.out)
@@ -56,7 +56,7 @@ impl<W: Write> Write for Deflate<W> {
     }
 }
 
-/// A gzip file, compressed while it is written.
+/// A gzip writer.
 pub(crate) struct Gzip<W: Write> {
     packing: Deflate<W>,
     crc: Crc,
@@ -64,7 +64,7 @@ pub(crate) struct Gzip<W: Write> {
 
 impl<W: Write> Gzip<W> {
     pub(crate) fn new(mut out: W) -> Result<io::Result<Self>> {
-        // Deflated, no name and no time, by a system that is not told.
+        // Header: method deflate, no name, no time, unknown operating system.
         if let Err(e) = out.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]) {
             return Ok(Err(e));
         }

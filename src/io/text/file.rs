@@ -1,4 +1,4 @@
-//! All bytes of a file, as long as they may be those of a file of its kind.
+//! Reading whole files, after a check of their first bytes.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,10 +11,10 @@ use super::pieces::Limits;
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// Bytes that are looked at before a file is read whole.
+/// Number of bytes checked before a file is read whole.
 const FIRST_BYTES: usize = 256;
 
-/// Name and bytes of the file at `path`; `first` looks at the first 256 bytes of what is not compressed.
+/// Name and bytes of the file at `path`; `first` checks the first 256 bytes of an uncompressed file.
 pub(crate) fn bytes_of(
     path: &Path,
     limits: &Limits,
@@ -22,13 +22,13 @@ pub(crate) fn bytes_of(
 ) -> Result<(String, Vec<u8>)> {
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|source| Error::Io { path: name.clone(), source })?;
-    // Of what is no plain file the size is not known.
+    // Only regular files have a known size.
     let size = file.metadata().ok().filter(|about| about.is_file()).map_or(0, |about| about.len());
     let bytes = whole(&mut file, &name, size, limits, Some(first))?;
     Ok((name, bytes))
 }
 
-/// All bytes of whatever can be read, as [`bytes_of`] a file.
+/// [`bytes_of`] for any reader.
 pub(crate) fn bytes_from(
     from: &mut dyn Read,
     name: &str,
@@ -38,7 +38,7 @@ pub(crate) fn bytes_from(
     whole(from, name, 0, limits, Some(first))
 }
 
-/// Name and bytes of the file at `path`, which is no text.
+/// Name and bytes of a binary file.
 pub(crate) fn binary_of(path: &Path, limits: &Limits) -> Result<(String, Vec<u8>)> {
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|source| Error::Io { path: name.clone(), source })?;
@@ -47,13 +47,13 @@ pub(crate) fn binary_of(path: &Path, limits: &Limits) -> Result<(String, Vec<u8>
     Ok((name, bytes))
 }
 
-/// All bytes of whatever can be read, which is no text.
+/// All bytes of a binary stream.
 pub(crate) fn binary_from(from: &mut dyn Read, name: &str, limits: &Limits) -> Result<Vec<u8>> {
     whole(from, name, 0, limits, None)
 }
 
-/// The bytes of a file that is no text, decompressed if they are gzip. What `wrong` says of the first ones ends
-/// reading.
+/// The bytes of a binary file, decompressed if necessary. `wrong` checks the first bytes and returns the reason to stop
+/// reading, if any.
 pub(crate) fn unpacked<'a>(
     bytes: &'a [u8],
     name: &str,
@@ -72,11 +72,11 @@ pub(crate) fn unpacked<'a>(
     Ok(Cow::Borrowed(bytes))
 }
 
-/// What refuses the first bytes of text.
+/// A check of the first bytes of text.
 type First<'a> = dyn Fn(&[u8]) -> Result<(), Bad> + 'a;
 
-/// All bytes, `size` of them if that is known; what does not begin as a file should, or is too long, is not read. Text,
-/// which is what has a `first`, is read up to a line that is too long, which its parser refuses.
+/// Reads all bytes, `size` of them if known. Stops early if the first bytes fail the check or the size exceeds the
+/// limit. With `first`, the file is text, and reading stops within an overlong line, which the parser then reports.
 fn whole(from: &mut dyn Read, name: &str, size: u64, limits: &Limits, first: Option<&First<'_>>) -> Result<Vec<u8>> {
     let io = |source: io::Error| match source.kind() {
         io::ErrorKind::OutOfMemory => Error::OutOfMemory { what: "a file", bytes: size.into() },
@@ -101,7 +101,7 @@ fn whole(from: &mut dyn Read, name: &str, size: u64, limits: &Limits, first: Opt
     Ok(bytes)
 }
 
-/// Appends text up to its end, or into a line that is too long.
+/// Appends text up to its end, or until within an overlong line.
 fn read_lines(from: &mut dyn Read, bytes: &mut Vec<u8>) -> io::Result<()> {
     const STEP: u64 = 1 << 20;
     let mut line = 0;

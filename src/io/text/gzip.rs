@@ -1,8 +1,8 @@
-//! Compressed text: told by its first bytes, whatever its name.
+//! Compressed text, recognized by its first bytes, whatever the file name.
 //!
-//! One thread decompresses and cuts the text at line ends, the others parse the pieces; no more than a few pieces of
-//! text are in memory. Nearly all files are right. Where something is wrong, the text is decompressed again, piece by
-//! piece, to see what comes first in it.
+//! One thread decompresses and splits the text at line ends, the others parse the pieces; only a few pieces of text are
+//! in memory at a time. Nearly all files are valid. After an error, the text is decompressed again piece by piece, to
+//! find the first error.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,17 +16,17 @@ use super::pieces::Limits;
 use crate::par::{Threads, out_of_memory, reserved};
 use crate::{Error, Result};
 
-/// Whether these are the first bytes of a compressed file of a kind that is read: gzip, and zstd with its feature.
+/// Whether these are the first bytes of a supported compressed format: gzip, and zstd with its feature.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b]) || (cfg!(feature = "zstd") && is_zstd(bytes))
 }
 
-/// Whether these are the first bytes of a frame of zstd, which may be one to be skipped.
+/// Whether these are the first bytes of a zstd frame, skippable frames included.
 pub(super) fn is_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// What decompresses one member of a file.
+/// The decoder of one member of a file.
 enum Decoder<'a> {
     Gzip(Box<GzDecoder<&'a [u8]>>),
     #[cfg(feature = "zstd")]
@@ -39,15 +39,15 @@ impl<'a> Decoder<'a> {
         if is_zstd(bytes) {
             return Ok(Self::Zstd(super::zstd::Frame::new(bytes)));
         }
-        /// What the decoder takes for its window and tables, at least.
+        /// Minimum memory of the decoder's window and tables.
         const STATE: usize = 64 << 10;
-        // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between
-        // the panic ends here.
+        // The decoder panics if its allocation fails, so the allocation is tried first. If another thread takes the
+        // memory in between, the panic is caught here.
         drop(reserved::<u8>(STATE, "decompression")?);
         let decoder = catch_unwind(AssertUnwindSafe(|| Box::new(GzDecoder::new(bytes))));
         decoder.map(Self::Gzip).map_err(|_| out_of_memory::<u8>("decompression", STATE))
     }
-    /// The bytes behind the member, once it is read.
+    /// The bytes after the member, once it has been read.
     fn rest(&self) -> &'a [u8] {
         match self {
             Self::Gzip(decoder) => decoder.get_ref(),
@@ -55,7 +55,7 @@ impl<'a> Decoder<'a> {
             Self::Zstd(frame) => frame.rest(),
         }
     }
-    /// Goes on to the next member.
+    /// Starts the next member.
     fn reset(&mut self, bytes: &'a [u8]) -> io::Result<()> {
         match self {
             Self::Gzip(decoder) if !is_zstd(bytes) => drop(decoder.reset(bytes)),
@@ -75,7 +75,7 @@ impl Read for Decoder<'_> {
     }
 }
 
-/// Refuses text of more than `max_bytes`.
+/// An error if `bytes` exceeds `max_bytes`.
 pub(crate) fn check_size(what: &'static str, bytes: u64, max_bytes: u64) -> Result<()> {
     if bytes > max_bytes {
         return Err(Error::Budget { what, bytes: bytes.into(), budget: max_bytes.into() });
@@ -107,7 +107,7 @@ impl Read for Members<'_> {
                 n => return Ok(n),
             }
             let rest = self.decoder.rest();
-            // Tapes and disks are filled up with zeros.
+            // Zeros are padding of tape and disk blocks.
             if rest.iter().all(|&b| b == 0) || (self.lenient && !is_packed(rest)) {
                 self.ended = true;
             } else if is_packed(rest) {
@@ -122,7 +122,7 @@ impl Read for Members<'_> {
     }
 }
 
-/// What is in a compressed file that holds no text. `first` may refuse it when its first bytes are there.
+/// The content of a compressed binary file. `first` checks its first bytes.
 pub(crate) fn unpack(
     name: &str,
     bytes: &[u8],
@@ -142,28 +142,28 @@ pub(crate) fn unpack(
     Ok(content)
 }
 
-/// Text that arrives in pieces of whole lines.
+/// A stream of text in pieces of whole lines.
 pub(crate) struct Stream<'a> {
     name: &'a str,
     text: io::Take<Members<'a>>,
     what: &'static str,
     max_bytes: u64,
     piece_bytes: usize,
-    /// The beginning of a line whose end has not arrived.
+    /// Start of an incomplete line.
     tail: Vec<u8>,
-    /// A piece that was given back.
+    /// A piece that was put back.
     first: Option<Vec<u8>>,
-    /// Lines before the next piece.
+    /// Number of lines before the next piece.
     pub(crate) lines: u64,
-    /// A line was too long, and the last piece ended within it.
+    /// Whether the last piece ended within an overlong line.
     cut: bool,
 }
 
 impl<'a> Stream<'a> {
-    /// What comes before the entries is short, and read in pieces of this size.
+    /// Piece size before the entries, as headers are short.
     const HEADER: usize = 1 << 16;
 
-    /// The text of `bytes`. What `first` refuses when it sees how the text begins is not decompressed further.
+    /// Opens the text of `bytes`; `first` checks its beginning before more is decompressed.
     pub(crate) fn open(
         name: &'a str,
         bytes: &'a [u8],
@@ -180,19 +180,19 @@ impl<'a> Stream<'a> {
         stream.tail = piece;
         Ok(stream)
     }
-    /// Makes `piece[start..]`, which begins a line, the next piece, the others as large as `limits` says. `lines` is
-    /// the number of lines before `piece`.
+    /// Puts back `piece[start..]`, which begins a line, as the next piece; the following pieces have the size in
+    /// `limits`. Before the call, `lines` is the number of lines before `piece`.
     pub(crate) fn begin_again(&mut self, mut piece: Vec<u8>, start: usize, limits: &Limits) {
         self.lines += position(&piece, start).0 - 1;
         piece.drain(..start);
         self.first = Some(piece);
         self.piece_bytes = limits.piece_bytes.min(LONGEST_LINE);
     }
-    /// Whether all text is in the pieces that there were.
+    /// Whether all text has been returned in pieces.
     pub(crate) fn is_over(&self) -> bool {
         self.tail.is_empty() && (self.text.get_ref().ended || self.text.limit() == 0)
     }
-    /// Appends about `piece_bytes` to `piece`, all that is left if that is less; the number of bytes.
+    /// Appends up to `piece_bytes` bytes to `piece`; returns the number of bytes, less only at the end of the text.
     fn read_more(&mut self, piece: &mut Vec<u8>) -> Result<usize> {
         let (old, wanted) = (piece.len(), self.piece_bytes);
         piece.try_reserve(wanted).map_err(|_| out_of_memory::<u8>(self.what, old + wanted))?;
@@ -208,8 +208,8 @@ impl<'a> Stream<'a> {
         piece.truncate(end);
         Ok(end - old)
     }
-    /// About `piece_bytes` of text, up to a line end, to the end of the text, or into a line that is too long; `None`
-    /// behind.
+    /// About `piece_bytes` of text, up to a line end, the end of the text, or into an overlong line; `None` after the
+    /// last piece.
     pub(crate) fn next_piece(&mut self) -> Result<Option<Vec<u8>>> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
@@ -218,7 +218,7 @@ impl<'a> Stream<'a> {
             return Ok(None);
         }
         let mut piece = std::mem::take(&mut self.tail);
-        // No line end is there before this.
+        // There is no line end before this offset.
         let mut seen = 0;
         loop {
             if let Some(end) = piece[seen..].iter().rposition(|&b| b == b'\n') {
@@ -238,7 +238,7 @@ impl<'a> Stream<'a> {
             }
         }
     }
-    /// Refuses text that was longer than allowed; the decoder looks at one byte more.
+    /// An error if the text is longer than allowed; the decoder reads one byte beyond the limit.
     pub(crate) fn check_budget(&self) -> Result<()> {
         if self.text.limit() == 0 {
             check_size(self.what, self.max_bytes.saturating_add(1), self.max_bytes)
@@ -246,15 +246,15 @@ impl<'a> Stream<'a> {
             Ok(())
         }
     }
-    /// The error `bad` in the last piece. Whether the rest is gzip to the end and no more than allowed comes before
-    /// what is wrong in the text.
+    /// The error `bad` in the last piece. A decompression error or excess size in the remaining text takes precedence
+    /// over it.
     pub(crate) fn wrong(self, bad: Bad, piece: &[u8]) -> Error {
         let error = bad.locate_behind(self.lines, self.name, piece);
-        // Nobody waits for the end of a line that has none.
+        // An endless line is not read to its end.
         let rest = if self.cut { Ok(()) } else { self.drain() };
         rest.err().unwrap_or(error)
     }
-    /// Decompresses what is left, and keeps nothing.
+    /// Decompresses the remaining text and discards it.
     fn drain(mut self) -> Result<()> {
         let mut bytes = [0; 1 << 15];
         loop {
@@ -266,8 +266,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// `parse` of every piece, by the threads as the pieces come; the results are in the order of the text. `None`:
-    /// there was `None` for a piece, or the text does not end as it should.
+    /// Parses all pieces in parallel as they arrive; the results are in text order. `None` if `parse` returned `None`
+    /// for a piece, or the text is damaged.
     pub(crate) fn at_once<P: Send>(
         mut self,
         threads: &Threads,
@@ -284,7 +284,7 @@ impl<'a> Stream<'a> {
                 for p in 0.. {
                     match self.next_piece() {
                         Ok(Some(_)) if wrong.load(Ordering::Relaxed) => return,
-                        // Where the others do not keep up, this thread helps, so that text does not pile up.
+                        // If the parsers fall behind, this thread parses too, so that text does not pile up.
                         Ok(Some(piece)) if waiting.load(Ordering::Relaxed) >= 4 * threads.count() => parse(p, piece),
                         Ok(Some(piece)) => {
                             waiting.fetch_add(1, Ordering::Relaxed);
@@ -311,7 +311,7 @@ impl<'a> Stream<'a> {
         Some(parsed.into_iter().map(|(_, found)| found).collect())
     }
 
-    /// Calls `look` with each piece in order, until it finds something wrong; line and column of the end.
+    /// Calls `look` with each piece in order, until the first error; returns line and column of the end.
     pub(crate) fn each(mut self, mut look: impl FnMut(&[u8]) -> Result<Result<(), Bad>>) -> Result<(u64, u64)> {
         let mut end = (self.lines + 1, 1);
         while let Some(piece) = self.next_piece()? {

@@ -1,9 +1,9 @@
-//! Files of other formats, told by their first bytes.
+//! Recognition of other file formats by their first bytes.
 
-/// What some programs write before text in UTF-8.
+/// The UTF-8 byte-order mark.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
-/// What a file that begins with these bytes seems to be, and what to do, for kinds that no reader of text takes.
+/// The likely format of a file with these first bytes, and advice, for formats that are not plain text.
 pub(crate) fn other_kind(text: &[u8]) -> Option<&'static str> {
     const KINDS: &[(&[u8], &str)] = &[
         (BYTE_ORDER_MARK, ": the file begins with a byte-order mark; remove its first three bytes"),

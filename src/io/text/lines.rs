@@ -1,4 +1,4 @@
-//! Files of lines: a head says what a line holds, then pieces of whole lines are parsed by threads, compressed or not.
+//! Line-based files: a header defines the line format, then threads parse pieces of whole lines, compressed or not.
 
 use std::cell::Cell;
 use std::io::Read;
@@ -13,11 +13,11 @@ use super::quoted;
 use crate::par::{Threads, out_of_memory, reserved};
 use crate::{Error, Result};
 
-/// What ends parsing early.
+/// A reason to stop parsing.
 pub(crate) enum Halt {
-    /// The text is wrong.
+    /// A syntax error.
     Bad(Bad),
-    /// Anything else: memory.
+    /// Any other error, such as out of memory.
     Error(Error),
 }
 impl From<Bad> for Halt {
@@ -31,7 +31,7 @@ impl From<Error> for Halt {
     }
 }
 
-/// A line, without its end, and where it begins in the text.
+/// A line without its line end, and its offset in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) at: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Line<'a> {
 #[derive(Clone)]
 pub(crate) struct Lines<'a> {
     pub(crate) text: &'a [u8],
-    /// Where the next line begins.
+    /// Offset of the next line.
     pub(crate) at: usize,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
         }
         Ok(Some(Line { at, text: line.strip_suffix(b"\r").unwrap_or(line) }))
     }
-    /// The next line that holds something and does not begin with one of `comments`.
+    /// The next line that is neither blank nor starts with one of `comments`.
     pub(crate) fn next_entry(&mut self, comments: &[u8]) -> Result<Option<Line<'a>>, Bad> {
         while let Some(line) = self.next_line()? {
             if line.text.trim_ascii_start().first().is_some_and(|b| !comments.contains(b)) {
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Its words, and where they begin in the text. White space separates them, and bytes of `also`.
+    /// The words of the line, with their offsets. Separators are white space and the bytes in `also`.
     pub(crate) fn words(self, also: &'static [u8]) -> impl Iterator<Item = Line<'a>> + Clone {
         let between = move |b: &u8| b.is_ascii_whitespace() || also.contains(b);
         let mut at = 0;
@@ -89,24 +89,24 @@ impl<'a> Line<'a> {
             Some(word)
         })
     }
-    /// The error `message` at its beginning.
+    /// An error at the start of the line or word.
     pub(crate) fn wrong(&self, message: impl Into<String>) -> Bad {
         Bad::new(self.at, message)
     }
-    /// As it is shown in messages: never long, never raw bytes.
+    /// The text quoted for messages: shortened and escaped.
     pub(crate) fn shown(&self) -> String {
         shown(self.text)
     }
 }
 
-/// Text in quotation marks, as it is shown in messages.
+/// Text quoted for messages: shortened and escaped.
 pub(crate) fn shown(text: &[u8]) -> String {
     const LONGEST: usize = 32;
     let dots = if text.len() > LONGEST { "…" } else { "" };
     format!("\"{}{dots}\"", text[..text.len().min(LONGEST)].escape_ascii())
 }
 
-/// Appends an element, or says that there is no memory for it.
+/// Appends an element; allocation failure is an error.
 pub(crate) fn push<T>(list: &mut Vec<T>, x: T, what: &'static str) -> Result<()> {
     if list.len() == list.capacity() {
         let wanted = list.len() + 1;
@@ -116,16 +116,16 @@ pub(crate) fn push<T>(list: &mut Vec<T>, x: T, what: &'static str) -> Result<()>
     Ok(())
 }
 
-/// What a text should be.
+/// The expected kind of text.
 pub(crate) struct Expected<'a> {
-    /// As `a table of numbers`.
+    /// Description, such as `a table of numbers`.
     pub(crate) what: &'a str,
-    /// Kinds of text that the reader takes all the same, by their first bytes.
+    /// First bytes of other formats that the reader accepts all the same.
     pub(crate) but: &'a [&'static [u8]],
 }
 
 impl Expected<'_> {
-    /// Refuses text that begins as that of another format.
+    /// An error if the text looks like another format.
     pub(crate) fn check(&self, text: &[u8]) -> Result<(), Bad> {
         let text = without_mark(text);
         if self.but.iter().any(|first| text.starts_with(first)) {
@@ -138,9 +138,9 @@ impl Expected<'_> {
     }
 }
 
-/// Refuses text whose lines end with CR alone, as far as its first bytes tell.
+/// An error if lines end with CR alone, judging by the first bytes.
 pub(crate) fn only_carriage_returns(text: &[u8]) -> Result<(), Bad> {
-    /// Bytes that are looked at.
+    /// Bytes examined.
     const FIRST: usize = 1024;
     let text = &text[..text.len().min(FIRST)];
     match text.iter().position(|&b| b == b'\r') {
@@ -151,12 +151,12 @@ pub(crate) fn only_carriage_returns(text: &[u8]) -> Result<(), Bad> {
     }
 }
 
-/// Text behind a byte-order mark.
+/// Strips a byte-order mark.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// The bytes of a file of lines, and how they are read.
+/// A line-based file and the settings to read it.
 pub(crate) struct Text<'a> {
     pub(crate) name: &'a str,
     pub(crate) bytes: &'a [u8],
@@ -165,25 +165,25 @@ pub(crate) struct Text<'a> {
     pub(crate) expected: Expected<'a>,
 }
 
-/// The name and the bytes of the file at `path`, read as far as they may be such text.
+/// Name and bytes of the file at `path`; its first bytes are checked before the rest is read.
 pub(crate) fn text_of(path: &Path, limits: &Limits, expected: &Expected<'_>) -> Result<(String, Vec<u8>)> {
     bytes_of(path, limits, &|text| expected.check(text))
 }
 
-/// The same of whatever can be read.
+/// [`text_of`] for any reader.
 pub(crate) fn text_from(from: &mut dyn Read, name: &str, limits: &Limits, expected: &Expected<'_>) -> Result<Vec<u8>> {
     bytes_from(from, name, limits, &|text| expected.check(text))
 }
 
-/// Finds what lines hold, from the lines of a text; afterwards the next line is the first to be parsed. `None`: the
-/// text ends before that is known. Compressed text comes in several parts, between which `S` is kept.
+/// Parses the header and leaves the cursor at the first line after it. `None` if the text ends before the header is
+/// complete. Compressed text arrives in several parts; `S` carries state between them.
 pub(crate) type Head<'a, S, H> = dyn Fn(&mut S, &mut Lines<'_>) -> Result<Option<H>, Halt> + 'a;
 /// Parses a piece of whole lines.
 pub(crate) type Piece<'a, H, P> = dyn Fn(&H, &[u8]) -> Result<P, Halt> + Sync + 'a;
 
 impl Text<'_> {
-    /// What `head` finds, if it finds anything, and what `piece` makes of the pieces behind it. The error is the first
-    /// in the text, for any number of threads and size of pieces.
+    /// The header, if there is one, and the parsed pieces after it. The error reported is the first one in the text,
+    /// for any number of threads and piece size.
     pub(crate) fn parse<S: Default, H: Sync, P: Send>(
         &self,
         head: &Head<'_, S, H>,
@@ -232,7 +232,7 @@ impl Text<'_> {
         if let Some(parsed) = stream.at_once(self.threads, |text| parse(&found, text).ok()) {
             return Ok((Some(found), parsed));
         }
-        // Something is wrong: one piece after the other, to see what comes first.
+        // There is an error: parses piece by piece, to find the first one.
         let mut parsed = Vec::new();
         self.open(head)?.0.each(|text| match parse(&found, text) {
             Ok(piece) => push(&mut parsed, piece, "pieces of a file").map(Ok),
@@ -242,7 +242,7 @@ impl Text<'_> {
         Ok((Some(found), parsed))
     }
 
-    /// The pieces of compressed text behind its head.
+    /// The stream of pieces after the header of compressed text.
     fn open<S: Default, H>(&self, head: &Head<'_, S, H>) -> Result<(Stream<'_>, Option<H>)> {
         let mut stream = Stream::open(self.name, self.bytes, &self.limits, |text| self.expected.check(text))?;
         let (mut first, mut state) = (true, S::default());
@@ -266,7 +266,7 @@ impl Text<'_> {
         Ok((stream, None))
     }
 
-    /// The error `message` behind the last line.
+    /// An error at the end of the file.
     pub(crate) fn wrong_at_end(&self, message: impl Into<String>) -> Error {
         let message = message.into();
         if !is_packed(self.bytes) {

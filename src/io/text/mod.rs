@@ -1,5 +1,5 @@
-//! What the readers and writers of text share: pieces of text for several threads, words and numbers with their places,
-//! gzip and zstd, files that are not what they should be, parts of text written in order.
+//! Shared parts of readers and writers: parallel pieces of text, scanning with error positions, decompression, format
+//! recognition, ordered parallel output.
 
 mod cursor;
 mod deflate;

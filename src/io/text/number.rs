@@ -1,8 +1,8 @@
-//! Numbers in text. The cursor stands at their first byte, and behind their last one afterwards.
+//! Number parsing. The cursor is at the first byte of a number before a call, and after its last byte afterwards.
 
 use super::cursor::{Bad, Cursor, digits_before, quoted, short_number};
 
-/// What `strtod` reads in decimal, `nan` and `inf` in words, and Fortran's `1D5`.
+/// A real number: the decimal syntax of `strtod`, `nan` and `inf`, and Fortran's `1D5`.
 #[inline(always)]
 pub(crate) fn real(cursor: &mut Cursor<'_>) -> Result<f64, Bad> {
     if let Some((x, len)) = cursor.text.get(cursor.at..).and_then(short_real) {
@@ -10,7 +10,7 @@ pub(crate) fn real(cursor: &mut Cursor<'_>) -> Result<f64, Bad> {
         return Ok(x);
     }
     let start = cursor.at;
-    // The parser rounds to nearest and stops where the number does; it takes one sign, which may be a plus.
+    // The parser rounds to nearest, stops at the end of the number, and accepts one sign, plus or minus.
     let Ok((mut x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
         return Err(not_a_number("a real number", cursor.text, start));
     };
@@ -25,10 +25,10 @@ pub(crate) fn real(cursor: &mut Cursor<'_>) -> Result<f64, Bad> {
     Ok(x)
 }
 
-/// A number of up to seven digits before the point and seven behind it, and how many bytes it has, if a word ends
-/// behind it.
+/// A number of up to seven digits before and seven digits after the decimal point, and its length, if the word ends
+/// there.
 ///
-/// m / 10ᵏ with m < 2⁵³ and k ≤ 22 is rounded once, so that it is the nearest. Source: Clinger 1990, "How to read
+/// m / 10ᵏ with m < 2⁵³ and k ≤ 22 is rounded only once, hence correctly. Source: Clinger 1990, "How to read
 /// floating point numbers accurately".
 #[inline(always)]
 fn short_real(text: &[u8]) -> Option<(f64, usize)> {
@@ -49,7 +49,7 @@ fn short_real(text: &[u8]) -> Option<(f64, usize)> {
     Some((if minus == 1 { -x } else { x }, len))
 }
 
-/// A whole number that fits i64.
+/// An integer that fits i64.
 #[inline(always)]
 pub(crate) fn signed(cursor: &mut Cursor<'_>) -> Result<i64, Bad> {
     let start = cursor.at;
@@ -60,7 +60,7 @@ pub(crate) fn signed(cursor: &mut Cursor<'_>) -> Result<i64, Bad> {
     }
 }
 
-/// A whole number from 0 that fits u64.
+/// A nonnegative integer that fits u64.
 #[inline(always)]
 pub(crate) fn unsigned(cursor: &mut Cursor<'_>) -> Result<u64, Bad> {
     let start = cursor.at;
@@ -74,7 +74,7 @@ pub(crate) fn unsigned(cursor: &mut Cursor<'_>) -> Result<u64, Bad> {
     }
 }
 
-/// A whole number of 64 bits, with a sign or without. `Err(true)`: the digits are of a larger one.
+/// A 64-bit integer with optional sign. `Err(true)`: the magnitude exceeds 64 bits; `Err(false)`: not an integer.
 #[inline(always)]
 pub(crate) fn whole(cursor: &mut Cursor<'_>) -> Result<i128, bool> {
     let minus = cursor.peek() == Some(b'-');
@@ -85,7 +85,7 @@ pub(crate) fn whole(cursor: &mut Cursor<'_>) -> Result<i128, bool> {
     Ok(if minus { -magnitude } else { magnitude })
 }
 
-/// The number that the word at `start` is as Fortran writes it, with D for the exponent of its longer type: `1.5D-5`.
+/// The word at `start` as a Fortran double-precision literal, with exponent letter D: `1.5D-5`.
 #[cold]
 fn fortran(cursor: &mut Cursor<'_>, start: usize) -> Option<f64> {
     const LONGEST: usize = 512;
@@ -96,7 +96,7 @@ fn fortran(cursor: &mut Cursor<'_>, start: usize) -> Option<f64> {
         *to = if matches!(byte, b'd' | b'D') { b'e' } else { *byte };
         len += 1;
     }
-    // No letter but that one: `infinityD` is none.
+    // The exponent letter must be the only one: `infinityD` is not a number.
     let word = &word[..len];
     if word.iter().filter(|b| b.is_ascii_alphabetic()).count() != 1 {
         return None;
@@ -105,7 +105,7 @@ fn fortran(cursor: &mut Cursor<'_>, start: usize) -> Option<f64> {
     if cursor.at_word_end() { fast_float2::parse(word).ok() } else { None }
 }
 
-/// The error that there is no number of this kind at `text[at]`.
+/// The error for a missing number of this kind at `text[at]`.
 #[cold]
 pub(crate) fn not_a_number(kind: &str, text: &[u8], at: usize) -> Bad {
     Bad::new(at, format!("expected {kind}, found {}", quoted(text, at)))
@@ -145,7 +145,7 @@ mod tests {
         assert!(read(unsigned, "-1").is_err());
     }
 
-    /// With what stands behind them in a file: bit by bit what the standard library reads.
+    /// With all separators that occur in files: bitwise equal to the standard library.
     #[test]
     fn short_numbers_round_to_nearest() {
         let mut state = 1u64;

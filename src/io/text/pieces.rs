@@ -1,4 +1,4 @@
-//! Text in pieces of whole lines, which threads parse in any order.
+//! Splitting of text into pieces of whole lines, for parallel parsing.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,28 +6,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::Result;
 use crate::par::{Threads, for_each_part, reserved};
 
-/// What text is read, and how much of it.
+/// Limits of a reader.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// What errors call the text.
+    /// Name of the text in errors.
     pub(crate) what: &'static str,
-    /// Bytes of text at most, after decompression.
+    /// Maximum bytes of text, after decompression.
     pub(crate) max_bytes: u64,
-    /// About so many bytes are a piece.
+    /// Approximate bytes per piece.
     pub(crate) piece_bytes: usize,
-    /// Whether bytes behind gzip that are not gzip are left out.
+    /// Whether trailing bytes that are not gzip are ignored.
     pub(crate) lenient: bool,
 }
 
 impl Limits {
-    /// Bytes of a piece by default: pieces stay in the second-level cache and are many enough to share.
+    /// Default bytes per piece: fits the second-level cache, and gives enough pieces for load balance.
     pub(crate) const PIECE: usize = 1 << 20;
-    /// Bytes of the largest piece. An entry takes two bytes or more, so that 32 bits are enough for the number of one
-    /// in its piece.
+    /// Maximum bytes per piece. An entry takes at least two bytes, so that 32 bits suffice for the number of an entry
+    /// within its piece.
     pub(crate) const LARGEST_PIECE: usize = 1 << 32;
 }
 
-/// Cuts `text[start..]` behind line ends, every `bytes` or more.
+/// Splits `text[start..]` after line ends into pieces of at least `bytes` bytes.
 pub(crate) fn pieces(text: &[u8], mut start: usize, bytes: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     while start < text.len() {
@@ -39,8 +39,8 @@ pub(crate) fn pieces(text: &[u8], mut start: usize, bytes: usize) -> Vec<Range<u
     pieces
 }
 
-/// `parse` of every piece of `text`, in their order; behind the first that is `wrong`, or is an error, there may be
-/// none.
+/// Parses all pieces of `text` in parallel; results are in order. The list may end after the first result that is
+/// `wrong` or an error.
 pub(crate) fn parse_pieces<P: Send>(
     threads: &Threads,
     text: &[u8],
@@ -48,7 +48,7 @@ pub(crate) fn parse_pieces<P: Send>(
     parse: impl Fn(&[u8]) -> Result<P> + Sync,
     wrong: impl Fn(&P) -> bool + Sync,
 ) -> Result<Vec<Result<P>>> {
-    // Pieces behind one that is wrong need not be parsed.
+    // Pieces after an erroneous one need not be parsed.
     let first_wrong = AtomicUsize::new(usize::MAX);
     let mut parsed: Vec<Option<Result<P>>> = reserved(pieces.len(), "pieces of a file")?;
     parsed.resize_with(pieces.len(), || None);

@@ -1,4 +1,4 @@
-//! Lines of a plain file by their place in it, for threads that read different parts at once.
+//! Random access to the lines of an uncompressed file, for threads that read different parts concurrently.
 
 use std::fs::File;
 use std::ops::Range;
@@ -8,27 +8,27 @@ use super::cursor::LONGEST_LINE;
 use crate::Result;
 use crate::par::filled;
 
-/// A plain file of a known size, that any thread reads anywhere.
+/// A regular file of known size, read at arbitrary offsets by any thread.
 pub(crate) struct Plain {
     file: File,
     size: u64,
 }
 
-/// Bytes that are read behind a part, in which its last line is to end.
+/// Bytes read beyond a part, to complete its last line.
 const AHEAD: usize = 1 << 12;
 
 impl Plain {
-    /// The file at `path`, if it is plain, and can be read anywhere.
+    /// The file at `path`, if it is a regular file with positioned reads.
     pub(crate) fn open(path: &Path) -> Option<Self> {
         let file = File::open(path).ok()?;
         let about = file.metadata().ok()?;
         (cfg!(unix) && about.is_file()).then(|| Self { file, size: about.len() })
     }
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
-    /// Fills `to` with the bytes at `from`.
+    /// Fills `to` with the bytes at offset `from`.
     pub(crate) fn read(&self, from: u64, to: &mut [u8]) -> std::io::Result<()> {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::read_exact_at(&self.file, to, from);
@@ -38,32 +38,32 @@ impl Plain {
             Err(std::io::ErrorKind::Unsupported.into())
         }
     }
-    /// Memory in which [`lines`](Self::lines) has room for parts of so many bytes.
+    /// A buffer for [`lines`](Self::lines) with parts of `bytes` bytes.
     pub(crate) fn room(&self, bytes: usize) -> Result<Vec<u8>> {
         filled(bytes.saturating_add(AHEAD + 1), 0, "a piece of a file")
     }
-    /// The lines that begin in `part`, which is not empty; whether a line begins with it says `begins`. `None` if they
-    /// cannot be read, or one is too long.
+    /// The lines that begin in `part`, which is not empty; `begins` tells that a line begins at its start. `None` if
+    /// reading fails or a line is too long.
     pub(crate) fn lines<'a>(&self, part: Range<u64>, begins: bool, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        // With the byte before, which may end a line.
+        // Includes the byte before the part, which may be a line end.
         let from = part.start - u64::from(!begins);
-        let place = |at: u64| usize::try_from(at - from).ok();
+        let offset = |at: u64| usize::try_from(at - from).ok();
         let line_end = |bytes: &[u8]| bytes.iter().position(|&b| b == b'\n');
-        let mut len = place(self.size)?.min(place(part.end)?.checked_add(AHEAD)?);
+        let mut len = offset(self.size)?.min(offset(part.end)?.checked_add(AHEAD)?);
         if buffer.len() < len {
             buffer.resize(len, 0);
         }
         self.read(from, &mut buffer[..len]).ok()?;
-        // The line with the last byte of the part.
-        let last = place(part.end)? - 1;
+        // Finds the end of the line that contains the last byte of the part.
+        let last = offset(part.end)? - 1;
         let mut looked = last;
         let end = loop {
             match line_end(&buffer[looked..len]) {
                 Some(n) => break looked + n + 1,
-                None if place(self.size)? == len => break len,
+                None if offset(self.size)? == len => break len,
                 None if len - last > LONGEST_LINE => return None,
                 None => {
-                    let more = place(self.size)?.min(len.checked_mul(2)?);
+                    let more = offset(self.size)?.min(len.checked_mul(2)?);
                     buffer.try_reserve(more.saturating_sub(buffer.len())).ok()?;
                     buffer.resize(more.max(buffer.len()), 0);
                     self.read(from + len as u64, &mut buffer[len..more]).ok()?;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Parts of every size give every line once, in order.
+    /// Parts of any size cover every line once, in order.
     #[test]
     fn each_line_is_in_one_part() {
         let long = "x".repeat(3 * AHEAD);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_file_is_left() {
+    fn only_regular_files_are_opened() {
         assert!(Plain::open(Path::new("/")).is_none() && Plain::open(Path::new("no such file")).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Writing text: threads make its parts, which go out in order.
+//! Text output: threads format parts, which are written in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -11,16 +11,16 @@ use crate::par::{Threads, out_of_memory, reserved};
 use crate::replace::write_file;
 use crate::{Error, Result};
 
-/// Entries that one task turns into text.
+/// Entries formatted per task.
 pub(crate) const PART: usize = 1 << 15;
 
-/// Bytes of a value's text at most: two numbers of 17 digits, with signs, points and exponents.
+/// Maximum bytes of a formatted value: two numbers of 17 digits, with signs, points and exponents.
 pub(crate) const LONGEST_VALUE: usize = 64;
 
-/// What ends writing early.
+/// A reason to stop writing.
 pub(crate) enum Stop {
     Io(std::io::Error),
-    /// Anything but the file system.
+    /// Any error that is not I/O.
     Other(Error),
 }
 impl From<std::io::Error> for Stop {
@@ -37,7 +37,7 @@ impl Stop {
     }
 }
 
-/// A file beside the one at `path`, compressed if that is to be, and in its place when it is complete.
+/// Writes a temporary file next to `path`, compressed if the name ends in `.gz`, and renames it when complete.
 pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
     let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let written = write_file(path, |file| {
@@ -52,14 +52,15 @@ pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Resul
     written.map_err(|e| e.with_path(&path.display().to_string()))
 }
 
-/// Writes each line of `text` that is not empty behind `mark`.
+/// Writes each nonempty line of `text`, prefixed by `mark`.
 pub(crate) fn comment_lines(out: &mut dyn Write, mark: &str, text: &str) -> std::io::Result<()> {
-    // A carriage return inside a comment would end the line for some readers.
+    // Some readers would take a carriage return inside a comment for a line end.
     text.split(['\n', '\r']).filter(|line| !line.is_empty()).try_for_each(|line| writeln!(out, "{mark} {line}"))
 }
 
-/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time. A part has no more
-/// bytes than `room` says: what is not touched costs nothing, and what must grow could not be refused.
+/// Formats all parts in parallel and writes them in order, with a few parts per thread in memory at a time. `room` is
+/// an upper bound on the bytes of a part: untouched memory costs nothing, but growing a buffer could fail beyond
+/// recovery.
 pub(crate) fn in_order(
     out: &mut dyn Write,
     threads: Option<&Threads>,

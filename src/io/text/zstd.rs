@@ -1,4 +1,4 @@
-//! One frame of zstd (RFC 8878).
+//! Decompression of a zstd frame (RFC 8878).
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,10 +8,10 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
 use crate::par::reserved;
 
-/// Largest window, of which a decoder keeps a copy: what `zstd` takes by itself.
+/// Largest accepted window, of which a decoder stores a copy: the default limit of the `zstd` program.
 const WINDOW: u64 = (1 << 27) + 1;
 
-/// Decompresses a frame, from its first byte; skips one that is to be skipped.
+/// A reader of one frame; skippable frames are empty.
 pub(super) struct Frame<'a> {
     state: State<'a>,
 }
@@ -26,7 +26,7 @@ fn wrong(why: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("zstd: {}", why.to_string()))
 }
 
-/// What the decoder does, which panics where it cannot have memory.
+/// Runs a decoder call, and turns its panic on allocation failure into an error.
 fn tried<T>(body: impl FnOnce() -> T) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
 }
@@ -35,7 +35,7 @@ impl<'a> Frame<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { state: State::Begin(bytes) }
     }
-    /// The bytes behind the frame, once it is read.
+    /// The bytes after the frame, once it has been read.
     pub(super) fn rest(&self) -> &'a [u8] {
         match &self.state {
             State::Begin(rest) | State::End(rest) => rest,
@@ -46,7 +46,7 @@ impl<'a> Frame<'a> {
         let room = || io::Error::from(io::ErrorKind::OutOfMemory);
         match tried(|| StreamingDecoder::new_with_max_window_size(bytes, WINDOW))? {
             Ok(decoder) => {
-                // A window and a block.
+                // The decoder needs a window and a block.
                 let window =
                     usize::try_from(decoder.decoder.content_size().clamp(1 << 17, WINDOW)).map_err(|_| room())?;
                 drop(reserved::<u8>(window, "decompression").map_err(|_| room())?);

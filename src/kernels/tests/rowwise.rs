@@ -1,11 +1,11 @@
-//! ⊗ known by its type as a value, product by product.
+//! ⊗ given by its type, as a value that multiplies product by product.
 
 use super::super::staged::{Factors, MulRow, Multiplier, Pieces};
 use super::super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use crate::algebra::words::word;
 use crate::algebra::{At, Host, MulOp, V, Value};
 
-/// ⊗ known by its type.
+/// ⊗ given by its type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rowwise<M>(pub(super) M);
 
@@ -36,7 +36,7 @@ impl<M: MulOp> Multiplier<Word<M>> for Rowwise<M> {
     }
 }
 
-// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a
+// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's cause a
 // panic.
 unsafe impl<M: MulOp> MulRow<Word<M>> for Rowwise<M> {
     fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<Word<M>>)) {

@@ -1,4 +1,4 @@
-//! Numbers that tell of the entries of each row, in one pass.
+//! Row and column statistics in one pass.
 
 use super::super::aggregate::{arg_rows, column_histogram};
 use super::super::blocks::blocks;
@@ -9,7 +9,7 @@ use crate::par::{Threads, collected};
 use crate::sparse::{Bitmap, VectorPattern};
 use crate::{Csr, Index, Pattern, Result};
 
-/// How many entries each row has that has some.
+/// The number of entries of each nonempty row.
 ///
 /// Cost: O(m).
 /// # Errors
@@ -22,7 +22,7 @@ pub(crate) fn counts(threads: &Threads, a: &Pattern) -> Result<AnyVector> {
     found(threads, a, y, |i| !a.row(i).is_empty())
 }
 
-/// How many entries each column has that has some. `None` if there are more than four billion entries.
+/// The number of entries of each nonempty column. `None` if there are more than four billion entries.
 ///
 /// Cost: that of [`column_histogram`].
 /// # Errors
@@ -35,8 +35,8 @@ pub(crate) fn column_counts(threads: &Threads, a: &Pattern) -> Option<Result<Any
     Some(column_histogram(threads, a)?.and_then(counted))
 }
 
-/// The column of the least entry of each row, or of the greatest one; of equal ones the first. NaN is neither. `None`
-/// if values of this type have no order.
+/// The column of the minimum or maximum of each row, the first on ties; NaN is skipped. `None` if values of this type
+/// have no order.
 ///
 /// Cost: O(m + nnz).
 /// # Errors

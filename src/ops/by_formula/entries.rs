@@ -1,37 +1,37 @@
-//! Formulas on entries: of one operand, and of two where they meet.
+//! Formulas evaluated on entries of one operand, or on pairs of entries of two.
 
 use std::ops::Range;
 
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut};
-use crate::kernels::{BLOCK, CompiledOp, Runs, fill_any};
+use crate::kernels::{BLOCK, CompiledOp, Evaluator, fill_any};
 use crate::par::Threads;
 use crate::{Pattern, Result};
 
 use super::super::blocks::blocks;
-use super::super::ewise::{ABSENT, Places, Together};
+use super::super::ewise::{ABSENT, PositionPair, UnionChunk};
 
-/// f of a, s, i, j.
+/// f(a, s, i, j).
 pub(super) struct OfOne<'a> {
-    runs: &'a Runs,
-    pub(super) reads_place: bool,
+    evaluator: &'a Evaluator,
+    pub(super) is_positional: bool,
     s: &'a Constant,
 }
 
 impl<'a> OfOne<'a> {
     pub(super) fn new(f: &'a CompiledOp, s: &'a Constant) -> Result<Self> {
-        Ok(Self { runs: f.runs()?, reads_place: f.reads_place(), s })
+        Ok(Self { evaluator: f.evaluator()?, is_positional: f.is_positional(), s })
     }
-    /// f of each value, at places that it does not read.
+    /// f of each value, for an f that does not read positions.
     pub(super) fn anywhere(&self, values: Slice<'_>, out: &mut SliceMut<'_>) {
         let nowhere = Input::Scalar(Slice::of(&[0u64]));
-        self.runs.run(&[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
+        self.evaluator.run(&[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
     }
     /// f of each value of some rows.
     pub(super) fn of_rows(&self, a: (&Pattern, Slice<'_>), rows: Range<usize>, out: &mut SliceMut<'_>) {
         let (row_ptr, cols) = (a.0.row_ptr(), a.0.col_idx());
         let entries = row_ptr[rows.start]..row_ptr[rows.end];
         let values = a.1.part(entries.clone());
-        if !self.reads_place {
+        if !self.is_positional {
             return self.anywhere(values, out);
         }
         let mut i = rows.start;
@@ -43,7 +43,7 @@ impl<'a> OfOne<'a> {
             (i as u64, u64::from(cols[p]))
         });
     }
-    /// f of each value, `place(p)` being where value p stands.
+    /// f of each value, `place(p)` being the row and column of value p.
     pub(super) fn at(&self, values: Slice<'_>, out: &mut SliceMut<'_>, mut place: impl FnMut(usize) -> (u64, u64)) {
         let (mut is, mut js) = ([0u64; BLOCK], [0u64; BLOCK]);
         for start in (0..values.len()).step_by(BLOCK) {
@@ -54,19 +54,19 @@ impl<'a> OfOne<'a> {
             }
             let (i, j) = (Input::Values(Slice::of(&is[..n])), Input::Values(Slice::of(&js[..n])));
             let inputs = [Input::Values(values.part(range.clone())), Input::Scalar(self.s.slice()), i, j];
-            self.runs.run(&inputs, &mut out.part(range));
+            self.evaluator.run(&inputs, &mut out.part(range));
         }
     }
 }
 
-/// Where C = A ∘ B has entries.
+/// The pattern of C = A ∘ B.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ewise<'a> {
-    /// Where both have one.
+    /// The intersection of the patterns.
     Mult,
-    /// Where either has one; an entry of one alone stands as it is.
+    /// The union of the patterns; an entry of one operand alone is copied.
     Add,
-    /// Where either has one; these values stand for an absent one of A and of B.
+    /// The union of the patterns; these values replace an absent entry of A and of B.
     Union(&'a Constant, &'a Constant),
 }
 
@@ -79,18 +79,18 @@ impl Ewise<'_> {
             Self::Union(..) => "ewise_union",
         }
     }
-    /// Whether an entry of one operand is one of C.
+    /// Whether an entry of a single operand is an entry of C.
     pub(super) fn is_union(self) -> bool {
         !matches!(self, Self::Mult)
     }
 }
 
-/// a ∘ b of the entries of two operands.
+/// a ∘ b on entries of two operands.
 pub(in crate::ops) struct OfTwo<'a> {
-    runs: &'a Runs,
+    evaluator: &'a Evaluator,
     a: Slice<'a>,
     b: Slice<'a>,
-    /// Values that stand for an absent one.
+    /// Values that replace absent entries.
     absent: Option<(&'a Constant, &'a Constant)>,
 }
 
@@ -99,9 +99,9 @@ impl<'a> OfTwo<'a> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a
     /// formula that the processor cannot run.
     pub(in crate::ops) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
-        Ok(Self { runs: op.runs()?, a, b, absent: None })
+        Ok(Self { evaluator: op.evaluator()?, a, b, absent: None })
     }
-    /// The same with the values that stand for an absent entry.
+    /// [`new`](Self::new) with the values that replace absent entries.
     pub(super) fn ewise(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>, ewise: Ewise<'a>) -> Result<Self> {
         let absent = match ewise {
             Ewise::Union(of_a, of_b) => Some((of_a, of_b)),
@@ -110,22 +110,22 @@ impl<'a> OfTwo<'a> {
         Ok(Self { absent, ..Self::new(op, a, b)? })
     }
     /// a(p) ∘ b(p) for the p of a range.
-    pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
-        self.runs.run(&[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
+    pub(super) fn aligned(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
+        self.evaluator.run(&[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
     }
     /// a(p) ∘ b(q) for the q of a range.
     pub(in crate::ops) fn with_each(&self, p: usize, of_b: Range<usize>, out: &mut SliceMut<'_>) {
-        self.runs.run(&[Input::Scalar(self.a.part(p..p + 1)), Input::Values(self.b.part(of_b))], out);
+        self.evaluator.run(&[Input::Scalar(self.a.part(p..p + 1)), Input::Values(self.b.part(of_b))], out);
     }
     /// a(p) ∘ b(q) for the p of a range.
     pub(in crate::ops) fn each_with(&self, of_a: Range<usize>, q: usize, out: &mut SliceMut<'_>) {
-        self.runs.run(&[Input::Values(self.a.part(of_a)), Input::Scalar(self.b.part(q..q + 1))], out);
+        self.evaluator.run(&[Input::Values(self.a.part(of_a)), Input::Scalar(self.b.part(q..q + 1))], out);
     }
-    /// The values of entries of A and B together, at most [`BLOCK`].
-    pub(super) fn together(&self, Together { union, of_a, of_b }: &Together, out: &mut SliceMut<'_>) {
+    /// The values of the union of entries of A and B, at most [`BLOCK`].
+    pub(super) fn union_chunk(&self, UnionChunk { union, of_a, of_b }: &UnionChunk, out: &mut SliceMut<'_>) {
         let n = out.len();
-        self.runs.with(|blocks, room| {
-            let [x, y] = &mut room.operands;
+        self.evaluator.with(|blocks, workspace| {
+            let [x, y] = &mut workspace.operands;
             if let Some((of_a, of_b)) = self.absent {
                 x.slice_mut().part(0..n).fill(&of_a.slice());
                 y.slice_mut().part(0..n).fill(&of_b.slice());
@@ -133,35 +133,35 @@ impl<'a> OfTwo<'a> {
             let b = self.b.part(of_b.clone());
             x.slice_mut().scatter(&self.a.part(of_a.clone()), union.of_a());
             y.slice_mut().scatter(&b, union.of_b().map(|(p, _)| p));
-            // Also where one is missing, of some value or other: what it gives is not taken.
+            // Computed for unpaired entries too, on filler values; these results are discarded.
             let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
-            blocks.run_trusted(&inputs, &mut room.scratch, out);
+            blocks.run_trusted(&inputs, &mut workspace.scratch, out);
             if self.absent.is_none() {
                 x.slice_mut().scatter_or(&b, &out.as_slice(), union.of_b());
                 out.copy_from(&x.slice().part(0..n));
             }
         });
     }
-    /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that exists, or ∘ of it
-    /// and the value that stands for the other.
-    pub(in crate::ops) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
-        let any_absent = places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT);
-        self.runs.with(|blocks, room| {
-            let [x, y] = &mut room.operands;
+    /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions. If one is [`ABSENT`]: the other value, or ∘ of it and the
+    /// value that replaces the absent one.
+    pub(in crate::ops) fn at_pairs(&self, positions: &[PositionPair], out: &mut SliceMut<'_>) {
+        let any_absent = positions.iter().any(|&(p, q)| p == ABSENT || q == ABSENT);
+        self.evaluator.with(|blocks, workspace| {
+            let [x, y] = &mut workspace.operands;
             if let (true, Some((of_a, of_b))) = (any_absent, self.absent) {
                 x.slice_mut().gather(&of_a.slice(), std::iter::repeat(0));
                 y.slice_mut().gather(&of_b.slice(), std::iter::repeat(0));
             }
-            x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
-            y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
-            let n = places.len();
-            // Also where one is missing, of some value or other: what it gives is written over.
+            x.slice_mut().gather(&self.a, positions.iter().map(|p| p.0));
+            y.slice_mut().gather(&self.b, positions.iter().map(|p| p.1));
+            let n = positions.len();
+            // Computed for unpaired entries too, on filler values; these results are overwritten.
             let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
-            blocks.run_trusted(&inputs, &mut room.scratch, out);
+            blocks.run_trusted(&inputs, &mut workspace.scratch, out);
         });
         if any_absent && self.absent.is_none() {
-            out.gather(&self.a, places.iter().map(|&(p, q)| if q == ABSENT { p } else { ABSENT }));
-            out.gather(&self.b, places.iter().map(|&(p, q)| if p == ABSENT { q } else { ABSENT }));
+            out.gather(&self.a, positions.iter().map(|&(p, q)| if q == ABSENT { p } else { ABSENT }));
+            out.gather(&self.b, positions.iter().map(|&(p, q)| if p == ABSENT { q } else { ABSENT }));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Entries that go to other places: u(I), `w(I) = u`, diagonals, and matrices built of entries in any order.
+//! Permuted entries: u(I), `w(I) = u`, diagonals, and matrices built from entries in any order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -15,7 +15,7 @@ use crate::{Coo, Error, Index, Pattern, Result};
 
 /// w(p) = u(I(p)) where u has an entry there.
 ///
-/// Cost: O(|I|), times a binary search where u is a list.
+/// Cost: O(|I|), times a binary search if u is a list.
 /// # Errors
 /// [`Error::ListIndex`]; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn extract_vector(threads: &Threads, u: View<'_>, list: &IndexList) -> Result<AnyVector> {
@@ -24,48 +24,47 @@ pub(crate) fn extract_vector(threads: &Threads, u: View<'_>, list: &IndexList) -
     Ok(AnyVector::list(list.len(u.len()), indices, values))
 }
 
-/// Entries of u as pairs of their place in `w(I) = u` and their position among them, in the order of places, equal ones
-/// in the order of u.
-fn places(u: &[u32], list: &IndexList, (of_u, len): (usize, usize)) -> Result<Vec<(u32, u32)>> {
+/// Pairs of an entry's index in `w(I) = u` and its position in u, sorted by index; equal indices keep the order of u.
+fn index_pairs(u: &[u32], list: &IndexList, (of_u, len): (usize, usize)) -> Result<Vec<(u32, u32)>> {
     let list = list.check("indices", len)?;
     if list.len() != of_u {
         return Err(Error::Shape { op: "assign", lhs: (list.len(), 1), rhs: (of_u, 1) });
     }
     if len > u32::MAX_LEN {
         return Err(Error::IndexOverflow {
-            what: "places of a vector",
+            what: "indices of a vector",
             needed: len as u128,
             max: u32::MAX_LEN as u128,
         });
     }
     let pairs = u.iter().zip(0..).map(|(&i, p)| (u32::cast(list.at(i as usize)), p));
-    let mut pairs: Vec<(u32, u32)> = collected(u.len(), pairs, "places of an assign")?;
+    let mut pairs: Vec<(u32, u32)> = collected(u.len(), pairs, "indices of an assign")?;
     if !pairs.is_sorted_by(|x, y| x.0 < y.0) {
         pairs.sort_unstable();
     }
     Ok(pairs)
 }
 
-/// T(I(p)) = u(p), of `len` places.
+/// T(I(p)) = u(p), of length `len`.
 ///
-/// Cost: O(|I| + nnz(u)); sorting where I is not sorted.
+/// Cost: O(|I| + nnz(u)); plus sorting if I is unsorted.
 /// # Errors
-/// [`Error::Shape`] unless u has |I| places; [`Error::ListIndex`], [`Error::RepeatedIndex`];
+/// [`Error::Shape`] unless u has length |I|; [`Error::ListIndex`], [`Error::RepeatedIndex`];
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn place_vector(threads: &Threads, u: View<'_>, list: &IndexList, len: usize) -> Result<AnyVector> {
     list.check("indices", len)?.no_repeats("indices")?;
     let (indices, values) = u.entries(threads)?;
-    let pairs = places(&indices, list, (u.len(), len))?;
+    let pairs = index_pairs(&indices, list, (u.len(), len))?;
     let (indices, values) = in_order(threads, &pairs, &values)?;
     Ok(AnyVector::list(len, indices, values))
 }
 
-/// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i in their order, of `len` places.
+/// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i, in order, of length `len`.
 ///
 /// Cost: as for [`place_vector`].
 /// # Errors
-/// As for [`place_vector`], but [`Error::RepeatedIndex`].
-pub(crate) fn fold_places(
+/// As for [`place_vector`], without [`Error::RepeatedIndex`].
+pub(crate) fn scatter_fold(
     threads: &Threads,
     u: View<'_>,
     list: &IndexList,
@@ -73,7 +72,7 @@ pub(crate) fn fold_places(
     dup: &CompiledOp,
 ) -> Result<AnyVector> {
     let (indices, values) = u.entries(threads)?;
-    let pairs = places(&indices, list, (u.len(), len))?;
+    let pairs = index_pairs(&indices, list, (u.len(), len))?;
     let (mut indices, values) = in_order(threads, &pairs, &values)?;
     let mut starts = reserved(indices.len() + 1, "parts of a fold")?;
     starts.extend((0..indices.len()).filter(|&p| p == 0 || indices[p - 1] != indices[p]));
@@ -82,8 +81,8 @@ pub(crate) fn fold_places(
     Ok(AnyVector::list(len, indices, fold_groups(threads, dup, &starts, values.slice())?))
 }
 
-/// The values in this order, x ⊕ y ⊕ … of each group of them; the groups begin at `starts`, and the last one ends
-/// there.
+/// Left folds x ⊕ y ⊕ … of groups of the values in the order `order`. The groups begin at `starts`, whose last element
+/// is the end of the last group.
 /// # Errors
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn summed_groups(
@@ -96,8 +95,8 @@ pub(crate) fn summed_groups(
     fold_groups(threads, op, starts, gathered(threads, "fold of repeats", values, order)?.slice())
 }
 
-/// x ⊕ y ⊕ … of each group of values, from the left; the groups begin at `starts`, and the last one ends there. ⊕ is on
-/// one type, and need have no identity.
+/// Left folds x ⊕ y ⊕ … of groups of values. The groups begin at `starts`, whose last element is the end of the last
+/// group. ⊕ is on one type, and need not have an identity.
 fn fold_groups(threads: &Threads, op: &CompiledOp, starts: &[usize], values: Slice<'_>) -> Result<Array> {
     let groups = starts.len().saturating_sub(1);
     let mut folded = gathered(threads, "fold of repeats", values, &starts[..groups])?;
@@ -106,19 +105,19 @@ fn fold_groups(threads: &Threads, op: &CompiledOp, starts: &[usize], values: Sli
     if open.is_empty() {
         return Ok(folded);
     }
-    let (mut sums, runs) = (Array::zeros(op.ty(), BLOCK)?, op.runs()?);
-    runs.with(|blocks, room| {
-        // Round t joins the value t of each group that has one: one after the other in a group, many groups at once.
+    let (mut sums, evaluator) = (Array::zeros(op.ty(), BLOCK)?, op.evaluator()?);
+    evaluator.with(|blocks, workspace| {
+        // Round t folds in value t of every group that has one: sequential within a group, vectorized across groups.
         for t in 1.. {
             if open.is_empty() {
                 break;
             }
             for groups in open.chunks(BLOCK) {
-                let ([x, y], n) = (&mut room.operands, groups.len());
+                let ([x, y], n) = (&mut workspace.operands, groups.len());
                 x.slice_mut().part(0..n).gather(&folded.slice(), groups.iter().copied());
                 y.slice_mut().part(0..n).gather(&values, groups.iter().map(|&g| starts[g] + t));
                 let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
-                blocks.run_trusted(&inputs, &mut room.scratch, &mut sums.slice_mut().part(0..n));
+                blocks.run_trusted(&inputs, &mut workspace.scratch, &mut sums.slice_mut().part(0..n));
                 folded.slice_mut().scatter(&sums.slice().part(0..n), groups.iter().copied());
             }
             open.retain(|&g| len(g) > t + 1);
@@ -127,10 +126,10 @@ fn fold_groups(threads: &Threads, op: &CompiledOp, starts: &[usize], values: Sli
     Ok(folded)
 }
 
-/// The matrix of these entries (i, j, x), in any order; those of one place are joined by ⊕ in the order given, or are
-/// an error without it.
+/// The matrix of these entries (i, j, x), in any order. Duplicates are combined by ⊕ in the given order, or are an
+/// error without it.
 ///
-/// Cost: O(nrows + entries), and sorting rows whose columns do not increase.
+/// Cost: O(nrows + entries), plus sorting of rows with decreasing columns.
 /// # Errors
 /// [`Error::Duplicate`]; those of [`Coo::new`]; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn build(
@@ -142,9 +141,9 @@ pub(crate) fn build(
 ) -> Result<(Arc<Pattern>, Array)> {
     let n = values.len();
     if n > u32::MAX_LEN {
-        return Err(Error::IndexOverflow { what: "entries to build of", needed: n as u128, max: u32::MAX_LEN as u128 });
+        return Err(Error::IndexOverflow { what: "entries of a build", needed: n as u128, max: u32::MAX_LEN as u128 });
     }
-    // A chain of entries is the positions of its first and its last one; `next` leads from each to the one after it.
+    // A chain of duplicates is its first and last position; `next` links each entry to the following one.
     let chain = |first: u64, last: u64| first << 32 | last;
     let next = collected(n, std::iter::repeat_with(|| AtomicU32::new(u32::MAX)).take(n), "chains of repeats")?;
     let join = |x: u64, y: u64| {
@@ -192,7 +191,7 @@ pub(crate) fn diagonal(threads: &Threads, a: Operand<'_>, k: i64) -> Result<AnyV
     Ok(AnyVector::list(diagonal_of(a.pattern.shape(), k).1, indices, values))
 }
 
-/// The square matrix whose diagonal k is v, n + |k| rows for n places.
+/// The square matrix whose diagonal k is v: n + |k| rows for length n.
 ///
 /// Cost: O(n + |k|).
 /// # Errors

@@ -8,8 +8,8 @@ use crate::kernels::{
 use crate::par::{Threads, for_each_part, note, reserved};
 use crate::{Error, Result};
 
-/// The values of Y, row after row, in the fold of [`mxd`](crate::ops::mxd); `x` has `n` columns and as many rows as A
-/// has columns.
+/// The values of Y, row-major, with the fold order of [`spmm`](crate::ops::spmm()); `x` has `n` columns and one row per
+/// column of A.
 pub(crate) fn spmm(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Slice<'_>, n: usize) -> Result<Array> {
     if n == 0 || a.pattern.nrows() == 0 {
         return Array::zeros(ring.ty(), 0);
@@ -27,8 +27,8 @@ pub(crate) fn spmm(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Sl
     spmm_by_formula(threads, &blocks(a.pattern.nrows(), &work)?, ring, (a.pattern, a.values), (x, n))
 }
 
-/// [`spmm`] over `y`, which has as many values of the type of the result: in its memory for + and × of floats, else by
-/// way of new memory. After [`Error::Cancelled`] some values may be new.
+/// [`spmm`], overwriting `y`, which has as many values of the result type: in place for + and × of floats, otherwise
+/// through a temporary. After [`Error::Cancelled`] some values may be new.
 pub(crate) fn spmm_into(
     threads: &Threads,
     ring: &CompiledRing,
@@ -46,14 +46,14 @@ pub(crate) fn spmm_into(
     Ok(())
 }
 
-/// Values that one thread joins at a time.
+/// Values that one thread combines at a time.
 const PART: usize = 256 * BLOCK;
 
-/// y = y ⊙ t, value by value.
+/// y = y ⊙ t, elementwise.
 /// # Errors
 /// [`Error::OutOfMemory`], [`Error::Cancelled`]; [`Error::Unsupported`] for a formula that the processor cannot run.
 /// # Panics
-/// If there are fewer values in t.
+/// If t has fewer values than y.
 pub(crate) fn join_dense(threads: &Threads, op: &CompiledOp, y: SliceMut<'_>, t: Slice<'_>) -> Result<()> {
     let joins = super::joins(op)?;
     let mut parts = reserved(y.len().div_ceil(PART), "parts")?;

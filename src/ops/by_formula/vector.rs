@@ -1,11 +1,11 @@
-//! Vectors: f(x), x ∘ y, products with matrices, folds.
+//! Vector operations: f(x), x ∘ y, products with matrices, folds.
 
 use std::cmp::Ordering;
 
 use std::sync::Arc;
 
 use super::super::blocks::{blocks, light_row_blocks, row_blocks};
-use super::super::ewise::{ABSENT, Places};
+use super::super::ewise::{ABSENT, PositionPair};
 use super::super::vxm::vxm_words;
 use super::entries::{Ewise, OfOne, OfTwo, gathered};
 use super::matrix::reduce;
@@ -18,7 +18,7 @@ use crate::par::{Threads, collected, filled, reserved};
 use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, bit};
 use crate::{Error, Index, Pattern, Result, Vector};
 
-/// A vector whose type is forgotten, borrowed.
+/// A type-erased vector, borrowed.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pattern: &'a Arc<VectorPattern>,
@@ -29,22 +29,22 @@ impl<'a> View<'a> {
     pub(crate) fn of<T: Value>(v: &'a Vector<T>) -> Self {
         Self { pattern: v.pattern(), values: Slice::of(v.values()) }
     }
-    /// Where it has entries.
+    /// The pattern.
     pub(crate) fn pattern(&self) -> &'a Arc<VectorPattern> {
         self.pattern
     }
-    /// Places, with or without an entry.
+    /// The length, counting absent entries.
     pub(crate) fn len(&self) -> usize {
         self.pattern.len()
     }
-    /// Type of the values, and where they lie: as many as entries of a list, or one for each place.
+    /// The values: one per entry of a list, otherwise one per index.
     pub(crate) fn values(&self) -> Slice<'a> {
         self.values
     }
     fn indices(&self) -> Indices<'a, u32> {
         self.pattern.indices()
     }
-    /// The indices of its entries and the values there, as lists.
+    /// The indices and values of its entries, as lists.
     pub(crate) fn entries(&self, threads: &Threads) -> Result<(Vec<u32>, Array)> {
         let indices = self.pattern.to_list()?;
         let positions = match self.indices() {
@@ -53,12 +53,12 @@ impl<'a> View<'a> {
         }?;
         Ok((indices, gathered(threads, "entries", self.values, &positions)?))
     }
-    /// Other values at the indices of its own; shares the pattern.
+    /// A vector of other values on the same, shared pattern.
     pub(crate) fn with(&self, values: Array) -> AnyVector {
-        AnyVector { pattern: Made::Pattern(Arc::clone(self.pattern)), values }
+        AnyVector { pattern: ResultPattern::Pattern(Arc::clone(self.pattern)), values }
     }
-    /// Calls `f` with a value for each place, and a bit for each that is an entry, unless all are.
-    fn with_all<R>(&self, f: impl FnOnce(Slice<'_>, Option<&[u64]>) -> Result<R>) -> Result<R> {
+    /// Calls `f` with one value per index, and the bitmap of entries unless all are present.
+    fn with_dense<R>(&self, f: impl FnOnce(Slice<'_>, Option<&[u64]>) -> Result<R>) -> Result<R> {
         match self.indices() {
             Indices::All => f(self.values, None),
             Indices::Bitmap(words) => f(self.values, Some(words)),
@@ -71,16 +71,16 @@ impl<'a> View<'a> {
     }
 }
 
-/// Where a vector that was made has entries.
+/// The pattern of a computed vector.
 #[derive(Debug)]
-enum Made {
-    /// At these of so many places; looked at when the vector gets its type.
+enum ResultPattern {
+    /// Length and indices; validated when the vector gets its type.
     List(usize, Vec<u32>),
     Pattern(Arc<VectorPattern>),
 }
 
-impl Made {
-    /// The pattern, looked at, of a vector with so many values.
+impl ResultPattern {
+    /// The validated pattern of a vector with this number of values.
     fn checked(self, values: usize) -> Result<Arc<VectorPattern>> {
         match self {
             Self::Pattern(pattern) => Ok(pattern),
@@ -96,30 +96,30 @@ fn mismatch(found: Type, expected: Type) -> Error {
     Error::Argument { name: "vector", message: format!("its values are {found}, not {expected}") }
 }
 
-/// A vector whose type is known at run time, made by an operation.
+/// A vector of a type known at run time, as computed by an operation.
 #[derive(Debug)]
 pub(crate) struct AnyVector {
-    pattern: Made,
+    pattern: ResultPattern,
     values: Array,
 }
 
 impl AnyVector {
-    /// Of `len` places, with these entries; indices increase.
+    /// A vector of length `len` with these entries; indices increase.
     pub(crate) fn list(len: usize, indices: Vec<u32>, values: Array) -> Self {
-        Self { pattern: Made::List(len, indices), values }
+        Self { pattern: ResultPattern::List(len, indices), values }
     }
-    /// With a value at every place.
+    /// A full vector.
     pub(crate) fn full(values: Array) -> Self {
         Self::of(VectorPattern::full(values.len()), values)
     }
     pub(super) fn of(pattern: VectorPattern, values: Array) -> Self {
-        Self { pattern: Made::Pattern(Arc::new(pattern)), values }
+        Self { pattern: ResultPattern::Pattern(Arc::new(pattern)), values }
     }
-    /// Type of the values.
+    /// The values.
     pub(crate) fn values(&self) -> &Array {
         &self.values
     }
-    /// As a vector of T.
+    /// The vector with values of type T.
     /// # Errors
     /// [`Error::Argument`] if its values are of another type; [`Error::OutOfMemory`].
     pub(crate) fn typed<T: Value>(self) -> Result<Vector<T>> {
@@ -131,20 +131,20 @@ impl AnyVector {
     }
 }
 
-/// ⊙ as what joins values in place: x = x ∘ y.
+/// The update x = x ∘ y of blocks of values.
 /// # Errors
 /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for a formula that the processor cannot run.
 pub(crate) fn joins(op: &CompiledOp) -> Result<impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync> {
-    let runs = op.runs()?;
+    let evaluator = op.evaluator()?;
     Ok(move |x: &mut SliceMut<'_>, y: &Slice<'_>| {
-        runs.with(|blocks, room| {
-            let [old, _] = &mut room.operands;
+        evaluator.with(|blocks, workspace| {
+            let [old, _] = &mut workspace.operands;
             for start in (0..y.len()).step_by(BLOCK) {
                 let range = start..y.len().min(start + BLOCK);
                 let n = range.len();
                 old.slice_mut().part(0..n).copy_from(&x.as_slice().part(range.clone()));
                 let inputs = [Input::Values(old.slice().part(0..n)), Input::Values(y.part(range.clone()))];
-                blocks.run_trusted(&inputs, &mut room.scratch, &mut x.part(range));
+                blocks.run_trusted(&inputs, &mut workspace.scratch, &mut x.part(range));
             }
         });
     })
@@ -153,15 +153,15 @@ pub(crate) fn joins(op: &CompiledOp) -> Result<impl Fn(&mut SliceMut<'_>, &Slice
 /// c(i) = f(a(i), s, i, 0) where a has an entry.
 pub(crate) fn apply_vector(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<AnyVector> {
     let of = OfOne::new(f, s)?;
-    let place = |p: usize| match a.indices() {
+    let position = |p: usize| match a.indices() {
         Indices::List(indices) => (u64::from(indices[p]), 0),
         _ => (p as u64, 0),
     };
     let blocks = blocks(a.values.len(), &|p| p as u64)?;
     let values = fill_any(f.ty(), threads, "apply", &blocks, &|p| p, &|block, out| {
         let values = a.values.part(block.clone());
-        if of.reads_place {
-            of.at(values, out, |p| place(block.start + p));
+        if of.is_positional {
+            of.at(values, out, |p| position(block.start + p));
         } else {
             of.anywhere(values, out);
         }
@@ -169,30 +169,30 @@ pub(crate) fn apply_vector(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &C
     Ok(a.with(values))
 }
 
-/// Where f(a(i), s, i, 0), a truth value, holds for an entry.
-pub(crate) fn pattern_where(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<VectorPattern> {
+/// The pattern of the entries for which f(a(i), s, i, 0) holds.
+pub(crate) fn select_pattern(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<VectorPattern> {
     let flags = apply_vector(threads, f, a, s)?;
     let flags = flags.values.slice().get::<bool>().unwrap_or_default();
     let len = a.len();
     match a.indices() {
         Indices::List(indices) => {
-            let mut kept = reserved(indices.len(), "indices")?;
-            kept.extend(indices.iter().zip(flags).filter(|(_, keep)| **keep).map(|(i, _)| *i));
-            VectorPattern::new(len, kept)
+            let mut selected = reserved(indices.len(), "indices")?;
+            selected.extend(indices.iter().zip(flags).filter(|(_, keep)| **keep).map(|(i, _)| *i));
+            VectorPattern::new(len, selected)
         }
         Indices::All => Ok(VectorPattern::bitmap(Bitmap::from_flags(flags)?)),
         Indices::Bitmap(words) => {
-            let mut kept = Bitmap::from_flags(flags)?;
-            kept.map(|at, word| word & words[at]);
-            Ok(VectorPattern::bitmap(kept))
+            let mut selected = Bitmap::from_flags(flags)?;
+            selected.map(|at, word| word & words[at]);
+            Ok(VectorPattern::bitmap(selected))
         }
     }
 }
 
-/// Positions in two lists: all of them (`union`), or those of both; and the places where they stand.
-fn merged(a: &[u32], b: &[u32], union: bool) -> Result<(Vec<u32>, Vec<Places>)> {
+/// The union or intersection of two lists: indices, and positions in both.
+fn merged(a: &[u32], b: &[u32], union: bool) -> Result<(Vec<u32>, Vec<PositionPair>)> {
     let most = if union { a.len() + b.len() } else { a.len().min(b.len()) };
-    let (mut indices, mut places) = (reserved(most, "indices")?, reserved(most, "positions")?);
+    let (mut indices, mut positions) = (reserved(most, "indices")?, reserved(most, "positions")?);
     let (mut p, mut q) = (0, 0);
     while p < a.len() || q < b.len() {
         let order = match (a.get(p), b.get(q)) {
@@ -200,21 +200,21 @@ fn merged(a: &[u32], b: &[u32], union: bool) -> Result<(Vec<u32>, Vec<Places>)> 
             (Some(_), None) => Ordering::Less,
             _ => Ordering::Greater,
         };
-        let (i, place, (da, db)) = match order {
+        let (i, position, (da, db)) = match order {
             Ordering::Less => (a[p], (p, ABSENT), (1, 0)),
             Ordering::Greater => (b[q], (ABSENT, q), (0, 1)),
             Ordering::Equal => (a[p], (p, q), (1, 1)),
         };
         if union || order == Ordering::Equal {
             indices.push(i);
-            places.push(place);
+            positions.push(position);
         }
         (p, q) = (p + da, q + db);
     }
-    Ok((indices, places))
+    Ok((indices, positions))
 }
 
-/// c(i) = a(i) ∘ b(i), with entries where `ewise` says.
+/// c(i) = a(i) ∘ b(i) with the pattern that `ewise` prescribes.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn ewise_vectors(
@@ -227,44 +227,44 @@ pub(crate) fn ewise_vectors(
     if a.len() != b.len() {
         return Err(Error::Shape { op: name, lhs: (a.len(), 1), rhs: (b.len(), 1) });
     }
-    let listed = |(indices, places): (Vec<u32>, Vec<Places>)| {
+    let listed = |(indices, positions): (Vec<u32>, Vec<PositionPair>)| {
         let of = OfTwo::ewise(op, a.values, b.values, ewise)?;
-        let blocks = blocks(places.len(), &|p| p as u64)?;
+        let blocks = blocks(positions.len(), &|p| p as u64)?;
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| {
             let first = block.start;
             for start in block.clone().step_by(BLOCK) {
                 let part = start..block.end.min(start + BLOCK);
-                of.meet(&places[part.clone()], &mut out.part(part.start - first..part.end - first));
+                of.at_pairs(&positions[part.clone()], &mut out.part(part.start - first..part.end - first));
             }
         })?;
         Ok(AnyVector::list(a.len(), indices, values))
     };
-    // A list asks the other vector for its places.
-    let ask = |list: &[u32], other: Indices<'_, u32>, place: &dyn Fn(usize, usize) -> Places| {
-        let (mut indices, mut places) = (reserved(list.len(), "indices")?, reserved(list.len(), "positions")?);
+    // Looks up the indices of a list in the other vector.
+    let look_up = |list: &[u32], other: Indices<'_, u32>, position: &dyn Fn(usize, usize) -> PositionPair| {
+        let (mut indices, mut positions) = (reserved(list.len(), "indices")?, reserved(list.len(), "positions")?);
         for (p, &i) in list.iter().enumerate().filter(|(_, i)| other.contains(**i as usize)) {
             indices.push(i);
-            places.push(place(p, i as usize));
+            positions.push(position(p, i as usize));
         }
-        listed((indices, places))
+        listed((indices, positions))
     };
     match (a.indices(), b.indices()) {
         (Indices::List(x), Indices::List(y)) => return listed(merged(x, y, union)?),
-        (Indices::List(x), y) if !union => return ask(x, y, &|p, i| (p, i)),
-        (x, Indices::List(y)) if !union => return ask(y, x, &|q, i| (i, q)),
+        (Indices::List(x), y) if !union => return look_up(x, y, &|p, i| (p, i)),
+        (x, Indices::List(y)) if !union => return look_up(y, x, &|q, i| (i, q)),
         _ => {}
     }
-    a.with_all(|x, of_x| b.with_all(|y, of_y| everywhere(threads, op, (x, of_x), (y, of_y), ewise)))
+    a.with_dense(|x, of_x| b.with_dense(|y, of_y| ewise_dense(threads, op, (x, of_x), (y, of_y), ewise)))
 }
 
-/// Values of a vector with one for each place, and a bit for each that is an entry, unless all are.
-type Everywhere<'a> = (Slice<'a>, Option<&'a [u64]>);
+/// Values of a vector, one per index, and the bitmap of entries unless all are present.
+type DenseView<'a> = (Slice<'a>, Option<&'a [u64]>);
 
-fn everywhere(
+fn ewise_dense(
     threads: &Threads,
     op: &CompiledOp,
-    (x, of_x): Everywhere<'_>,
-    (y, of_y): Everywhere<'_>,
+    (x, of_x): DenseView<'_>,
+    (y, of_y): DenseView<'_>,
     ewise: Ewise<'_>,
 ) -> Result<AnyVector> {
     let (name, union) = (ewise.name(), ewise.is_union());
@@ -276,27 +276,27 @@ fn everywhere(
         _ if union => None,
         _ => Some(Bitmap::of(x.len(), |at| word(of_x, at) & word(of_y, at))?),
     };
-    // Where all or both have entries, also where neither has: nobody looks at what stands there.
-    let straight = !union || (of_x.is_none() && of_y.is_none());
+    // Computed at every index if no value is copied: results at absent entries are never read.
+    let aligned = !union || (of_x.is_none() && of_y.is_none());
     let has = |bits: Option<&[u64]>, i: usize| bits.is_none_or(|bits| bit(bits, i));
     let values = fill_any(op.ty(), threads, name, &blocks(x.len(), &|i| i as u64)?, &|i| i, &|block, out| {
-        if straight {
-            return of.straight(block, out);
+        if aligned {
+            return of.aligned(block, out);
         }
-        let (first, mut places) = (block.start, [(ABSENT, ABSENT); BLOCK]);
+        let (first, mut positions) = (block.start, [(ABSENT, ABSENT); BLOCK]);
         for start in block.clone().step_by(BLOCK) {
             let part = start..block.end.min(start + BLOCK);
-            for (place, i) in places.iter_mut().zip(part.clone()) {
-                *place = (if has(of_x, i) { i } else { ABSENT }, if has(of_y, i) { i } else { ABSENT });
+            for (position, i) in positions.iter_mut().zip(part.clone()) {
+                *position = (if has(of_x, i) { i } else { ABSENT }, if has(of_y, i) { i } else { ABSENT });
             }
-            of.meet(&places[..part.len()], &mut out.part(part.start - first..part.end - first));
+            of.at_pairs(&positions[..part.len()], &mut out.part(part.start - first..part.end - first));
         }
     })?;
     Ok(AnyVector::of(bits.map_or_else(|| VectorPattern::full(x.len()), VectorPattern::bitmap), values))
 }
 
-/// A value for each row as a vector with entries where the mask allows them and `has` holds for the row.
-fn rows_where(
+/// A vector of one value per row, with entries where the mask allows and `has` holds for the row.
+fn masked_rows(
     threads: &Threads,
     a: &Pattern,
     values: Array,
@@ -313,10 +313,10 @@ fn rows_where(
     Ok(AnyVector::of(VectorPattern::bitmap(bits), values))
 }
 
-/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k for which both have an entry, in the order of A's row; y has an entry where
-/// there is such a k and where the mask allows it. Cost: that of [`mxv_entries`](crate::ops::mxv_entries).
+/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x both have an entry, in the order of A's row. y has an entry
+/// if there is such a k and the mask allows it. Cost: that of [`mxv_entries`](crate::ops::mxv_entries).
 /// # Errors
-/// [`Error::Shape`]; [`Error::Length`] if the mask is not of m places; [`Error::Argument`] if ⊗ takes other types;
+/// [`Error::Shape`]; [`Error::Length`] if the mask is not of length m; [`Error::Argument`] if ⊗ takes other types;
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn mxv(
     threads: &Threads,
@@ -331,15 +331,15 @@ pub(crate) fn mxv(
     let m = a.pattern.nrows();
     mask.map_or(Ok(()), |mask| mask.check(m))?;
     let mask = mask.filter(|mask| mask.count() < m);
-    let few = mask.filter(|mask| mask.count() <= m / SPARSE).map(|mask| mask.to_list()).transpose()?;
+    let listed = mask.filter(|mask| mask.count() <= m / SPARSE).map(|mask| mask.to_list()).transpose()?;
     if ring.formula().add().is_last() {
-        return mxv_last(threads, ring, a, x, mask, few.as_deref());
+        return mxv_last(threads, ring, a, x, mask, listed.as_deref());
     }
-    if let Some(list) = few {
-        return mxv_few_rows(threads, ring, a, x, &list);
+    if let Some(list) = listed {
+        return mxv_listed_rows(threads, ring, a, x, &list);
     }
     let (mask, ptr) = (mask.map(|mask| mask.effective()), a.pattern.row_ptr());
-    x.with_all(|values, bits| {
+    x.with_dense(|values, bits| {
         let of_x = bits.map_or(Indices::All, Indices::Bitmap);
         let rows = mask.map_or(Rows::All, Rows::Allowed);
         let entries = (&**a.pattern, a.values);
@@ -349,23 +349,22 @@ pub(crate) fn mxv(
                 let bits = Bitmap::of_rows(threads, "entries of a result", ptr)?;
                 Ok(AnyVector::of(VectorPattern::bitmap(bits), y))
             }
-            None => rows_where(threads, a.pattern, y, mask, |i| ptr[i] < ptr[i + 1]),
+            None => masked_rows(threads, a.pattern, y, mask, |i| ptr[i] < ptr[i + 1]),
             Some(bits) => {
-                rows_where(threads, a.pattern, y, mask, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize)))
+                masked_rows(threads, a.pattern, y, mask, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize)))
             }
         }
     })
 }
 
-/// y = A ⊕.⊗ x of dense arrays: [`mxv`] of a vector that is full, e where a row has no entry. `x` has a value for each
-/// column.
+/// y = A ⊕.⊗ x on dense arrays: [`mxv`] with a full x; empty rows yield e. `x` has one value per column.
 /// # Errors
 /// Those of [`mxv`].
 pub(crate) fn mxv_dense(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Slice<'_>) -> Result<Array> {
     mxv_of_entries(threads, ring, (a.pattern, a.values), x)
 }
 
-/// [`mxv_dense`] of rows that may have duplicates, each multiplied on its own.
+/// [`mxv_dense`] of rows that may have duplicates, each multiplied separately.
 pub(crate) fn mxv_of_entries(
     threads: &Threads,
     ring: &CompiledRing,
@@ -375,11 +374,11 @@ pub(crate) fn mxv_of_entries(
     mxv_by_formula(threads, &light_row_blocks(a)?, ring, (a, values), (x, Indices::All), Rows::All)
 }
 
-/// The share of places, one in so many, from which on results are computed for a list of them.
+/// Density threshold, as a reciprocal: sparser results are computed from a list of indices.
 const SPARSE: usize = Vector::<f64>::SPARSE;
 
 /// y(i) for the rows of a list.
-fn mxv_few_rows(
+fn mxv_listed_rows(
     threads: &Threads,
     ring: &CompiledRing,
     a: Operand<'_>,
@@ -389,33 +388,33 @@ fn mxv_few_rows(
     let rows = ExtractedRows::new(threads, "mxv", a, list)?;
     let mut cols = reserved(rows.values.slice().len(), "column indices")?;
     list.iter().for_each(|&i| cols.extend_from_slice(a.pattern.row(i as usize)));
-    let few = Pattern::from_parts(list.len(), x.len(), rows.starts, cols, a.pattern.is_sorted());
+    let listed = Pattern::from_parts(list.len(), x.len(), rows.starts, cols, a.pattern.is_sorted());
     let product = |values: Slice<'_>, of_x: Indices<'_, u32>| {
-        let (blocks, entries) = (row_blocks(&few)?, (&few, rows.values.slice()));
+        let (blocks, entries) = (row_blocks(&listed)?, (&listed, rows.values.slice()));
         let y = mxv_by_formula(threads, &blocks, ring, entries, (values, of_x), Rows::Extracted(list))?;
-        let found = |p: &usize| few.row(*p).iter().any(|&k| of_x.contains(k as usize));
+        let found = |p: &usize| listed.row(*p).iter().any(|&k| of_x.contains(k as usize));
         let nnz = (0..list.len()).filter(found).count();
         let positions = collected(nnz, (0..list.len()).filter(found), "positions")?;
         let indices = collected(nnz, positions.iter().map(|&p| list[p]), "indices")?;
         let values = if nnz == list.len() { y } else { gathered(threads, "mxv", y.slice(), &positions)? };
         Ok(AnyVector::list(a.pattern.nrows(), indices, values))
     };
-    // A bit is tested faster than a list is searched, once there are as many entries as it takes to make the bits.
+    // Testing a bit is faster than searching a list, once the lookups outnumber the words of the bitmap.
     match x.indices() {
-        Indices::List(_) if few.nnz() <= x.len() / 64 => product(x.values, x.indices()),
-        _ => x.with_all(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
+        Indices::List(_) if listed.nnz() <= x.len() / 64 => product(x.values, x.indices()),
+        _ => x.with_dense(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
     }
 }
 
-/// y(i) where ⊕ keeps the last product alone: it is looked for from the end of a row, and no other is made. The rows
-/// are those of the list `few`, if there is one, else all that the mask allows.
+/// y(i) for a ⊕ that returns its last operand: the last product of a row is searched from its end, and no other is
+/// computed. The rows are those of the list `listed` if given, otherwise all that the mask allows.
 fn mxv_last(
     threads: &Threads,
     ring: &CompiledRing,
     a: Operand<'_>,
     x: View<'_>,
     mask: Option<MaskSpec<'_, VectorPattern>>,
-    few: Option<&[u32]>,
+    listed: Option<&[u32]>,
 ) -> Result<AnyVector> {
     let (m, ptr) = (a.pattern.nrows(), a.pattern.row_ptr());
     let mask = mask.map(|mask| mask.effective());
@@ -424,7 +423,7 @@ fn mxv_last(
             let p = a.pattern.row(i).iter().rposition(|&k| of_x.contains(k as usize));
             p.map_or(u64::MAX, |p| (ptr[i] + p) as u64)
         };
-        let last_of_rows = match few {
+        let last_of_rows = match listed {
             Some(list) => {
                 let mut work = filled(list.len() + 1, 0u64, "work of a product")?;
                 for (p, &i) in list.iter().enumerate() {
@@ -442,7 +441,7 @@ fn mxv_last(
         };
         let found = last_of_rows.iter().enumerate().filter(|(_, p)| **p != u64::MAX);
         let nnz = found.clone().count();
-        let row = |p: usize| few.map_or_else(|| u32::cast(p), |list| list[p]);
+        let row = |p: usize| listed.map_or_else(|| u32::cast(p), |list| list[p]);
         let rows = collected(nnz, found.clone().map(|(p, _)| row(p)), "indices")?;
         let entries = collected(nnz, found.map(|(_, &p)| p as usize), "positions")?;
         let cols = collected(nnz, entries.iter().map(|&p| a.pattern.col_idx()[p]), "column indices")?;
@@ -453,16 +452,16 @@ fn mxv_last(
         let y = mxv_by_formula(threads, &blocks, ring, found, (values, of_x), Rows::Extracted(&rows))?;
         Ok(AnyVector::list(m, rows, y))
     };
-    let work = few.map_or(a.pattern.nnz(), |list| list.iter().map(|&i| a.pattern.row(i as usize).len()).sum());
+    let work = listed.map_or(a.pattern.nnz(), |list| list.iter().map(|&i| a.pattern.row(i as usize).len()).sum());
     match x.indices() {
         Indices::List(_) if work <= x.len() / 64 => product(x.values, x.indices()),
-        _ => x.with_all(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
+        _ => x.with_dense(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
     }
 }
 
-/// Some rows of a matrix.
+/// Rows extracted from a matrix.
 struct ExtractedRows {
-    /// Where each begins, and the last one ends.
+    /// The start of each row, and the end of the last.
     starts: Vec<usize>,
     values: Array,
 }
@@ -486,9 +485,9 @@ impl ExtractedRows {
     }
 }
 
-/// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i as they are stored, where the row has one and the mask allows it.
+/// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i in storage order, for nonempty rows that the mask allows.
 ///
-/// Cost: O(m + nnz(A)); where the mask allows at most one row in 16, O(entries of the mask and of these rows).
+/// Cost: O(m + nnz(A)); if the mask allows at most one row in 16, O(entries of the mask and of these rows).
 /// # Errors
 /// [`Error::Length`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn reduce_rows(
@@ -509,12 +508,12 @@ pub(crate) fn reduce_rows(
         return Ok(AnyVector::list(m, list, y));
     }
     let y = folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, ptr, a.values)?;
-    rows_where(threads, a.pattern, y, mask.map(|mask| mask.effective()), has)
+    masked_rows(threads, a.pattern, y, mask.map(|mask| mask.effective()), has)
 }
 
-/// y(i) = e ⊕ x(p) ⊕ … over `row_ptr[i] ≤ p < row_ptr[i + 1]`, an entry where row i has one.
+/// y(i) = e ⊕ x(p) ⊕ … over `row_ptr[i] ≤ p < row_ptr[i + 1]`, an entry if row i is nonempty.
 /// # Panics
-/// If row pointers decrease, or lead beyond the values.
+/// If row pointers decrease or exceed the values.
 pub(crate) fn reduce_values_of_rows(
     threads: &Threads,
     monoid: &CompiledMonoid,
@@ -527,7 +526,7 @@ pub(crate) fn reduce_values_of_rows(
     Ok(AnyVector::of(VectorPattern::bitmap(bits), y))
 }
 
-/// y(j) = e ⊕ x(p) ⊕ … over the p with `columns[p]` = j, an entry where j occurs.
+/// y(j) = e ⊕ x(p) ⊕ … over the p with `columns[p]` = j, an entry if j occurs.
 /// # Errors
 /// As for [`column_folds`].
 pub(crate) fn reduce_values_of_columns(
@@ -541,7 +540,7 @@ pub(crate) fn reduce_values_of_columns(
     Ok(AnyVector::of(VectorPattern::bitmap(present), y))
 }
 
-/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, likewise, k increasing.
+/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, k increasing; y has an entry if there is such a k and the mask allows it.
 /// # Errors
 /// As for [`mxv`].
 pub(crate) fn vxm(

@@ -1,4 +1,4 @@
-//! The processor as an [`Engine`].
+//! The CPU as an [`Engine`].
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, Triangl
 use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
-use crate::ops::by_formula::{self, Band, Ewise, Move};
+use crate::ops::by_formula::{self, Band, Ewise, Rearrange};
 use crate::ops::{Direction, Pairing, products};
 use crate::par::{Threads, note};
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
@@ -50,8 +50,8 @@ impl Engine for Cpu {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
-        // What the mask discards is not computed: kernels of products and folds take it, other vectors are masked
-        // first.
+        // Masked entries are not computed: kernels of products and folds take the mask, other vector operands are
+        // masked first.
         let threads = Cpu::threads(self);
         Ok(match (call.op, call.a, call.b) {
             (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
@@ -102,8 +102,8 @@ impl Engine for Cpu {
     ) -> Result<Product> {
         let (a, b) = (a.operand()?, b.operand()?);
         let request = spgemm::Request { options, budget: self.budget(), mask: mask_of(mask)? };
-        let (made, values) = spgemm::mxm_any(Cpu::threads(self), &request, ring.compiled(), a, b)?;
-        Ok(Product::made(Matrix::new(Arc::clone(&made.c), values)?, made))
+        let (info, values) = spgemm::mxm_any(Cpu::threads(self), &request, ring.compiled(), a, b)?;
+        Ok(Product::one_pass(Matrix::new(Arc::clone(&info.c), values)?, info))
     }
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         let (operands, planned) = ((a.operand()?, b.operand()?), plan.host()?);
@@ -111,7 +111,7 @@ impl Engine for Cpu {
             let (threads, budget, ring) = (Cpu::threads(self), self.budget(), ring.compiled());
             return spgemm::numeric_any_into(threads, budget, planned, ring, operands, &pattern, &mut values);
         }
-        // Another owner holds its values, perhaps this very call: they keep theirs.
+        // The values are shared, possibly with an operand of this call: the other owner keeps them.
         planned.check_result(c.operand()?.pattern)?;
         *c = self.numeric(plan, ring, a, b)?;
         Ok(())
@@ -156,10 +156,10 @@ impl Engine for Cpu {
             Some(joins) => joins.and_then(|joins| a.put(threads, t, &joins)),
         };
         if let Some(done) = done_in_place(put) {
-            note(|| "  in place, by places".into());
+            note(|| "  in place, by position".into());
             return Some(done);
         }
-        note(|| "  not in place: the rows of both become a new matrix".into());
+        note(|| "  not in place: the union is a new matrix".into());
         let joined = match op {
             Some(op) => self.of_matrices(Op::EwiseAdd(op), a, t),
             None => a.put_over(threads, t),
@@ -173,19 +173,20 @@ impl Engine for Cpu {
         part: (&IndexList, &IndexList),
         mask: Option<(&Matrix, bool)>,
     ) -> Option<Result<()>> {
-        // What is written in place takes as long as the part.
-        if c.has_places() || !c.is_on_host() || !a.is_on_host() || mask.is_some_and(|(mask, _)| !mask.is_on_host()) {
+        // Writing a bitmap or full matrix in place costs only the size of the part.
+        if c.has_dense_form() || !c.is_on_host() || !a.is_on_host() || mask.is_some_and(|(mask, _)| !mask.is_on_host())
+        {
             return None;
         }
         note(|| format!("assign: {}; {}", c.described(), a.described()));
-        note(|| "  in one pass over the rows: those outside of the list are copied, others merged".into());
+        note(|| "  in one pass over the rows: rows outside the list are copied, the others merged".into());
         Some(c.assigned(Cpu::threads(self), a, part, mask).and_then(|made| c.replace(&made)))
     }
     fn fill(&self, c: &mut Matrix, s: &Scalar, mask: &Matrix) -> Option<Result<()>> {
-        if c.has_places() || !c.is_on_host() || !mask.is_on_host() || mask.has_places() {
+        if c.has_dense_form() || !c.is_on_host() || !mask.is_on_host() || mask.has_dense_form() {
             return None;
         }
-        let filled = c.filled_where(Cpu::threads(self), s.constant().slice(), mask);
+        let filled = c.fill_masked(Cpu::threads(self), s.constant().slice(), mask);
         Some(filled.and_then(|made| c.replace(&made)))
     }
     fn row_counts(&self, a: &Matrix) -> Result<Vector> {
@@ -194,7 +195,7 @@ impl Engine for Cpu {
     fn best_of_rows(&self, a: &Matrix, greatest: bool) -> Result<Vector> {
         let found = by_formula::column_of_best(Cpu::threads(self), a.operand()?, greatest);
         Vector::of(found.ok_or_else(|| Error::Unsupported {
-            what: format!("the least or the greatest of {}", a.ty()),
+            what: format!("the minimum or maximum of {}", a.ty()),
             why: "these values have no order".into(),
         })??)
     }
@@ -218,7 +219,7 @@ impl Engine for Cpu {
     }
 }
 
-/// What was written in place, or failed.
+/// The result of an in-place write; `None` if it was not in place.
 fn done_in_place(written: Result<bool>) -> Option<Result<()>> {
     match written {
         Ok(true) => Some(Ok(())),
@@ -227,7 +228,7 @@ fn done_in_place(written: Result<bool>) -> Option<Result<()>> {
     }
 }
 
-/// The pattern of a mask, and whether its complement is meant.
+/// The pattern of a mask, and whether it is complemented.
 fn mask_of(mask: Option<MaskSpec<'_>>) -> Result<Option<(&Pattern, bool)>> {
     match mask {
         None => Ok(None),
@@ -256,25 +257,25 @@ fn allowed_entries<'a>(x: &'a Vector, mask: Option<MaskSpec<'_>>) -> Result<Cow<
 }
 
 impl Cpu {
-    /// What the operation gives of the places of a bitmap or a full matrix; `None` for another form, or an operator
-    /// that reads its place.
-    fn of_places(&self, op: Op<'_>, a: &Matrix) -> Result<Option<Object>> {
+    /// Applies the operation to the value array of a bitmap or full matrix; `None` for another form, or a positional
+    /// operator.
+    fn of_dense_form(&self, op: Op<'_>, a: &Matrix) -> Result<Option<Object>> {
         let by_value = match op {
-            Op::Apply(f) | Op::Select(f) => !f.compiled().reads_place(),
+            Op::Apply(f) | Op::Select(f) => !f.compiled().is_positional(),
             Op::Reduce(_) => true,
             _ => false,
         };
-        if !by_value || !a.has_places() {
+        if !by_value || !a.has_dense_form() {
             return Ok(None);
         }
         Ok(Some(match self.of_vector(op, &a.places(Cpu::threads(self))?)? {
-            Object::Vector(made) => Matrix::from_places(a.shape(), &made)?.into(),
+            Object::Vector(made) => Matrix::from_row_major(a.shape(), &made)?.into(),
             scalar => scalar,
         }))
     }
     fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
         let threads = Cpu::threads(self);
-        if let Some(made) = self.of_places(op, a)? {
+        if let Some(made) = self.of_dense_form(op, a)? {
             return Ok(made);
         }
         Ok(match op {
@@ -284,31 +285,31 @@ impl Cpu {
             }
             Op::Select(f) => {
                 let a = a.sorted(threads)?;
-                let k = f.scalar()?.get::<i64>().filter(|_| f.compiled().reads_place());
+                let k = f.scalar()?.get::<i64>().filter(|_| f.compiled().is_positional());
                 if let Some(band) = k.and_then(|k| Band::named(f.compiled().builtin()?, k)) {
-                    return Ok(a.moved(threads, Move::Band(band))?.into());
+                    return Ok(a.rearranged(threads, Rearrange::Band(band))?.into());
                 }
                 let keeps = by_formula::keeps(f.compiled(), a.operand()?, f.scalar()?)?;
-                a.moved(threads, Move::Keep(&keeps))?.into()
+                a.rearranged(threads, Rearrange::Select(&keeps))?.into()
             }
             Op::Reduce(monoid) => {
                 let sum = by_formula::reduce(threads, monoid.compiled(), a.operand()?.values)?;
                 Scalar::only(sum.slice())?.into()
             }
-            Op::Transpose => a.moved(threads, Move::Transpose)?.into(),
+            Op::Transpose => a.rearranged(threads, Rearrange::Transpose)?.into(),
             Op::Identity => a.clone().into(),
-            Op::Extract(rows, cols) => a.sorted(threads)?.moved(threads, Move::Extract(rows, cols))?.into(),
+            Op::Extract(rows, cols) => a.sorted(threads)?.rearranged(threads, Rearrange::Extract(rows, cols))?.into(),
             Op::ExtractColumn(rows, j) => self.line(a, rows, &(j..j.saturating_add(1)).into())?,
             Op::ExtractRow(i, cols) => self.line(a, &(i..i.saturating_add(1)).into(), cols)?,
-            Op::Place(rows, cols, shape) => a.moved(threads, Move::Place(rows, cols, shape))?.into(),
-            Op::Within(rows, cols) => a.sorted(threads)?.moved(threads, Move::Within(rows, cols))?.into(),
+            Op::Place(rows, cols, shape) => a.rearranged(threads, Rearrange::Place(rows, cols, shape))?.into(),
+            Op::Within(rows, cols) => a.sorted(threads)?.rearranged(threads, Rearrange::Within(rows, cols))?.into(),
             Op::Diagonal(k) => Vector::of(by_formula::diagonal(threads, a.sorted(threads)?.operand()?, k)?)?.into(),
             _ => return Err(unfit()),
         })
     }
     fn of_vector(&self, op: Op<'_>, x: &Vector) -> Result<Object> {
         let threads = Cpu::threads(self);
-        let where_holds = |f: &UnaryOp| by_formula::pattern_where(threads, f.compiled(), x.view()?, f.scalar()?);
+        let where_holds = |f: &UnaryOp| by_formula::select_pattern(threads, f.compiled(), x.view()?, f.scalar()?);
         Ok(match op {
             Op::Apply(f) => {
                 Vector::of(by_formula::apply_vector(threads, f.compiled(), x.view()?, f.scalar()?)?)?.into()
@@ -329,7 +330,7 @@ impl Cpu {
                 x.retained(sparse::MaskSpec::new(&within, false))?.into()
             }
             Op::Scatter(list, len, dup) => {
-                Vector::of(by_formula::fold_places(threads, x.view()?, list, len, dup.compiled())?)?.into()
+                Vector::of(by_formula::scatter_fold(threads, x.view()?, list, len, dup.compiled())?)?.into()
             }
             Op::Diag(k) => {
                 let (pattern, values) = by_formula::diagonal_matrix(threads, x.view()?, k)?;
@@ -341,14 +342,14 @@ impl Cpu {
     /// A row or a column of A(I, J) as a vector.
     fn line(&self, a: &Matrix, rows: &IndexList, cols: &IndexList) -> Result<Object> {
         let threads = Cpu::threads(self);
-        Ok(a.sorted(threads)?.moved(threads, Move::Extract(rows, cols))?.places(threads)?.into())
+        Ok(a.sorted(threads)?.rearranged(threads, Rearrange::Extract(rows, cols))?.places(threads)?.into())
     }
     fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let threads = Cpu::threads(self);
         let each = matches!(op, Op::EwiseAdd(_) | Op::EwiseUnion(..) | Op::Pairs(Pairing::EwiseMult, _));
-        if each && (a.has_places() || b.has_places()) && a.shape() == b.shape() {
+        if each && (a.has_dense_form() || b.has_dense_form()) && a.shape() == b.shape() {
             let made = self.of_vectors(op, &a.places(threads)?, &b.places(threads)?)?;
-            return Matrix::from_places(a.shape(), &made);
+            return Matrix::from_row_major(a.shape(), &made);
         }
         let sorts = !matches!(op, Op::Pairs(pairing, _) if !pairing.sorts());
         let (a, b) = if sorts { (a.sorted(threads)?, b.sorted(threads)?) } else { (a.clone(), b.clone()) };
@@ -373,19 +374,21 @@ impl Cpu {
         };
         Vector::of(by_formula::ewise_vectors(Cpu::threads(self), op.compiled(), (x.view()?, y.view()?), ewise)?)
     }
-    /// The entries of a matrix that the mask allows.
+    /// The entries of a result that the mask allows.
     fn allowed(&self, made: Object, mask: Option<MaskSpec<'_>>) -> Result<Object> {
         let Some(mask) = mask else { return Ok(made) };
         let threads = Cpu::threads(self);
         Ok(match (made, mask.structure) {
-            (Object::Matrix(a), Operand::Matrix(m)) if a.shape() == m.shape() && (a.has_places() || m.has_places()) => {
+            (Object::Matrix(a), Operand::Matrix(m))
+                if a.shape() == m.shape() && (a.has_dense_form() || m.has_dense_form()) =>
+            {
                 let (entries, allowed) = (a.places(threads)?, m.structure()?);
-                let kept = entries.retained(sparse::MaskSpec::new(&*allowed.places(threads)?, mask.complement))?;
-                Matrix::from_places(a.shape(), &kept)?.into()
+                let kept = entries.retained(sparse::MaskSpec::new(&*allowed.row_major(threads)?, mask.complement))?;
+                Matrix::from_row_major(a.shape(), &kept)?.into()
             }
             (Object::Matrix(a), Operand::Matrix(m)) => {
                 let (a, m) = (a.sorted(threads)?, m.sorted(threads)?);
-                a.moved(threads, Move::Restrict(m.operand()?.pattern, mask.complement))?.into()
+                a.rearranged(threads, Rearrange::Mask(m.operand()?.pattern, mask.complement))?.into()
             }
             (Object::Vector(x), Operand::Vector(_)) => allowed_entries(&x, Some(mask))?.into_owned().into(),
             _ => return Err(unfit()),
@@ -405,7 +408,7 @@ impl TriangleEngine for Cpu {
     }
 }
 
-/// A matrix of T in the processor's memory.
+/// The typed host matrix.
 fn on_host<'a, T: Float>(name: &'static str, m: &'a Matrix) -> Result<&'a Csr<T>> {
     m.csr().ok_or_else(|| {
         let message = if m.ty() == T::TYPE {
@@ -416,29 +419,30 @@ fn on_host<'a, T: Float>(name: &'static str, m: &'a Matrix) -> Result<&'a Csr<T>
         Error::Argument { name, message }
     })
 }
-/// X and Y there.
-fn rows<T: Float>(question: &Comparison) -> Result<(&Csr<T>, Option<&Csr<T>>)> {
-    Ok((on_host("x", &question.x)?, question.y.as_ref().map(|y| on_host("y", y)).transpose()?))
+/// X and Y as typed host matrices.
+fn rows<T: Float>(comparison: &Comparison) -> Result<(&Csr<T>, Option<&Csr<T>>)> {
+    Ok((on_host("x", &comparison.x)?, comparison.y.as_ref().map(|y| on_host("y", y)).transpose()?))
 }
 
 impl DistanceEngine for Cpu {
-    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
-        with_float!(question.x.ty(), T => {
-            let (x, y) = rows::<T>(question)?;
+    fn all(&self, comparison: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
+        with_float!(comparison.x.ty(), T => {
+            let (x, y) = rows::<T>(comparison)?;
             let Some(out) = out.get::<T>() else { return Err(unfit()) };
-            self.distances(Arc::clone(&question.measure), x).to(y).options(question.options).into(out)
+            self.distances(Arc::clone(&comparison.measure), x).to(y).options(comparison.options).into(out)
         })
     }
-    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
-        with_float!(question.x.ty(), T => {
-            let (x, y) = rows::<T>(question)?;
-            Ok(self.neighbours(Arc::clone(&question.measure), x).to(y).options(question.options).k(k).eval()?.into())
+    fn nearest(&self, comparison: &Comparison, k: usize) -> Result<Neighbours> {
+        with_float!(comparison.x.ty(), T => {
+            let (x, y) = rows::<T>(comparison)?;
+            let query = self.neighbours(Arc::clone(&comparison.measure), x).to(y).options(comparison.options);
+            Ok(query.k(k).eval()?.into())
         })
     }
-    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
-        with_float!(question.x.ty(), T => {
-            let (x, y) = rows::<T>(question)?;
-            let near = self.neighbours(Arc::clone(&question.measure), x).to(y).options(question.options);
+    fn within(&self, comparison: &Comparison, radius: f64) -> Result<Matrix> {
+        with_float!(comparison.x.ty(), T => {
+            let (x, y) = rows::<T>(comparison)?;
+            let near = self.neighbours(Arc::clone(&comparison.measure), x).to(y).options(comparison.options);
             Ok(near.radius(radius).eval()?.into())
         })
     }

@@ -30,7 +30,7 @@ use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Cuda, Error, Result};
 
-/// Most bytes of distances that are fetched at a time, unless a row has more.
+/// Maximum bytes of distances fetched at a time; at least one row is.
 const BLOCK_BYTES: usize = 1 << 30;
 
 /// A matrix or a vector on a GPU.
@@ -44,7 +44,7 @@ fn named(cuda: &Cuda) -> String {
     format!("cuda:{}", cuda.limits().ordinal)
 }
 
-/// What a matrix and a vector on a GPU have in common.
+/// The common interface of matrices and vectors on a GPU.
 trait DeviceObject: Any + Clone + Debug + Send + Sync {
     fn values(&self) -> &Arc<RawBuffer>;
     fn shape(&self) -> (usize, usize);
@@ -125,17 +125,17 @@ impl<X: DeviceObject> Remote for OnDevice<X> {
 }
 
 impl Machine {
-    /// The GPU.
+    /// The GPU; an error on any other machine.
     fn gpu(&self) -> Result<&Cuda> {
         let message = || format!("arrays on a GPU for {}", self.name());
-        self.typed().ok_or_else(|| Error::Unsupported { what: message(), why: "it has other memory".into() })
+        self.typed().ok_or_else(|| Error::Unsupported { what: message(), why: "it is not a GPU".into() })
     }
-    /// The matrix of arrays that others have in this GPU's memory: row pointers and columns of i32 or u32, the columns
-    /// increasing within each row, and values. They are copied within the device, when all work on it is done.
+    /// The matrix of device arrays owned by the caller: row pointers and columns of i32 or u32, columns increasing
+    /// within each row, and values. They are copied within the device after all pending work on it.
     ///
     /// Cost: O(nrows + nnz).
     /// # Errors
-    /// [`Error::Argument`] for arrays that are no such matrix or not in this GPU's memory; [`Error::Length`];
+    /// [`Error::Argument`] for arrays that form no such matrix or lie in other memory; [`Error::Length`];
     /// [`Error::Unsupported`] on the processor; [`Error::DeviceMemory`], [`Error::Device`].
     pub fn matrix_from_device(
         &self,
@@ -147,39 +147,39 @@ impl Machine {
         let cuda = self.gpu()?;
         Ok(cuda.keep(cuda.adopt(shape, row_ptr, col_idx, values)?))
     }
-    /// The vector of such an array, with a value at every place.
+    /// The full vector of such an array.
     /// # Errors
     /// As for [`matrix_from_device`](Self::matrix_from_device).
     pub fn vector_from_device(&self, values: &DeviceArray) -> Result<Vector> {
         let cuda = self.gpu()?;
         Ok(cuda.keep_vector(cuda.adopt_vector(values)?))
     }
-    /// Row pointers (u32, from 2³² entries on u64), columns (u32) and values of a matrix in this GPU's memory. They are
-    /// there while the matrix or a clone of it is, and are not to be written.
+    /// Row pointers (u32; u64 for 2³² entries or more), columns (u32) and values of a matrix in this GPU's memory. They
+    /// live as long as the matrix or a clone of it, and must not be written.
     /// # Errors
-    /// [`Error::Unsupported`] on the processor; [`Error::Argument`] for a matrix elsewhere; [`Error::Device`].
+    /// [`Error::Unsupported`] on the processor; [`Error::Argument`] for a matrix in other memory; [`Error::Device`].
     pub fn device_arrays(&self, a: &Matrix) -> Result<[DeviceArray; 3]> {
         let cuda = self.gpu()?;
         let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
         cuda.arrays_of(raw)
     }
-    /// What `read` makes of the arrays of a matrix in this GPU's memory, as in [`device_arrays`](Self::device_arrays),
-    /// their columns increasing within each row. They are there until `read` returns.
+    /// Calls `read` with the arrays of a matrix in this GPU's memory, as in [`device_arrays`](Self::device_arrays),
+    /// with columns increasing within each row. The arrays live until `read` returns.
     ///
-    /// Cost: a copy of a matrix whose rows are not sorted yet.
+    /// Cost: a copy of a matrix whose rows are unsorted.
     /// # Errors
     /// As for [`device_arrays`](Self::device_arrays); those of `read`.
     pub fn with_device_arrays<T>(&self, a: &Matrix, read: impl FnOnce(&[DeviceArray; 3]) -> Result<T>) -> Result<T> {
         let cuda = self.gpu()?;
         let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
-        cuda.lent(raw, read)
+        cuda.with_arrays(raw, read)
     }
-    /// Matrices with values of type `ty`, of these shapes and numbers of entries: `fill` writes their arrays, which lie
-    /// in this GPU's memory as those of [`device_arrays`](Self::device_arrays) do, and returns when they are written.
+    /// Matrices with values of type `ty`, of these shapes and numbers of entries. `fill` writes their arrays, which lie
+    /// in this GPU's memory as those of [`device_arrays`](Self::device_arrays) do, and returns after writing them.
     ///
     /// Cost: O(nrows + nnz) for checks.
     /// # Errors
-    /// [`Error::Argument`] for arrays that are no such matrix afterwards; [`Error::Unsupported`] on the processor;
+    /// [`Error::Argument`] if the filled arrays form no such matrix; [`Error::Unsupported`] on the processor;
     /// [`Error::DeviceMemory`], before `fill` is called; those of `fill`; [`Error::Device`].
     pub fn matrices_filled(
         &self,
@@ -190,10 +190,10 @@ impl Machine {
         let cuda = self.gpu()?;
         Ok(cuda.filled(ty, sizes, fill)?.into_iter().map(|raw| cuda.keep(raw)).collect())
     }
-    /// The part of a process that has this block of the adjacency matrix of a graph, of whose rows those of `own` are
-    /// its vertices; `parts` processes hold all of them.
+    /// A process's part of a PageRank computation: its block of the adjacency matrix of a graph, in which the rows
+    /// `own` are its vertices; `parts` processes hold all vertices.
     ///
-    /// Cost: a sort of the block by columns.
+    /// Cost: sorting the block by columns.
     /// # Errors
     /// As for [`device_arrays`](Self::device_arrays); [`Error::DeviceMemory`].
     pub fn rank_part(&self, block: &Matrix, own: std::ops::Range<usize>, parts: usize) -> Result<RankPart> {
@@ -208,7 +208,8 @@ impl Machine {
         let cuda = self.gpu()?;
         Ok(cuda.keep_vector(part.into_ranks()))
     }
-    /// The values of a vector in this GPU's memory that has one at every place, likewise; `None` for another.
+    /// The values of a full vector in this GPU's memory, as in [`device_arrays`](Self::device_arrays); `None` if not
+    /// full.
     /// # Errors
     /// As for [`device_arrays`](Self::device_arrays).
     pub fn device_array(&self, x: &Vector) -> Result<Option<DeviceArray>> {
@@ -218,7 +219,7 @@ impl Machine {
     }
 }
 
-/// What lies in the memory of a GPU that is not the one at hand, or was opened apart from it.
+/// An object on another GPU, or on the same one opened separately.
 fn on_another<X: 'static>(remote: Option<&dyn Remote>) -> Option<&OnDevice<X>> {
     remote?.as_any().downcast_ref()
 }
@@ -235,13 +236,13 @@ impl Cuda {
     fn keep_vector(&self, raw: RawVector) -> Vector {
         Vector::remote(Box::new(OnDevice { raw, cuda: self.clone() }))
     }
-    /// What a handle has in this GPU's memory.
+    /// An object in this GPU's memory.
     fn held<'a, X: 'static>(&self, remote: Option<&'a dyn Remote>) -> Option<&'a X> {
         let there: &OnDevice<X> = remote?.as_any().downcast_ref()?;
         self.shares_memory_with(&there.cuda).then_some(&there.raw)
     }
-    /// The matrix as this GPU takes it, sent there if it is elsewhere: from another GPU directly, where this one reads
-    /// it.
+    /// The matrix in this GPU's memory, uploaded if needed; a matrix on another GPU is copied directly if the two have
+    /// peer access.
     fn matrix<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
         if let Some(raw) = self.held(a.as_remote()) {
             return Ok(Cow::Borrowed(raw));
@@ -271,7 +272,7 @@ impl Cuda {
             self.upload_list_raw(x.len(), &places, values.slice())?
         }))
     }
-    /// The pattern on the device: of a matrix of the host its structure alone is sent.
+    /// The pattern on the device; a host matrix uploads only its structure.
     fn pattern(&self, a: &Matrix) -> Result<Arc<DevicePattern>> {
         match self.held::<RawCsr>(a.as_remote()) {
             Some(raw) => Ok(Arc::clone(&raw.pattern)),
@@ -279,7 +280,7 @@ impl Cuda {
         }
     }
     /// The mask of a vector.
-    fn places(&self, mask: Option<MaskSpec<'_>>) -> Result<Option<(DevicePlaces, bool)>> {
+    fn mask_entries(&self, mask: Option<MaskSpec<'_>>) -> Result<Option<(DevicePlaces, bool)>> {
         match mask {
             None => Ok(None),
             Some(MaskSpec { structure: Operand::Vector(m), complement }) => {
@@ -344,12 +345,12 @@ impl Cuda {
             _ => return Err(unfit()),
         })
     }
-    /// What stands for absent entries of a union, on the device.
+    /// The values that replace absent entries of a union, on the device.
     fn fills_of(&self, for_a: &Scalar, for_b: &Scalar) -> Result<[Arc<RawBuffer>; 2]> {
         let fill = |s: &Scalar| self.scalar(s.constant().slice(), s.ty());
         Ok([fill(for_a)?, fill(for_b)?])
     }
-    /// The entries that the mask allows.
+    /// The entries of a result that the mask allows.
     fn allowed(&self, made: Object, mask: MaskSpec<'_>) -> Result<Object> {
         Ok(match (made, mask.structure) {
             (Object::Matrix(a), Operand::Matrix(m)) => {
@@ -387,8 +388,8 @@ impl Engine for Cuda {
     fn check_host_function(&self, name: Option<&str>) -> Result<()> {
         name.map_or(Ok(()), |name| {
             Err(Error::Unsupported {
-                what: format!("the function {name} of the host on {}", named(self)),
-                why: "a GPU cannot call it; an operator from the text of a formula runs there too".into(),
+                what: format!("the host function {name} on {}", named(self)),
+                why: "a GPU cannot call it; it can run an operator given as a formula".into(),
             })
         })
     }
@@ -416,11 +417,11 @@ impl Engine for Cuda {
                 return Ok(self.numeric(&plan, ring, a, b)?.into());
             }
             (Op::Mxv(ring), Operand::Matrix(a), Some(Operand::Vector(x))) => {
-                let (a, x, mask) = (self.matrix(a)?, self.vector(x)?, self.places(call.mask)?);
+                let (a, x, mask) = (self.matrix(a)?, self.vector(x)?, self.mask_entries(call.mask)?);
                 return Ok(self.keep_vector(self.mxv_vector(ring.printed(), &a, &x, by_ref(&mask))?).into());
             }
             (Op::Vxm(ring), Operand::Vector(x), Some(Operand::Matrix(a))) => {
-                let (x, a, mask) = (self.vector(x)?, self.matrix(a)?, self.places(call.mask)?);
+                let (x, a, mask) = (self.vector(x)?, self.matrix(a)?, self.mask_entries(call.mask)?);
                 return Ok(self.keep_vector(self.vxm_vector(ring.printed(), &x, &a, by_ref(&mask))?).into());
             }
             (Op::EwiseAdd(op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
@@ -492,7 +493,7 @@ impl Engine for Cuda {
         self.check_host_function(ring.host_function())?;
         let (a, x) = (self.matrix(a)?, self.put_raw(x, "the dense matrix of spmm")?);
         let y = self.alloc_raw(ring.ty(), a.pattern.nrows * columns, "the result of spmm")?;
-        self.mxd_raw(ring.printed(), &a, columns, &x, &y)?;
+        self.spmm_raw(ring.printed(), &a, columns, &x, &y)?;
         self.get_raw(&y, "the result of spmm")
     }
     fn assign(
@@ -580,37 +581,37 @@ impl Cuda {
     fn typed<T: Float>(&self, a: &Matrix) -> Result<DeviceCsr<T>> {
         self.matrix(a)?.into_owned().typed()
     }
-    fn rows<T: Float>(&self, question: &Comparison) -> Result<(DeviceCsr<T>, Option<DeviceCsr<T>>)> {
-        Ok((self.typed(&question.x)?, question.y.as_ref().map(|y| self.typed(y)).transpose()?))
+    fn rows<T: Float>(&self, comparison: &Comparison) -> Result<(DeviceCsr<T>, Option<DeviceCsr<T>>)> {
+        Ok((self.typed(&comparison.x)?, comparison.y.as_ref().map(|y| self.typed(y)).transpose()?))
     }
 }
 
 impl DistanceEngine for Cuda {
-    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
-        with_float!(question.x.ty(), T => {
-            let (x, y) = self.rows::<T>(question)?;
+    fn all(&self, comparison: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
+        with_float!(comparison.x.ty(), T => {
+            let (x, y) = self.rows::<T>(comparison)?;
             let Some(out) = out.get::<T>() else { return Err(unfit()) };
-            let m = question.shape().1;
-            // Blocks are large, because among the rows of X alone a single one takes half of the work.
+            let m = comparison.shape().1;
+            // Blocks are large: for the rows of X among themselves, a single block takes half the work.
             let rows = BLOCK_BYTES / (m * size_of::<T>()).max(1);
-            let all = DistanceBackend::distances(self, Arc::clone(&question.measure), &x).to(y.as_ref());
-            all.options(question.options).blocks(rows.max(1), |first, rows| {
+            let all = DistanceBackend::distances(self, Arc::clone(&comparison.measure), &x).to(y.as_ref());
+            all.options(comparison.options).blocks(rows.max(1), |first, rows| {
                 out[first * m..][..rows.len()].copy_from_slice(rows);
                 Ok(())
             })
         })
     }
-    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
-        with_float!(question.x.ty(), T => {
-            let (x, y) = self.rows::<T>(question)?;
-            let near = self.neighbours(Arc::clone(&question.measure), &x).to(y.as_ref()).options(question.options);
+    fn nearest(&self, comparison: &Comparison, k: usize) -> Result<Neighbours> {
+        with_float!(comparison.x.ty(), T => {
+            let (x, y) = self.rows::<T>(comparison)?;
+            let near = self.neighbours(Arc::clone(&comparison.measure), &x).to(y.as_ref()).options(comparison.options);
             Ok(near.k(k).eval()?.into())
         })
     }
-    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
-        with_float!(question.x.ty(), T => {
-            let (x, y) = self.rows::<T>(question)?;
-            let near = self.neighbours(Arc::clone(&question.measure), &x).to(y.as_ref()).options(question.options);
+    fn within(&self, comparison: &Comparison, radius: f64) -> Result<Matrix> {
+        with_float!(comparison.x.ty(), T => {
+            let (x, y) = self.rows::<T>(comparison)?;
+            let near = self.neighbours(Arc::clone(&comparison.measure), &x).to(y.as_ref()).options(comparison.options);
             Ok(self.keep(near.radius(radius).eval()?.raw()))
         })
     }

@@ -1,8 +1,8 @@
-//! What a machine brings: operations on matrices and vectors whose types are known at run time.
+//! The engine interface: operations on matrices and vectors whose types are known at run time.
 //!
-//! For crates that bring a machine of their own, as `sparring-cluster` brings the processes of an MPI job: they
-//! implement [`Engine`], hold their objects behind [`Remote`], and
-//! [`Machine::from_engine`](super::Machine::from_engine) makes a machine of it. The traits may change in any version.
+//! It is for crates with an engine of their own, as `sparring-cluster` has for the processes of an MPI job: they
+//! implement [`Engine`] and [`Remote`] for their objects, and wrap the engine by
+//! [`Machine::from_engine`](super::Machine::from_engine). The traits may change in any version.
 
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -39,10 +39,10 @@ pub use super::remote::Remote;
 pub use crate::graph::triangles::{PanelRows, masked_pairs};
 pub use wire::{bytes_of, raw_entries, values_of};
 
-/// A machine: one entry point for every operation, and the memory that holds its operands.
+/// An engine: one entry point for every operation, and the memory that holds its operands.
 ///
-/// No method assumes shared memory: operands that lie elsewhere are sent for the call, and results stay where they are
-/// computed. Callers of [`run`](Self::run) check that the operator takes the types of its operands; engines check
+/// No method assumes shared memory: operands in other memory are transferred for the call, and results stay where they
+/// are computed. Callers of [`run`](Self::run) check that the operator takes the types of its operands; engines check
 /// shapes.
 ///
 /// # Errors
@@ -50,23 +50,23 @@ pub use wire::{bytes_of, raw_entries, values_of};
 pub trait Engine: Any + Debug + Send + Sync {
     /// `cpu`, or `cuda:0` and so on.
     fn name(&self) -> String;
-    /// What it is, in words that begin with its name.
+    /// A description that begins with the name.
     fn describe(&self) -> String;
-    /// Waits for all operations before.
+    /// Waits for all pending operations.
     /// # Errors
-    /// Those of operations before.
+    /// Those of the pending operations.
     fn wait(&self) -> Result<()>;
-    /// Refuses an operator that calls a function of the host, the one of this name, where it cannot.
+    /// Rejects an operator that calls a host function of this name, if the engine cannot call it.
     /// # Errors
     /// [`Error::Unsupported`].
     fn check_host_function(&self, _name: Option<&str>) -> Result<()> {
         Ok(())
     }
-    /// Whether the operand is in its memory.
+    /// Whether the operand is in this engine's memory.
     fn holds(&self, x: Operand<'_>) -> bool;
     /// Whether this engine made the plan.
     fn made(&self, plan: &Plan) -> bool;
-    /// The operand in its memory; itself if it is there.
+    /// The operand in this engine's memory; returned unchanged if it is there already.
     /// # Errors
     /// See [`Engine`].
     fn upload(&self, x: Operand<'_>) -> Result<Object>;
@@ -74,15 +74,15 @@ pub trait Engine: Any + Debug + Send + Sync {
     /// # Errors
     /// See [`Engine`].
     fn run(&self, call: &Call<'_>) -> Result<Object>;
-    /// The structure of C = A·B, where the mask allows.
+    /// Symbolic phase of C⟨M⟩ = A·B.
     /// # Errors
     /// See [`Engine`].
     fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan>;
-    /// The values of C for a plan.
+    /// Numeric phase for a plan.
     /// # Errors
     /// See [`Engine`].
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix>;
-    /// C for one use.
+    /// C for a single use, without a plan to reuse.
     /// # Errors
     /// See [`Engine`].
     fn product(
@@ -96,39 +96,40 @@ pub trait Engine: Any + Debug + Send + Sync {
         let plan = self.symbolic(a, b, mask, options)?;
         Ok(Product::planned(self.numeric(&plan, ring, a, b)?, plan))
     }
-    /// The values for a plan, over those of `c`, which is of the semiring's type; in place unless they are shared.
+    /// Numeric phase over the values of `c`, of the semiring's type; in place unless they are shared.
     /// # Errors
     /// See [`Engine`].
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()>;
-    /// The values of A ⊕.⊗ X, row-major, X having `columns` columns and as many rows as A has columns.
+    /// The values of A ⊕.⊗ X, row-major; X has `columns` columns and one row per column of A.
     /// # Errors
     /// See [`Engine`].
     fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array>;
-    /// [`spmm`](Self::spmm) over `y`, which has as many values of the type of the result.
+    /// [`spmm`](Self::spmm), overwriting `y`, which has as many values of the result type.
     /// # Errors
     /// See [`Engine`]. After [`Error::Cancelled`] some values may be new.
     fn spmm_into(&self, ring: &Semiring, a: &Matrix, x: (Slice<'_>, usize), y: &mut SliceMut<'_>) -> Result<()> {
         y.copy_from(&self.spmm(ring, a, x.0, x.1)?.slice());
         Ok(())
     }
-    /// Whether a product y = A ⊕.⊗ x is less work by the rows of A that the mask allows than by those of Aᵀ that x names.
+    /// Whether y = A ⊕.⊗ x is cheaper by the rows of A that the mask allows (pull) than by the rows of Aᵀ selected by
+    /// x.
     /// # Errors
     /// See [`Engine`].
     fn is_by_rows(&self, _ring: &Semiring, at: &Matrix, x: &Vector, _mask: Option<MaskSpec<'_>>) -> Result<bool> {
         let ((len, rows), nnz, entries) = (at.shape(), at.nnz(), x.nvals()?);
         Ok(Direction::estimated((rows, nnz), (len, entries)).is_by_rows())
     }
-    /// The sum of all values as a number to print.
+    /// The sum of all values, for printing.
     /// # Errors
     /// See [`Engine`].
     fn sum(&self, a: &Matrix) -> Result<Sum>;
 
-    /// Keeps the entries of x that the mask allows, in place; `None` if it does not write in place.
+    /// Retains the entries of x that the mask allows, in place; `None` if the engine does not write in place.
     fn retain(&self, _x: &mut Vector, _mask: &Vector, _complement: bool) -> Option<Result<()>> {
         None
     }
-    /// The entries of t, and elsewhere those of x, in place; where both have one it is x ⊙ t if there is ⊙. `None` if
-    /// it does not write in place.
+    /// Writes the entries of t into x in place; where both have one, x ⊙ t if ⊙ is given, otherwise t. `None` if the
+    /// engine does not write in place.
     fn put(&self, _x: &mut Vector, _t: &Vector, _op: Option<&BinaryOp>) -> Option<Result<()>> {
         None
     }
@@ -140,8 +141,8 @@ pub trait Engine: Any + Debug + Send + Sync {
     fn put_matrix(&self, _a: &mut Matrix, _t: &Matrix, _op: Option<&BinaryOp>) -> Option<Result<()>> {
         None
     }
-    /// C(I, J) = A where the mask allows, without an accumulator and not replacing what is outside of the mask; `None`
-    /// if it is to be made of other operations.
+    /// C(I, J) = A where the mask allows, without an accumulator or replace; `None` to compose it from other
+    /// operations.
     fn assign(
         &self,
         _c: &mut Matrix,
@@ -151,89 +152,89 @@ pub trait Engine: Any + Debug + Send + Sync {
     ) -> Option<Result<()>> {
         None
     }
-    /// C⟨M⟩ = s, s of C's type, for a mask that is no complement; `None` if it is to be made of other operations.
+    /// C⟨M⟩ = s, s of C's type, for a mask without complement; `None` to compose it from other operations.
     fn fill(&self, _c: &mut Matrix, _s: &Scalar, _mask: &Matrix) -> Option<Result<()>> {
         None
     }
-    /// The m×n matrix with s at each place of its part (I, J), whose lists may repeat indices; `None` if it is to be made
+    /// The m×n matrix with s at each position of its part (I, J), whose lists may repeat indices; `None` to build it
     /// on the host.
     fn constant(&self, _s: &Scalar, _part: (&IndexList, &IndexList), _shape: (usize, usize)) -> Option<Result<Matrix>> {
         None
     }
-    /// A vector as a matrix of one row, or of one column; `None` as for [`constant`](Self::constant).
+    /// A vector as a matrix of one row or one column; `None` to build it on the host.
     fn line_matrix(&self, _x: &Vector, _is_row: bool) -> Option<Result<Matrix>> {
         None
     }
-    /// The block matrix of blocks of one type, with this shape and number of entries; `None` as for
-    /// [`constant`](Self::constant).
+    /// The block matrix of blocks of one type, with this shape and number of entries; `None` to build it on the
+    /// host.
     fn concat(&self, _blocks: &[&[&Matrix]], _shape: (usize, usize, usize)) -> Option<Result<Matrix>> {
         None
     }
-    /// How many entries each row has that has some: i64.
+    /// The number of entries of each nonempty row: i64.
     /// # Errors
     /// See [`Engine`].
     fn row_counts(&self, a: &Matrix) -> Result<Vector>;
-    /// The column of the least entry of each row, or of the greatest one, the first of equal ones: i64.
+    /// The column of the minimum or maximum of each row, the first on ties: i64.
     /// # Errors
     /// See [`Engine`]; [`Error::Unsupported`] for values without an order.
     fn best_of_rows(&self, a: &Matrix, greatest: bool) -> Result<Vector>;
-    /// How many entries each column has that has some; `None` if it is to be made of other operations.
+    /// The number of entries of each nonempty column; `None` to compose it from other operations.
     fn column_counts(&self, _a: &Matrix) -> Option<Result<Vector>> {
         None
     }
-    /// The pool of threads, of engines that have one.
+    /// The thread pool, if the engine has one.
     fn threads(&self) -> Option<&Threads> {
         None
     }
-    /// The capability to count triangles.
+    /// Triangle counting, if the engine supports it.
     fn triangles(&self) -> Option<&dyn TriangleEngine> {
         None
     }
-    /// The capability to compare rows.
+    /// Distances between rows, if the engine supports them.
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         None
     }
-    /// CP-ALS of tensors whose indices are of 32 bits and of 64, if an engine of another crate has it.
+    /// CP-ALS of tensors with 32-bit and with 64-bit indices, for engines of other crates that have it.
     fn cp(&self) -> Option<CpMachines<'_>> {
         None
     }
 }
 
-/// An engine that counts triangles of graphs.
+/// Triangle counting on an engine.
 pub trait TriangleEngine {
-    /// Triangles of the graph.
+    /// The number of triangles of the graph.
     /// # Errors
     /// Those of [`triangles`](crate::graph::triangles).
     fn count(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles>;
-    /// Triangles at each vertex.
+    /// The number of triangles at each vertex.
     /// # Errors
     /// Those of [`triangles_per_vertex`](crate::graph::triangles_per_vertex).
     fn per_vertex(&self, a: &Matrix) -> Result<Vec<u64>>;
-    /// Triangles at each edge.
+    /// The number of triangles at each edge.
     /// # Errors
     /// Those of [`triangles_per_edge`](crate::graph::triangles_per_edge).
     fn per_edge(&self, a: &Matrix) -> Result<Matrix>;
 }
 
-/// An engine that compares rows; operands are of f32 or f64.
+/// Distances between rows on an engine; operands are of f32 or f64.
 pub trait DistanceEngine {
-    /// All distances, row after row into `out`, which has room for them; what ran, and why.
+    /// All distances, row-major, into `out`, which has their number of elements; returns the explanation.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
-    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String>;
+    fn all(&self, comparison: &Comparison, out: &mut SliceMut<'_>) -> Result<String>;
     /// The `k` nearest rows.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
-    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours>;
-    /// The rows at most `radius` away.
+    fn nearest(&self, comparison: &Comparison, k: usize) -> Result<Neighbours>;
+    /// The rows within distance `radius`.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
-    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix>;
-    /// Rows of Y, prepared and indexed.
+    fn within(&self, comparison: &Comparison, radius: f64) -> Result<Matrix>;
+    /// An index of the rows of Y.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
     fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex>;
-    /// The index of a file, whose rows are of this type.
+    /// The index saved to a file, with rows of this type.
     /// # Errors
     /// Those of [`Cpu::load_index`](crate::Cpu::load_index).
     fn load_index(&self, path: &Path, ty: Type) -> Result<RowIndex>;
@@ -241,13 +242,13 @@ pub trait DistanceEngine {
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
     fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours>;
-    /// The rows of an index at most `radius` away.
+    /// The rows of an index within distance `radius`.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
     fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix>;
 }
 
-/// What CP-ALS runs on: tensors whose indices are of 32 bits, and those whose indices are of 64.
+/// CP-ALS engines for tensors with 32-bit and with 64-bit indices.
 pub type CpMachines<'a> = (&'a dyn CpMachine<f64, u32>, &'a dyn CpMachine<f64, u64>);
 
 /// A matrix or a vector, borrowed.
@@ -268,7 +269,7 @@ impl Operand<'_> {
             Self::Vector(x) => x.ty(),
         }
     }
-    /// Shape, entries and form in words.
+    /// Shape, number of entries and storage form, as text.
     pub(super) fn described(&self) -> String {
         match self {
             Self::Matrix(a) => a.described(),
@@ -287,7 +288,7 @@ impl<'a> From<&'a Vector> for Operand<'a> {
     }
 }
 
-/// What an operation gives.
+/// The result of an operation.
 #[derive(Clone, Debug)]
 pub enum Object {
     /// A matrix.
@@ -331,26 +332,26 @@ macro_rules! objects {
 }
 objects! { Matrix Vector Scalar }
 
-/// The places of a mask, or all others.
+/// A mask: the positions of its entries, or the complement.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskSpec<'a> {
-    /// It allows where this has an entry, whatever its value.
+    /// It allows the positions of these entries, whatever their values.
     pub structure: Operand<'a>,
-    /// It allows everywhere else.
+    /// It allows all other positions instead.
     pub complement: bool,
 }
 
-/// What [`Op::Aggregate`] tells of the entries of a row; of columns with
+/// The statistic of [`Op::Aggregate`] for each row, or for each column with
 /// [`transpose_a`](super::Operation::transpose_a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// How many there are: i64.
+    /// Number of entries: i64.
     Count,
-    /// Their sum over their number, as f64; of numbers that are not complex.
+    /// Mean of the values, as f64; not for complex numbers.
     Mean,
-    /// The column of the least one, the first of equal ones: i64. NaN is no least one.
+    /// Column of the minimum, the first on ties: i64. NaN is skipped.
     ArgMin,
-    /// The column of the greatest one, the first of equal ones: i64. NaN is no greatest one.
+    /// Column of the maximum, the first on ties: i64. NaN is skipped.
     ArgMax,
 }
 
@@ -365,9 +366,9 @@ pub enum Op<'a> {
     Vxm(&'a Semiring),
     /// A ∘ B where both have an entry; where one has, that entry.
     EwiseAdd(&'a BinaryOp),
-    /// A ∘ B where either has an entry, these values standing for an absent one of A and of B.
+    /// A ∘ B where either has an entry, with these values in place of absent entries of A and of B.
     EwiseUnion(&'a BinaryOp, &'a Scalar, &'a Scalar),
-    /// A ∘ B for the pairs of entries that the pairing names; of vectors for [`Pairing::EwiseMult`] alone.
+    /// A ∘ B for the pairs of entries that the pairing defines; for vectors [`Pairing::EwiseMult`] alone.
     Pairs(Pairing, &'a BinaryOp),
     /// f(A, s, i, j).
     Apply(&'a UnaryOp),
@@ -379,50 +380,50 @@ pub enum Op<'a> {
     ReduceRows(&'a Monoid),
     /// Aᵀ.
     Transpose,
-    /// A(I, J): C(p, q) = A(I(p), J(q)). Of a vector u(I), J being [all](IndexList::all).
+    /// A(I, J): C(p, q) = A(I(p), J(q)). For a vector u(I), with J [all](IndexList::all).
     Extract(&'a IndexList, &'a IndexList),
     /// A(I, j): a column of a matrix as a vector.
     ExtractColumn(&'a IndexList, usize),
     /// A(i, J): a row of a matrix as a vector.
     ExtractRow(usize, &'a IndexList),
-    /// C(I, J) = A, and w(I) = u: the operand's entries, absent ones too, replace what stands there. Only into a result
-    /// that exists, whose shape the mask has (`GrB_assign`).
+    /// C(I, J) = A, or w(I) = u: the operand's entries replace the part, absent ones too. Only into an existing result,
+    /// whose shape is that of the mask (`GrB_assign`).
     Assign(&'a IndexList, &'a IndexList),
-    /// C(I, j) = u. The mask is a vector of C's rows; it and replace concern this column alone.
+    /// C(I, j) = u. The mask is a vector over C's rows; mask and replace apply to this column alone.
     AssignColumn(&'a IndexList, usize),
-    /// C(i, J) = u, likewise.
+    /// C(i, J) = u. The mask is a vector over C's columns; mask and replace apply to this row alone.
     AssignRow(usize, &'a IndexList),
-    /// C(I, J) = s, and w(I) = s: an entry at every such place that the mask allows. Its operand is `()`.
+    /// C(I, J) = s, or w(I) = s: an entry at every such position that the mask allows. Its operand is `()`.
     AssignScalar(&'a Scalar, &'a IndexList, &'a IndexList),
-    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i, a vector of so many places: an assign whose
-    /// indices may repeat. A GPU wants ⊕ to be a monoid.
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i, a vector of this length: an assignment with
+    /// repeated indices. A GPU requires ⊕ to be a monoid.
     Scatter(&'a IndexList, usize, &'a BinaryOp),
-    /// A number for each row that has entries, as a vector.
+    /// A statistic of each nonempty row, as a vector.
     Aggregate(Aggregate),
-    /// The square matrix whose diagonal k is a vector, n + |k| rows for n places.
+    /// The square matrix whose diagonal k is a vector: n + |k| rows for length n.
     Diag(i64),
     /// The diagonal k of a matrix, as a vector.
     Diagonal(i64),
-    /// T(I, J) = A, of this shape: what an assign writes.
+    /// T(I, J) = A, of this shape: the new entries of an assignment.
     #[doc(hidden)]
     Place(&'a IndexList, &'a IndexList, (usize, usize)),
-    /// The entries in (I, J): what an assign replaces.
+    /// The entries in (I, J): those an assignment replaces.
     #[doc(hidden)]
     Within(&'a IndexList, &'a IndexList),
-    /// A itself: what a mask or an accumulator is for.
+    /// A itself, to apply a mask or an accumulator to it.
     Identity,
 }
 
 impl Op<'_> {
-    /// Whether entries of the result stand at other places than those of the operand.
+    /// Whether entries of the result have other positions than those of the operand.
     pub(super) fn moves(&self) -> bool {
         matches!(self, Op::Extract(..) | Op::Place(..) | Op::Scatter(..) | Op::Diag(_))
     }
-    /// Whether it writes into a part of a result that exists.
+    /// Whether it writes into a part of an existing result.
     pub(super) fn assigns(&self) -> bool {
         matches!(self, Op::Assign(..) | Op::AssignColumn(..) | Op::AssignRow(..) | Op::AssignScalar(..))
     }
-    /// The name of a function that runs on the processor alone, if its operator calls one.
+    /// The name of a host function that its operator calls, if any.
     #[cfg(feature = "cuda")]
     pub(super) fn host_function(&self) -> Option<&str> {
         match self {
@@ -472,7 +473,7 @@ pub struct Call<'a> {
     pub a: Operand<'a>,
     /// Its right operand, of operations that have two.
     pub b: Option<Operand<'a>>,
-    /// Where the result may have entries.
+    /// The positions where the result may have entries.
     pub mask: Option<MaskSpec<'a>>,
 }
 
@@ -482,19 +483,19 @@ impl<'a> Call<'a> {
     pub fn unary(op: Op<'a>, a: impl Into<Operand<'a>>) -> Self {
         Self { op, a: a.into(), b: None, mask: None }
     }
-    /// An operation on two.
+    /// An operation on two operands.
     #[must_use]
     pub fn binary(op: Op<'a>, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Self {
         Self { op, a: a.into(), b: Some(b.into()), mask: None }
     }
-    /// The same under a mask.
+    /// The call with a mask.
     #[must_use]
     pub fn mask(self, structure: impl Into<Operand<'a>>, complement: bool) -> Self {
         Self { mask: Some(MaskSpec { structure: structure.into(), complement }), ..self }
     }
 }
 
-/// The error of operands that an operation does not have: a matrix where it takes a vector, or one too few.
+/// The error of operands of the wrong kind: a matrix for a vector, or one too few.
 pub fn unfit() -> Error {
-    Error::Argument { name: "operands", message: "the operation takes matrices and vectors in other places".into() }
+    Error::Argument { name: "operands", message: "the operation takes matrices and vectors in other positions".into() }
 }

@@ -1,4 +1,4 @@
-//! Values as bytes and back: what engines send to each other.
+//! Conversion of values to bytes and back, for transfers between engines.
 
 use crate::algebra::{Array, Number, Slice, SliceMut, Type};
 use crate::kernels::with_type;
@@ -7,7 +7,7 @@ use crate::runtime::Vector;
 use crate::sparse::Indices;
 use crate::{Error, Result};
 
-/// The bytes of values that are numbers, little-endian.
+/// The bytes of numeric values, little-endian.
 /// # Errors
 /// [`Error::Unsupported`] for structs; [`Error::OutOfMemory`].
 /// # Example
@@ -29,15 +29,15 @@ pub fn bytes_of(values: Slice<'_>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The values of these bytes, which are scratch afterwards.
+/// The values of these bytes; overwrites `bytes`.
 /// # Errors
-/// [`Error::Unsupported`] for structs; [`Error::Argument`] for bytes that are no whole number of values, and for a byte
-/// that is no bool; [`Error::OutOfMemory`].
+/// [`Error::Unsupported`] for structs; [`Error::Argument`] if the length is not a multiple of the value size, and for a
+/// byte that is no bool; [`Error::OutOfMemory`].
 pub fn values_of(ty: Type, bytes: &mut [u8]) -> Result<Array> {
     let wrong = |message| Error::Argument { name: "bytes", message };
     with_type!(ty, T => {
         if !bytes.len().is_multiple_of(size_of::<T>()) {
-            return Err(wrong(format!("{} bytes are no whole number of values of {ty}", bytes.len())));
+            return Err(wrong(format!("{} bytes are not a multiple of the size of {ty}", bytes.len())));
         }
         let mut values = filled(bytes.len() / size_of::<T>(), T::ZERO, "values")?;
         let set = SliceMut::of(&mut values).set_le_bytes(bytes);
@@ -46,8 +46,8 @@ pub fn values_of(ty: Type, bytes: &mut [u8]) -> Result<Array> {
     }, Err(no_number(ty)))
 }
 
-/// The entries of a vector in the processor's memory as they lie there: their places, increasing, unless it has all,
-/// and their values. `None` for a bitmap, and for a vector elsewhere.
+/// The stored entries of a vector in host memory: their increasing indices, `None` if full, and their values. `None`
+/// for a bitmap, and for a vector in other memory.
 #[must_use]
 pub fn raw_entries(x: &Vector) -> Option<(Option<&[u32]>, Slice<'_>)> {
     let view = x.view().ok()?;

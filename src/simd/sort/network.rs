@@ -1,8 +1,8 @@
 //! Bitonic sorting networks on vectors of columns: sixteen lanes (AVX-512), or eight (AVX2).
 //!
-//! What a stage does is told once; the two modules bring their instructions.
+//! The macro defines the stages once; the two modules supply the instructions.
 
-/// `merge` and `sort_dedup` by the instructions in scope; `$n` vectors at most.
+/// `merge` and `sort_dedup` with the instructions in scope, for at most `$n` vectors.
 macro_rules! network {
     ($features:literal, $vector:ty, $n:literal) => {
         /// Merges sorted halves of `v[..n]` into one sorted list.
@@ -15,7 +15,7 @@ macro_rules! network {
                 v[start + i] = min(a, b);
                 v[start + n - 1 - i] = reversed(max(a, b));
             }
-            // Each half is bitonic now; the upper one was reversed back, which keeps that.
+            // Each half is bitonic now; the upper one was reversed back and remains so.
             let mut gap = n / 4;
             while gap > 0 {
                 let mut i = 0;
@@ -36,7 +36,7 @@ macro_rules! network {
 
         /// Sorts `N` vectors at `from` and writes the distinct columns below LAST to `out`.
         /// # Safety
-        /// `from` must be valid for N vectors, `out` for the columns and one vector more.
+        /// `from` must be valid for N vectors, `out` for the columns and one more vector.
         #[target_feature(enable = $features)]
         pub(in crate::simd) unsafe fn sort_dedup<const N: usize>(from: *const u32, out: *mut u32) -> usize {
             let last = all(u32::MAX);
@@ -149,8 +149,8 @@ pub(super) mod v4 {
         // SAFETY: the caller's.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
-    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`;
-    /// how many.
+    /// Writes the lanes of `x` that differ from their predecessor (the first lane's is the last of `before`) and from
+    /// `last`; returns their number.
     /// # Safety
     /// `out` must be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
@@ -164,7 +164,7 @@ pub(super) mod v4 {
     }
     network!("avx512f,popcnt", __m512i, 8);
 
-    /// A vector of no columns.
+    /// A vector without columns.
     /// # Safety
     /// The processor must have AVX-512.
     #[target_feature(enable = "avx512f,popcnt")]
@@ -172,14 +172,14 @@ pub(super) mod v4 {
     pub(in crate::simd) unsafe fn none() -> __m512i {
         all(u32::MAX)
     }
-    /// `v`, whose first `len` lanes are columns, and behind them `n` more.
+    /// `v`, whose first `len` lanes are columns, with `n` more columns appended.
     /// # Safety
     /// The processor must have AVX-512; `from` be valid for `n` columns, and `len + n` ≤ 16.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     pub(in crate::simd) unsafe fn push(v: __m512i, len: usize, from: *const u32, n: usize) -> __m512i {
         let lanes = (1u32 << n) - 1;
-        // SAFETY: lanes that are masked out are not read; the others are the caller's.
+        // SAFETY: masked lanes are not read; the others are valid by the caller's promise.
         let cols = unsafe { _mm512_maskz_loadu_epi32(lanes as u16, from.cast()) };
         _mm512_mask_expand_epi32(v, (lanes << len) as u16, cols)
     }
@@ -196,8 +196,8 @@ pub(super) mod v4 {
         }
         u32::from(same) & ((1u32 << len) - 1) != 0
     }
-    /// `v` sorted, where LAST is behind its first `len` lanes: of up to eight the lower half alone, which takes six
-    /// stages for ten.
+    /// Sorts `v`, whose lanes from `len` on are LAST. For up to eight columns only the lower half is sorted, in six
+    /// stages instead of ten.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     fn sort_some(v: __m512i, len: usize) -> __m512i {
@@ -208,8 +208,8 @@ pub(super) mod v4 {
             sort1(v)
         }
     }
-    /// Sorts `v`, of which the first `len` lanes are columns and the others LAST, and writes the distinct columns to
-    /// `out`; how many.
+    /// Sorts `v`, whose first `len` lanes are columns and the others LAST, and writes the distinct columns to `out`;
+    /// returns their number.
     /// # Safety
     /// The processor must have AVX-512, and `out` be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
@@ -218,21 +218,21 @@ pub(super) mod v4 {
         // SAFETY: the caller's.
         unsafe { store_new(sort_some(v, len), all(u32::MAX), all(u32::MAX), out) }
     }
-    /// Sorts the first `len` lanes of `v`, columns below 2²⁸, equal ones as they are: writes the distinct ones to `out`
-    /// and the lane that each was in to `order` (15 for lanes from `len` on); a bit for each lane that has another
-    /// column than the one before.
+    /// Sorts the first `len` lanes of `v`, columns below 2²⁸, stably: writes the distinct ones to `out` and the
+    /// original lane of each to `order` (15 from lane `len` on). Returns a bit for each lane whose column differs from
+    /// its predecessor.
     /// # Safety
     /// The processor must have AVX-512, and `out` be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
-    pub(in crate::simd) unsafe fn put_in_order(v: __m512i, len: usize, out: *mut u32, order: &mut [u32; LANES]) -> u32 {
+    pub(in crate::simd) unsafe fn store_sorted(v: __m512i, len: usize, out: *mut u32, order: &mut [u32; LANES]) -> u32 {
         let (some, lanes) =
             ((1u32 << len) - 1, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
         let keys = _mm512_mask_or_epi32(all(u32::MAX), some as u16, _mm512_slli_epi32::<4>(v), lanes);
         let keys = sort_some(keys, len);
         let cols = _mm512_srli_epi32::<4>(keys);
         let new = _mm512_cmpneq_epi32_mask(cols, _mm512_alignr_epi32::<15>(cols, all(u32::MAX))) & some as u16;
-        // SAFETY: `order` is a vector; `out` is the caller's.
+        // SAFETY: `order` is a vector; `out` is valid by the caller's promise.
         unsafe {
             _mm512_storeu_si512(order.as_mut_ptr().cast(), _mm512_and_si512(keys, all(15)));
             _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(new, cols));
@@ -313,8 +313,8 @@ pub(super) mod v3 {
         // SAFETY: the caller's.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
-    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`;
-    /// how many.
+    /// Writes the lanes of `x` that differ from their predecessor (the first lane's is the last of `before`) and from
+    /// `last`; returns their number.
     /// # Safety
     /// `out` must be valid for a vector.
     #[target_feature(enable = "avx2,popcnt")]
@@ -327,7 +327,7 @@ pub(super) mod v3 {
         );
         let skip = _mm256_or_si256(_mm256_cmpeq_epi32(x, turned), _mm256_cmpeq_epi32(x, last));
         let keep = !_mm256_movemask_ps(_mm256_castsi256_ps(skip)) as u8;
-        // SAFETY: a row of the table has 8 bytes; the store is the caller's.
+        // SAFETY: a row of the table has 8 bytes; the store is within `out` by the caller's promise.
         unsafe {
             let lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(crate::simd::SET_BITS[usize::from(keep)].as_ptr().cast()));
             _mm256_storeu_si256(out.cast(), _mm256_permutevar8x32_epi32(x, lanes));

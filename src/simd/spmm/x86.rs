@@ -1,4 +1,4 @@
-//! The loops for AVX2 and AVX-512: the sums of a row in registers, up to eight at once, while its entries are read.
+//! The loops for AVX2 and AVX-512: up to eight sums of a row in registers while its entries are read.
 
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -12,13 +12,13 @@ pub(crate) struct Task<'a, T> {
     /// Columns of X and of Y.
     pub(super) n: usize,
     pub(super) rows: Range<usize>,
-    /// The columns of Y that are computed.
+    /// The columns of Y to compute.
     pub(super) part: Range<usize>,
-    /// The first value that is computed; the next row is `n` behind it.
+    /// The first value to compute; the next row is at distance `n`.
     pub(super) y: *mut T,
     /// Whether rows of X are prefetched.
     pub(super) prefetch: bool,
-    /// Whether Y goes past the caches.
+    /// Whether Y is written with non-temporal stores.
     pub(super) stream: bool,
 }
 
@@ -26,18 +26,18 @@ pub(crate) struct Task<'a, T> {
 pub(crate) trait Loops: Sized {
     /// The loop of AVX2.
     /// # Safety
-    /// The processor has AVX2. `row_ptr` has the rows; it leads to columns and values that are there, and the columns to
-    /// rows of X, which has `n` columns. `part` is within `0..n`, and all of it for several rows; for so many values
-    /// there is memory from `y` on, which nobody else uses. If it streams, rows are a multiple of 64 bytes, and `y`
-    /// begins at a multiple of 16 bytes.
+    /// The processor has AVX2. `row_ptr` has the rows and delimits existing columns and values; the columns are rows of
+    /// X, which has `n` columns. `part` is within `0..n`, and all of it for several rows; `y` points to memory for
+    /// these values, which nobody else uses. With `stream`, rows are a multiple of 64 bytes, and `y` starts at a
+    /// multiple of 16 bytes.
     unsafe fn v3(task: &Task<'_, Self>);
     /// The loop of AVX-512.
     /// # Safety
-    /// As [`v3`](Self::v3), with AVX-512.
+    /// Those of [`v3`](Self::v3), with AVX-512.
     unsafe fn v4(task: &Task<'_, Self>);
 }
 
-/// Values that are computed side by side.
+/// A vector of values.
 trait Lanes: Copy {
     type T: Copy;
     type Mask: Copy;
@@ -50,7 +50,7 @@ trait Lanes: Copy {
         // SAFETY: the caller's.
         unsafe { (Self::without(Self::mask(if n == 1 { last } else { Self::LANES }), first), Self::mask(last)) }
     }
-    /// The mask less the first `n` lanes, which are none but in registers as long as a line of the cache.
+    /// The mask without the first `n` lanes; n = 0 except for registers as wide as a cache line.
     unsafe fn without(mask: Self::Mask, n: usize) -> Self::Mask;
     unsafe fn zero() -> Self;
     unsafe fn splat(a: Self::T) -> Self;
@@ -59,16 +59,16 @@ trait Lanes: Copy {
     unsafe fn add_product_masked(self, a: Self, x: *const Self::T, mask: Self::Mask) -> Self;
     unsafe fn store(self, y: *mut Self::T);
     unsafe fn store_masked(self, y: *mut Self::T, mask: Self::Mask);
-    /// Stores past the caches, at a multiple of 16 bytes, by registers of AVX2; others store as [`store`](Self::store).
+    /// A non-temporal store, at a multiple of 16 bytes, for AVX2 registers; others store like [`store`](Self::store).
     unsafe fn stream(self, y: *mut Self::T);
 }
 
-/// The lanes of a register, whose instructions and masks are these.
+/// Implements [`Lanes`] for a register type, from its instructions and masks.
 macro_rules! lanes {
     ($v:ty, $t:ty, $lanes:literal, $mask:ty: $first:expr, $without:expr;
      $zero:ident $set1:ident $add:ident $mul:ident $load:ident $store:ident;
      $load_masked:expr; $store_masked:expr; $stream:expr) => {
-        // Not every lane needs it.
+        // Not every instance needs it.
         #[allow(unused_unsafe)]
         impl Lanes for $v {
             type T = $t;
@@ -76,7 +76,7 @@ macro_rules! lanes {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn mask(n: usize) -> $mask {
-                // SAFETY: the caller's: the instructions are there.
+                // SAFETY: the caller's: the processor has the instructions.
                 unsafe { ($first)(n) }
             }
             #[inline(always)]
@@ -95,7 +95,7 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn add_product(self, a: Self, x: *const $t) -> Self {
-                // SAFETY: as above; the caller has as many values there.
+                // SAFETY: as above; the caller promises that many values.
                 unsafe { $add(self, $mul(a, $load(x.cast()))) }
             }
             #[inline(always)]
@@ -172,14 +172,14 @@ fn times<T: std::ops::Mul<Output = T>>(x: T, y: T) -> T {
     x * y
 }
 /// # Safety
-/// There is such a value.
+/// `x` points to a value.
 #[inline(always)]
 unsafe fn read<T: Copy>(x: *const T) -> T {
     // SAFETY: the caller's.
     unsafe { *x }
 }
 /// # Safety
-/// There is room for the value.
+/// `y` has room for the value.
 #[inline(always)]
 unsafe fn write<T: Copy>(y: *mut T, x: T) {
     // SAFETY: the caller's.
@@ -189,10 +189,10 @@ unsafe fn write<T: Copy>(y: *mut T, x: T) {
 /// Masks of the first t of eight: `MASKS[8 - t..]`.
 static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Entries ahead whose rows of X are prefetched.
-const AHEAD: usize = 16;
-/// Entries ahead that are prefetched with each row: what the processor fetches by itself ends with each page.
-const FAR: usize = 384;
+/// Prefetch distance for rows of X, in entries.
+const PREFETCH_DISTANCE: usize = 16;
+/// Prefetch distance for entries, once per row: the hardware prefetcher stops at page boundaries.
+const ENTRY_PREFETCH_DISTANCE: usize = 384;
 
 macro_rules! loops {
     ($t:ty: $v3:ty, $v4:ty; $($width:pat => $narrow:ty),+; $($width4:pat => $narrow4:ty),+) => {
@@ -216,13 +216,13 @@ macro_rules! loops {
                 unsafe {
                     match task.part.len() {
                         $($width4 => narrow::<$narrow4>(task),)+
-                        // Half a register crosses the end of a line half as often.
+                        // A half register crosses a line boundary half as often.
                         n if n == <$v4>::LANES && !task.x.as_ptr().addr().is_multiple_of(64) => {
                             columns::<$v3, 2, true, false>(task, task.rows.clone(), 0, (0, <$v3>::LANES));
                         }
-                        // Streamed lines are cut where those of Y are, not where those of X are.
+                        // Streamed rows are split at the lines of Y rather than those of X.
                         _ if task.stream => Self::v3(task),
-                        // Rows that are whole halves of lines, and no whole lines or in the middle of them.
+                        // Rows of whole half-lines that are not whole lines, or that start in the middle of a line.
                         n if n.is_multiple_of(<$v3>::LANES)
                             && n <= 4 * <$v4>::LANES
                             && (n % <$v4>::LANES > 0 || task.x.as_ptr().addr() % 64 == 32) =>
@@ -242,7 +242,7 @@ macro_rules! loops {
 loops!(f64: __m256d, __m512d; 1 => f64, 2 => __m128d; 1 => f64, 2 => __m128d, 3..=4 => __m256d);
 loops!(f32: __m256, __m512; 1 => f32, 2..=4 => __m128; 1 => f32, 2..=4 => __m128, 5..=8 => __m256);
 
-/// Up to one register of columns.
+/// At most one register of columns.
 /// # Safety
 /// As [`Loops::v3`].
 #[inline(always)]
@@ -278,7 +278,7 @@ unsafe fn wide<V: Lanes>(task: &Task<'_, V::T>) {
 #[inline(always)]
 unsafe fn all_columns<V: Lanes, const PREFETCH: bool>(task: &Task<'_, V::T>) {
     let (n, bytes) = (task.part.len(), V::LANES * size_of::<V::T>());
-    // Lanes of the first register that lie before the part, so that each register is a line of the cache.
+    // Lanes of the first register before the part, so that each register is one cache line.
     let off = if bytes == 64 && task.n.is_multiple_of(V::LANES) {
         (task.x.as_ptr().addr() / size_of::<V::T>() + task.part.start) % V::LANES
     } else {
@@ -286,14 +286,14 @@ unsafe fn all_columns<V: Lanes, const PREFETCH: bool>(task: &Task<'_, V::T>) {
     };
     let registers = (off + n).div_ceil(V::LANES);
     let last = (off + n - 1) % V::LANES + 1;
-    // More columns than registers hold are computed row after row: a row of X is whole in the cache then.
+    // Columns that do not fit the registers at once are computed row by row: a row of X then stays in the cache.
     let at_once = if matches!(registers, 1..=6 | 8 | 9) { task.rows.len() } else { 1 };
     let mut start = task.rows.start;
     while start < task.rows.end {
         let rows = start..start + at_once;
         start = rows.end;
         let mut v = 0;
-        // SAFETY: the caller's; the registers from v on are of `part`.
+        // SAFETY: the caller's promise; the registers from v on belong to `part`.
         unsafe {
             if off > 0 {
                 while v < registers {
@@ -339,10 +339,10 @@ unsafe fn all_columns<V: Lanes, const PREFETCH: bool>(task: &Task<'_, V::T>) {
     }
 }
 
-/// `N` registers of columns from `part.start + at` on: all of them if they are `FULL`, else from the first lane of the
-/// first to the last of the last. Gives `N`.
+/// `N` registers of columns from `part.start + at` on: all their lanes if `FULL`, else from lane `first` of the first
+/// register to lane `last` of the last. Returns `N`.
 /// # Safety
-/// As [`Loops::v3`], for rows of the task.
+/// Those of [`Loops::v3`], for rows of the task.
 #[inline(always)]
 unsafe fn columns<V: Lanes, const N: usize, const FULL: bool, const PREFETCH: bool>(
     task: &Task<'_, V::T>,
@@ -353,18 +353,18 @@ unsafe fn columns<V: Lanes, const N: usize, const FULL: bool, const PREFETCH: bo
     let (n, nnz) = (task.n, task.columns.len());
     let x = task.x.as_ptr().wrapping_add(task.part.start).wrapping_offset(at);
     let mut y = task.y.wrapping_add((rows.start - task.rows.start) * n).wrapping_offset(at);
-    // SAFETY: the caller's: the instructions are there; so are rows, entries, and values of X and of Y.
+    // SAFETY: the caller's: the processor has the instructions; rows, entries, and values of X and Y exist.
     unsafe {
         let masks = V::masks(N, first, last);
         let mut entry = *task.row_ptr.get_unchecked(rows.start);
         for i in rows {
             let end = *task.row_ptr.get_unchecked(i + 1);
-            _mm_prefetch::<_MM_HINT_T0>(task.columns.as_ptr().wrapping_add(entry + FAR).cast());
-            _mm_prefetch::<_MM_HINT_T0>(task.values.as_ptr().wrapping_add(entry + FAR).cast());
+            _mm_prefetch::<_MM_HINT_T0>(task.columns.as_ptr().wrapping_add(entry + ENTRY_PREFETCH_DISTANCE).cast());
+            _mm_prefetch::<_MM_HINT_T0>(task.values.as_ptr().wrapping_add(entry + ENTRY_PREFETCH_DISTANCE).cast());
             let mut sums = [V::zero(); N];
             while entry < end {
                 if PREFETCH {
-                    let k = *task.columns.get_unchecked((entry + AHEAD).min(nnz - 1)) as usize;
+                    let k = *task.columns.get_unchecked((entry + PREFETCH_DISTANCE).min(nnz - 1)) as usize;
                     let line = 64 / size_of::<V::T>();
                     for l in 0..(N * V::LANES).div_ceil(line) {
                         _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(k * n + l * line).cast());

@@ -1,9 +1,9 @@
 //! The loops for AVX2: the eight sums of a row in two registers of doubles, or in one of floats.
 //!
-//! Rows of few entries differ in how many, which a loop over rows guesses wrong for every other one. Their products are
-//! made in one loop over entries, whatever rows they are of, and a row is then folded from them without a branch.
+//! The lengths of short rows vary, and a loop over rows would mispredict every other one. Their products are therefore
+//! computed in one loop over entries, across rows, and each row is then folded from them without a branch.
 
-use super::{AHEAD, Rows, SUMS, V3};
+use super::{PREFETCH_DISTANCE, Rows, SUMS, V3};
 use crate::simd::prefetch_at;
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use std::ops::Range;
 /// Masks of the first t of eight: `MASKS[8 - t..]`.
 static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Rows are short that have fewer entries than this in the mean, and long ones among them are those that have more than
-/// [`PRODUCTS`].
+/// Rows with fewer entries than this on average are short; those among them with more than [`PRODUCTS`] entries are
+/// treated as long.
 const SHORT: usize = 16;
-/// Rows that are worth an array of products.
+/// Rows from which on an array of products pays.
 const SEVERAL: usize = 64;
-/// Products that are made at a time, which stay in the first cache.
+/// Products computed at a time; they stay in the first-level cache.
 const PRODUCTS: usize = 1024;
 
 macro_rules! float {
@@ -25,7 +25,7 @@ macro_rules! float {
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
             unsafe fn v3(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]) {
                 let Rows { row_ptr, columns, values } = matrix;
-                // SAFETY: there are such rows.
+                // SAFETY: the rows exist.
                 let entries = unsafe { *row_ptr.get_unchecked(rows.end) - *row_ptr.get_unchecked(rows.start) };
                 if rows.len() >= SEVERAL && entries < SHORT * rows.len() {
                     // SAFETY: the caller's.
@@ -33,17 +33,17 @@ macro_rules! float {
                 }
                 let (nnz, x) = (columns.len(), x.as_ptr());
                 let row = |i: usize| -> $sums {
-                    // SAFETY: there is such a row.
+                    // SAFETY: the row exists.
                     let (start, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
                     let (mut columns, mut values) =
                         (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
-                    prefetch_at(columns.wrapping_add(AHEAD));
-                    prefetch_at(values.wrapping_add(AHEAD));
+                    prefetch_at(columns.wrapping_add(PREFETCH_DISTANCE));
+                    prefetch_at(values.wrapping_add(PREFETCH_DISTANCE));
                     let mut sums = $zero();
                     for _ in 0..(end - start) / SUMS {
-                        prefetch_at(columns.wrapping_add(AHEAD));
-                        prefetch_at(values.wrapping_add(AHEAD));
-                        // SAFETY: eight more columns and values of the row are there; columns lead into x.
+                        prefetch_at(columns.wrapping_add(PREFETCH_DISTANCE));
+                        prefetch_at(values.wrapping_add(PREFETCH_DISTANCE));
+                        // SAFETY: eight more columns and values of the row exist; columns are indices of x.
                         sums = unsafe { $full(sums, columns, values, x) };
                         (columns, values) = (columns.wrapping_add(SUMS), values.wrapping_add(SUMS));
                     }
@@ -52,15 +52,15 @@ macro_rules! float {
                         return sums;
                     }
                     if nnz - end >= SUMS {
-                        // SAFETY: so many entries come behind the row, whose columns lead into x as well.
+                        // SAFETY: at least eight entries follow, whose columns are indices of x as well.
                         return unsafe { $rest(sums, left, columns, values, x) };
                     }
                     let (mut last, mut of_last) = ([0; SUMS], [0.0; SUMS]);
                     for t in 0..left {
-                        // SAFETY: so many are left of the row.
+                        // SAFETY: `left` entries of the row remain.
                         (last[t], of_last[t]) = unsafe { (*columns.add(t), *values.add(t)) };
                     }
-                    // SAFETY: eight columns, of which those beside the row's are 0; x has a value, as the row has.
+                    // SAFETY: eight columns, those beyond the row's being 0; x is not empty, as the row is not.
                     unsafe { $rest(sums, left, last.as_ptr(), of_last.as_ptr(), x) }
                 };
                 let (mut i, (pairs, last)) = (rows.start, y.as_chunks_mut::<2>());
@@ -80,13 +80,13 @@ macro_rules! float {
                 let mut products = [0.0; PRODUCTS + SUMS];
                 let (mut i, mut y) = (rows.start, y);
                 while i < rows.end {
-                    // As many rows as have their products in the array; as many as it has, if they have none.
+                    // As many rows as fit the array of products; the number of empty rows is bounded by its size.
                     let start = row_ptr[i];
                     let next = &row_ptr[i + 1..=rows.end.min(i + PRODUCTS)];
                     let count = next.partition_point(|&end| end - start <= PRODUCTS);
                     if count == 0 {
                         let (of_row, others) = std::mem::take(&mut y).split_at_mut(1);
-                        // SAFETY: the caller's, of one of the rows.
+                        // SAFETY: the caller's promise, for one of the rows.
                         unsafe { <$t>::v3(matrix, x, i..i + 1, of_row) };
                         (i, y) = (i + 1, others);
                         continue;
@@ -96,27 +96,27 @@ macro_rules! float {
                         (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
                     let (eights, last) = products[..len].as_chunks_mut::<SUMS>();
                     for to in eights {
-                        prefetch_at(ks.wrapping_add(AHEAD));
-                        prefetch_at(of_ks.wrapping_add(AHEAD));
-                        // SAFETY: eight more columns and values of these rows are there; columns lead into x.
+                        prefetch_at(ks.wrapping_add(PREFETCH_DISTANCE));
+                        prefetch_at(of_ks.wrapping_add(PREFETCH_DISTANCE));
+                        // SAFETY: eight more columns and values of these rows exist; columns are indices of x.
                         unsafe { $store(to, ks, of_ks, x.as_ptr()) };
                         (ks, of_ks) = (ks.wrapping_add(SUMS), of_ks.wrapping_add(SUMS));
                     }
                     for (t, to) in last.iter_mut().enumerate() {
-                        // SAFETY: as above, of one.
+                        // SAFETY: as above, for one entry.
                         *to = unsafe { *of_ks.add(t) * *x.get_unchecked(*ks.add(t) as usize) };
                     }
                     let row = |i: usize| -> $sums {
-                        // SAFETY: there is such a row.
+                        // SAFETY: the row exists.
                         let (from, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
                         let mut of_row = products.as_ptr().wrapping_add(from - start);
                         let mut sums = $zero();
                         for _ in 0..(end - from) / SUMS {
-                            // SAFETY: eight more products of the row are there.
+                            // SAFETY: eight more products of the row exist.
                             sums = unsafe { $plus(sums, of_row) };
                             of_row = of_row.wrapping_add(SUMS);
                         }
-                        // SAFETY: the array has eight more behind all products.
+                        // SAFETY: the array has eight more elements behind all products.
                         unsafe { $some(sums, (end - from) % SUMS, of_row) }
                     };
                     let (of_rows, others) = std::mem::take(&mut y).split_at_mut(count);
@@ -136,10 +136,10 @@ macro_rules! float {
 float!(f64: Doubles zero_f64 full_f64 rest_f64 two_f64; store_f64 plus_f64 some_f64);
 float!(f32: __m256 _mm256_setzero_ps full_f32 rest_f32 two_f32; store_f32 plus_f32 some_f32);
 
-/// Rows of few entries in the mean.
+/// Loops for rows that are short on average.
 trait Short: Sized {
     /// # Safety
-    /// As for [`V3::v3`].
+    /// Those of [`V3::v3`].
     unsafe fn short(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
 }
 
@@ -152,9 +152,9 @@ fn zero_f64() -> Doubles {
     [_mm256_setzero_pd(); 2]
 }
 
-/// Four of `x` by one load each: the processor's gather is slower.
+/// Four values of `x` by one load each: the processor's gather is slower.
 /// # Safety
-/// `ks` be valid for four columns, which lead into `x`.
+/// `ks` must be valid for four columns, which are indices of `x`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn four_f64(ks: *const u32, x: *const f64) -> __m256d {
@@ -167,7 +167,7 @@ unsafe fn four_f64(ks: *const u32, x: *const f64) -> __m256d {
 
 /// The products of four entries.
 /// # Safety
-/// As for [`four_f64`]; `values` be valid for four.
+/// Those of [`four_f64`]; `values` must be valid for four.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn products_f64(ks: *const u32, values: *const f64, x: *const f64) -> __m256d {
@@ -176,7 +176,7 @@ unsafe fn products_f64(ks: *const u32, values: *const f64, x: *const f64) -> __m
 }
 
 /// # Safety
-/// As for [`products_f64`], of eight.
+/// Those of [`products_f64`], for eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn full_f64([low, high]: Doubles, ks: *const u32, values: *const f64, x: *const f64) -> Doubles {
@@ -189,15 +189,15 @@ unsafe fn full_f64([low, high]: Doubles, ks: *const u32, values: *const f64, x: 
     }
 }
 
-/// The same for the first `left` of eight entries, 1 to 7; other sums stay.
+/// The same for the first `left` of eight entries, 1 to 7; the other sums do not change.
 /// # Safety
-/// As for [`full_f64`].
+/// Those of [`full_f64`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn rest_f64([low, high]: Doubles, left: usize, ks: *const u32, values: *const f64, x: *const f64) -> Doubles {
-    // Of `t` of four.
+    // The mask of `t` of four lanes.
     let mask = |t: usize| {
-        // SAFETY: 4 to 8 values from there on are masks.
+        // SAFETY: four values from there on are masks.
         let of_four = unsafe { _mm_loadu_si128(MASKS.as_ptr().add(8 - t).cast()) };
         _mm256_castsi256_pd(_mm256_cvtepi32_epi64(of_four))
     };
@@ -211,12 +211,12 @@ unsafe fn rest_f64([low, high]: Doubles, left: usize, ks: *const u32, values: *c
 }
 
 /// # Safety
-/// As for [`full_f64`].
+/// Those of [`full_f64`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store_f64(to: &mut [f64; SUMS], ks: *const u32, values: *const f64, x: *const f64) {
     let to = to.as_mut_ptr();
-    // SAFETY: the caller's; there is room for eight.
+    // SAFETY: the caller's promise; `to` has room for eight.
     unsafe {
         _mm256_storeu_pd(to, products_f64(ks, values, x));
         _mm256_storeu_pd(to.add(4), products_f64(ks.add(4), values.add(4), x));
@@ -224,7 +224,7 @@ unsafe fn store_f64(to: &mut [f64; SUMS], ks: *const u32, values: *const f64, x:
 }
 
 /// # Safety
-/// `products` be valid for eight.
+/// `products` must be valid for eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn plus_f64([low, high]: Doubles, products: *const f64) -> Doubles {
@@ -232,13 +232,14 @@ unsafe fn plus_f64([low, high]: Doubles, products: *const f64) -> Doubles {
     unsafe { [_mm256_add_pd(low, _mm256_loadu_pd(products)), _mm256_add_pd(high, _mm256_loadu_pd(products.add(4)))] }
 }
 
-/// The first `left` of eight, 0 to 7: other sums get 0, which leaves them as they are, for none is −0.
+/// Adds the first `left` of eight products, 0 to 7. Other sums get 0 added, which does not change them: none of them is
+/// −0.
 /// # Safety
-/// As for [`plus_f64`].
+/// Those of [`plus_f64`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn some_f64([low, high]: Doubles, left: usize, products: *const f64) -> Doubles {
-    // SAFETY: eight values from there on are masks; the rest is the caller's.
+    // SAFETY: eight values from there on are masks; the rest is the caller's promise.
     unsafe {
         let masks = _mm256_loadu_si256(MASKS.as_ptr().add(8 - left).cast());
         let first = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(masks));
@@ -263,7 +264,7 @@ fn two_f64(a: Doubles, b: Doubles) -> [f64; 2] {
 
 /// The products of eight entries.
 /// # Safety
-/// `ks` and `values` be valid for eight; columns lead into `x`.
+/// `ks` and `values` must be valid for eight; columns are indices of `x`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn products_f32(ks: *const u32, values: *const f32, x: *const f32) -> __m256 {
@@ -277,7 +278,7 @@ unsafe fn products_f32(ks: *const u32, values: *const f32, x: *const f32) -> __m
 }
 
 /// # Safety
-/// As for [`products_f32`].
+/// Those of [`products_f32`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn full_f32(sums: __m256, ks: *const u32, values: *const f32, x: *const f32) -> __m256 {
@@ -285,13 +286,13 @@ unsafe fn full_f32(sums: __m256, ks: *const u32, values: *const f32, x: *const f
     unsafe { _mm256_add_ps(sums, products_f32(ks, values, x)) }
 }
 
-/// The same for the first `left` of eight entries, 1 to 7; other sums stay.
+/// The same for the first `left` of eight entries, 1 to 7; the other sums do not change.
 /// # Safety
-/// As for [`products_f32`].
+/// Those of [`products_f32`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn rest_f32(sums: __m256, left: usize, ks: *const u32, values: *const f32, x: *const f32) -> __m256 {
-    // SAFETY: eight values from there on are masks; the rest is the caller's.
+    // SAFETY: eight values from there on are masks; the rest is the caller's promise.
     unsafe {
         let mask = _mm256_loadu_si256(MASKS.as_ptr().add(8 - left).cast());
         let added = _mm256_add_ps(sums, products_f32(ks, values, x));
@@ -300,16 +301,16 @@ unsafe fn rest_f32(sums: __m256, left: usize, ks: *const u32, values: *const f32
 }
 
 /// # Safety
-/// As for [`products_f32`].
+/// Those of [`products_f32`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store_f32(to: &mut [f32; SUMS], ks: *const u32, values: *const f32, x: *const f32) {
-    // SAFETY: the caller's; there is room for eight.
+    // SAFETY: the caller's promise; `to` has room for eight.
     unsafe { _mm256_storeu_ps(to.as_mut_ptr(), products_f32(ks, values, x)) }
 }
 
 /// # Safety
-/// `products` be valid for eight.
+/// `products` must be valid for eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn plus_f32(sums: __m256, products: *const f32) -> __m256 {
@@ -317,13 +318,13 @@ unsafe fn plus_f32(sums: __m256, products: *const f32) -> __m256 {
     unsafe { _mm256_add_ps(sums, _mm256_loadu_ps(products)) }
 }
 
-/// As [`some_f64`].
+/// Like [`some_f64`].
 /// # Safety
-/// As for [`plus_f32`].
+/// Those of [`plus_f32`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn some_f32(sums: __m256, left: usize, products: *const f32) -> __m256 {
-    // SAFETY: eight values from there on are masks; the rest is the caller's.
+    // SAFETY: eight values from there on are masks; the rest is the caller's promise.
     unsafe {
         let masks = _mm256_castsi256_ps(_mm256_loadu_si256(MASKS.as_ptr().add(8 - left).cast()));
         _mm256_add_ps(sums, _mm256_and_ps(masks, _mm256_loadu_ps(products)))

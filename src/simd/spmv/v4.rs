@@ -1,6 +1,6 @@
 //! The loop for AVX-512.
 
-use super::{AHEAD, Rows, SUMS, V4};
+use super::{PREFETCH_DISTANCE, Rows, SUMS, V4};
 use crate::simd::prefetch_at;
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -19,17 +19,17 @@ macro_rules! float {
                 let Rows { row_ptr, columns, values } = matrix;
                 let nnz = columns.len();
                 let row = |i: usize| {
-                    // SAFETY: there is such a row.
+                    // SAFETY: the row exists.
                     let (start, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
                     let (mut columns, mut values) =
                         (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
-                    prefetch_at(columns.wrapping_add(AHEAD));
-                    prefetch_at(values.wrapping_add(AHEAD));
+                    prefetch_at(columns.wrapping_add(PREFETCH_DISTANCE));
+                    prefetch_at(values.wrapping_add(PREFETCH_DISTANCE));
                     let mut sums = $zero();
                     for _ in 0..(end - start) / SUMS {
-                        prefetch_at(columns.wrapping_add(AHEAD));
-                        prefetch_at(values.wrapping_add(AHEAD));
-                        // SAFETY: eight more columns and values of the row are there; columns lead into x.
+                        prefetch_at(columns.wrapping_add(PREFETCH_DISTANCE));
+                        prefetch_at(values.wrapping_add(PREFETCH_DISTANCE));
+                        // SAFETY: eight more columns and values of the row exist; columns are indices of x.
                         let products = unsafe {
                             let at_columns = if GATHERS {
                                 ($mask_gather)(0xFF, _mm256_loadu_si256(columns.cast()), x.as_ptr())
@@ -41,13 +41,13 @@ macro_rules! float {
                         sums = $add(sums, products);
                         (columns, values) = (columns.wrapping_add(SUMS), values.wrapping_add(SUMS));
                     }
-                    // No branch for how many are left: rows differ in it.
+                    // No branch on the remainder: it varies between rows.
                     let mask = ((1u32 << ((end - start) % SUMS)) - 1) as __mmask8;
                     let products = if !GATHERS && nnz - end >= SUMS {
-                        // SAFETY: so many entries come behind the row, whose columns lead into x as well.
+                        // SAFETY: at least eight entries follow, whose columns are indices of x as well.
                         unsafe { $mul($load(values), $gather(columns, x.as_ptr())) }
                     } else {
-                        // SAFETY: the mask lets through as many as are left of the row.
+                        // SAFETY: the mask selects only the remaining entries of the row.
                         unsafe {
                             let ks = _mm256_maskz_loadu_epi32(mask, columns.cast());
                             $mul($maskz_load(mask, values), ($mask_gather)(mask, ks, x.as_ptr()))
@@ -68,13 +68,13 @@ macro_rules! float {
                         row(i + 6),
                         row(i + 7),
                     ]);
-                    // SAFETY: there are eight.
+                    // SAFETY: `y` has eight values.
                     unsafe { $store(y.as_mut_ptr(), sums) };
                     i += 8;
                 }
                 for y in last {
                     let mut sums = [0.0; 8];
-                    // SAFETY: there are eight.
+                    // SAFETY: `sums` has eight values.
                     unsafe {
                         $store(
                             sums.as_mut_ptr(),
@@ -96,9 +96,9 @@ float!(f32, __m256: eight_f32 _mm256_setzero_ps _mm256_add_ps _mm256_mask_add_ps
     _mm256_maskz_loadu_ps gather_f32,
     |mask, ks, x| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, ks, x), _mm256_storeu_ps);
 
-/// Eight of `x` by one load each.
+/// Eight values of `x` by one load each.
 /// # Safety
-/// `ks` be valid for eight columns, which lead into `x`.
+/// `ks` must be valid for eight columns, which are indices of `x`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn gather_f64(ks: *const u32, x: *const f64) -> __m512d {
@@ -110,9 +110,9 @@ unsafe fn gather_f64(ks: *const u32, x: *const f64) -> __m512d {
     _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(four(0)), four(4))
 }
 
-/// The same.
+/// The same for f32.
 /// # Safety
-/// As there.
+/// Those of [`gather_f64`].
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn gather_f32(ks: *const u32, x: *const f32) -> __m256 {
@@ -123,19 +123,19 @@ unsafe fn gather_f32(ks: *const u32, x: *const f32) -> __m256 {
     _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(four(0)), four(4))
 }
 
-/// The sums of eight vectors, neighbours first.
+/// The sums of eight vectors, adding adjacent lanes first.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn eight_f64(rows: [__m512d; 8]) -> __m512d {
     let pairs = |a, b| _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-    // What lies in even and in odd quarters of two vectors.
+    // Adds the even and the odd quarters of two vectors.
     let quarters =
         |a, b| _mm512_add_pd(_mm512_shuffle_f64x2::<0b10_00_10_00>(a, b), _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b));
     let [a, b, c, d, e, f, g, h] = rows;
     quarters(quarters(pairs(a, b), pairs(c, d)), quarters(pairs(e, f), pairs(g, h)))
 }
 
-/// The same.
+/// The same for f32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 fn eight_f32(rows: [__m256; 8]) -> __m256 {

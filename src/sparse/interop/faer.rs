@@ -1,4 +1,4 @@
-//! Sparse matrices of `faer` as ours and back (feature `faer`).
+//! Conversions from and to sparse matrices of `faer` (feature `faer`).
 //!
 //! ```
 //! use faer::sparse::{SparseColMat, Triplet};
@@ -7,14 +7,13 @@
 //! let theirs = SparseColMat::<usize, f64>::try_new_from_triplets(2, 2, &entries).expect("a matrix");
 //! let ours = Csr::<f64>::from_faer_columns(theirs.as_ref())?;
 //! assert_eq!((ours.get(0, 1), ours.get(1, 0)), (Some(&2.0), Some(&3.0)));
-//! // A view: their functions read our columns and values where they are.
+//! // A view: functions of faer read the columns and values in place.
 //! assert_eq!(ours.as_faer()?.matrix().val(), [2.0, 3.0]);
 //! assert_eq!(Csr::<f64>::from_faer(ours.to_faer::<usize>()?.as_ref())?, ours);
 //! # Ok::<(), sparring::Error>(())
 //! ```
 //!
-//! Row pointers are of the type of columns there, so those of a view are converted, O(nrows); columns and values are
-//! shared.
+//! In faer, row pointers have the type of columns, so a view converts them in O(nrows). Columns and values are shared.
 
 use faer::Index as FaerIndex;
 use faer::sparse::{SparseColMatRef, SparseRowMat, SparseRowMatRef, SymbolicSparseRowMat, SymbolicSparseRowMatRef};
@@ -24,7 +23,7 @@ use crate::algebra::Value;
 use crate::par::{Threads, collected, copied, reserved};
 use crate::{Csr, Error, Index, Result};
 
-/// Starts of rows, indices and values as faer keeps them: `lens`, if rows are not filled to their ends.
+/// Compressed rows in faer's layout: row starts, indices and values, and `lens` if rows have gaps behind their entries.
 struct Compressed<'a, J, T> {
     nrows: usize,
     ncols: usize,
@@ -59,7 +58,7 @@ impl<J: FaerIndex, T: Value> Compressed<'_, J, T> {
     }
 }
 
-/// A matrix whose columns and values faer reads where they are.
+/// A view of a matrix for faer, which reads its columns and values in place.
 #[derive(Debug)]
 pub struct FaerView<'a, T, I: Index> {
     a: &'a Csr<T, I>,
@@ -75,7 +74,7 @@ impl<T: Value, I: Index + FaerIndex> FaerView<'_, T, I> {
     }
 }
 
-/// The matrix as faer takes it: rows are sorted, and sizes fit the signed counterpart of `J`.
+/// Checks the requirements of faer: sorted rows, and sizes that fit the signed counterpart of `J`.
 fn sorted<J: FaerIndex, T: Value, I: Index>(a: &Csr<T, I>) -> Result<&Csr<T, I>> {
     let (a, most) = (a.compressed()?, largest::<J>());
     let needed = a.nrows().max(a.ncols()).max(a.nnz());
@@ -94,14 +93,14 @@ fn largest<J: FaerIndex>() -> usize {
 }
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// A copy of a matrix by rows.
+    /// A copy of a row-major (CSR) matrix.
     /// # Errors
     /// [`Error::IndexOverflow`] for a column that does not fit `I`; [`Error::OutOfMemory`].
     pub fn from_faer<J: FaerIndex>(a: SparseRowMatRef<'_, J, T>) -> Result<Self> {
         let (nrows, ncols, starts, lens, indices) = a.symbolic().parts();
         Compressed { nrows, ncols, starts, lens, indices, values: a.val() }.to_csr()
     }
-    /// A copy of a matrix by columns; it is transposed, so that it is the same matrix.
+    /// A copy of a column-major (CSC) matrix, converted to CSR.
     /// # Errors
     /// As [`from_faer`](Self::from_faer).
     pub fn from_faer_columns<J: FaerIndex>(a: SparseColMatRef<'_, J, T>) -> Result<Self> {
@@ -109,9 +108,9 @@ impl<T: Value, I: Index> Csr<T, I> {
         let by_columns = Compressed { nrows: ncols, ncols: nrows, starts, lens, indices, values: a.val() };
         by_columns.to_csr::<I>()?.transpose(&Threads::current())
     }
-    /// A copy of this matrix for faer, by rows.
+    /// A copy of this matrix for faer, in CSR form.
     /// # Errors
-    /// [`Error::Unsupported`] if rows are not sorted; [`Error::IndexOverflow`] for a size beyond half of what `J` counts;
+    /// [`Error::Unsupported`] for unsorted rows; [`Error::IndexOverflow`] for a size beyond half the maximum of `J`;
     /// [`Error::OutOfMemory`].
     pub fn to_faer<J: FaerIndex>(&self) -> Result<SparseRowMat<J, T>> {
         let (here, most) = (sorted::<J, T, I>(self)?, largest::<J>());
@@ -125,11 +124,11 @@ impl<T: Value, I: Index> Csr<T, I> {
 }
 
 impl<T: Value, I: Index + FaerIndex> Csr<T, I> {
-    /// This matrix for faer, by rows: columns and values are not copied.
+    /// A CSR view of this matrix for faer; columns and values are not copied.
     ///
     /// Cost: O(nrows).
     /// # Errors
-    /// [`Error::Unsupported`] if rows are not sorted; [`Error::IndexOverflow`] for a size beyond half of what `I` counts;
+    /// [`Error::Unsupported`] for unsorted rows; [`Error::IndexOverflow`] for a size beyond half the maximum of `I`;
     /// [`Error::OutOfMemory`].
     pub fn as_faer(&self) -> Result<FaerView<'_, T, I>> {
         let a = sorted::<I, T, I>(self)?;

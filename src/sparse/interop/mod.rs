@@ -1,4 +1,4 @@
-//! Matrices of other crates as ours and back, one crate a feature.
+//! Conversions from and to matrices of other crates, each behind a feature.
 //!
 //! | feature | in | out |
 //! | --- | --- | --- |
@@ -22,7 +22,7 @@ use std::any::Any;
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// Indices of another type; the vector itself where it is the same type.
+/// Converts indices to another type; the vector is moved if the types are the same.
 fn converted<A: Copy + 'static, B: 'static>(
     x: Vec<A>,
     what: &'static str,
@@ -37,7 +37,7 @@ fn converted<A: Copy + 'static, B: 'static>(
     let x = x.unwrap_or_default();
     let mut out = reserved(x.len(), what)?;
     for i in x {
-        // A negative index is beyond all bounds too.
+        // A negative index is out of range as well.
         let i = from(i).unwrap_or(usize::MAX);
         out.push(to(i).ok_or(Error::IndexOverflow { what, needed: i as u128, max: max as u128 })?);
     }

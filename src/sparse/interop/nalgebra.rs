@@ -1,4 +1,4 @@
-//! `nalgebra-sparse` matrices as ours and back (feature `nalgebra`).
+//! Conversions from and to matrices of `nalgebra-sparse` (feature `nalgebra`).
 //!
 //! ```
 //! use nalgebra_sparse::CsrMatrix;
@@ -10,8 +10,8 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 //!
-//! Row pointers and values move where nothing else shares them; columns, which are `usize` there, are converted. Their
-//! matrices own their arrays, so there are no views.
+//! Row pointers and values are moved unless they are shared. Columns are converted, as they are `usize` in nalgebra.
+//! There are no views, because its matrices own their arrays.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::par::{Threads, copied};
 use crate::{Csr, Error, Index, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// From a matrix by rows.
+    /// From a CSR matrix.
     /// # Errors
     /// [`Error::IndexOverflow`] for a column that does not fit `I`; [`Error::OutOfMemory`].
     pub fn from_nalgebra(a: CsrMatrix<T>) -> Result<Self> {
@@ -31,7 +31,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         let (row_ptr, cols, values) = a.disassemble();
         Self::new(nrows, ncols, row_ptr, converted(cols, "column indices", I::MAX_LEN, Some, I::new)?, values)
     }
-    /// From a matrix by columns; it is transposed, so that it is the same matrix.
+    /// From a CSC matrix, converted to CSR.
     /// # Errors
     /// [`Error::IndexOverflow`] for a row or column that does not fit `I`; [`Error::OutOfMemory`].
     pub fn from_nalgebra_csc(a: CscMatrix<T>) -> Result<Self> {
@@ -40,9 +40,9 @@ impl<T: Value, I: Index> Csr<T, I> {
         let rows = converted(rows, "row indices", I::MAX_LEN, Some, I::new)?;
         Self::new(ncols, nrows, col_ptr, rows, values)?.transpose(&Threads::current())
     }
-    /// As a matrix by rows; a pattern or values that others share are copied.
+    /// The matrix as a CSR matrix of nalgebra; a shared pattern and shared values are copied.
     /// # Errors
-    /// [`Error::Unsupported`] if rows are not sorted; [`Error::OutOfMemory`].
+    /// [`Error::Unsupported`] for unsorted rows; [`Error::OutOfMemory`].
     pub fn into_nalgebra(self) -> Result<CsrMatrix<T>> {
         let (nrows, ncols) = self.shape();
         self.compressed()?;
@@ -55,7 +55,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         CsrMatrix::try_from_csr_data(nrows, ncols, row_ptr, cols, values)
             .map_err(|e| Error::Unsupported { what: "this matrix in nalgebra-sparse".into(), why: e.to_string() })
     }
-    /// A copy as a matrix by rows.
+    /// A copy as a CSR matrix of nalgebra.
     /// # Errors
     /// As [`into_nalgebra`](Self::into_nalgebra).
     pub fn to_nalgebra(&self) -> Result<CsrMatrix<T>> {

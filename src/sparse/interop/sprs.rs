@@ -1,4 +1,4 @@
-//! `sprs` matrices as ours and back (feature `sprs`).
+//! Conversions from and to matrices of `sprs` (feature `sprs`).
 //!
 //! ```
 //! use sparring::Csr;
@@ -12,18 +12,18 @@
 //!
 //! | from | to | copies |
 //! | --- | --- | --- |
-//! | `CsMatI<T, J, P>`, rows | [`Csr`], by [`from_sprs`](Csr::from_sprs) or `try_from` | nothing where J is its index type and P is `usize`: the arrays move; else indices or row pointers are converted |
-//! | `CsMatI<T, J, P>`, columns | [`Csr`], the same matrix | one transpose |
-//! | [`Csr`], sorted | `CsMatI<T, J, P>`, rows, by [`into_sprs`](Csr::into_sprs) or `try_from` | as above, and a pattern that is shared |
-//! | `&`[`Csr`], sorted | `CsMatI<T, J, P>`, rows, by [`to_sprs`](Csr::to_sprs) | everything |
+//! | `CsMatI<T, J, P>`, CSR | [`Csr`], by [`from_sprs`](Csr::from_sprs) or `try_from` | nothing if J is its index type and P is `usize`: the arrays are moved; otherwise indices or row pointers are converted |
+//! | `CsMatI<T, J, P>`, CSC | [`Csr`] | one transpose |
+//! | [`Csr`], sorted | `CsMatI<T, J, P>`, CSR, by [`into_sprs`](Csr::into_sprs) or `try_from` | as above, and a shared pattern |
+//! | `&`[`Csr`], sorted | `CsMatI<T, J, P>`, CSR, by [`to_sprs`](Csr::to_sprs) | everything |
 //! | `&`[`Csr`], sorted | `CsMatViewI<T, I, usize>`, by [`as_sprs`](Csr::as_sprs) | nothing |
 //!
-//! `CsMat<f64>` is `CsMatI<f64, usize, usize>`. The structure is checked on the way in, by O(nnz) comparisons.
-//! `to_sprs()?.into_csc()` is the matrix by columns.
+//! `CsMat<f64>` is `CsMatI<f64, usize, usize>`. Conversions to [`Csr`] validate the structure in O(nnz).
+//! `to_sprs()?.into_csc()` is the CSC form.
 //!
-//! There are no views the other way. Plans and GPU copies know a matrix by its pattern, which lives behind an `Arc` as
-//! long as any of them needs it, and operations take [`Csr`]; arrays that someone else owns would be copied at the
-//! first one. So a conversion is a visible line, paid once, and by value it is free.
+//! There are no views of `sprs` matrices as [`Csr`]. Plans and GPU copies identify a matrix by its pattern, which they
+//! share through an `Arc`, so borrowed arrays would be copied at the first operation. An explicit conversion is paid
+//! once, and by value it is free.
 
 use std::sync::Arc;
 
@@ -35,12 +35,11 @@ use crate::par::{Threads, copied};
 use crate::{Csr, Error, Index, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// From an `sprs` matrix with any types of indices: by rows, its arrays move where the types are ours (columns `I`,
-    /// row pointers `usize`) and are converted where they are not; by columns, it is transposed, so that it is the same
-    /// matrix.
+    /// From an `sprs` matrix with any index types. In CSR form, arrays of the types of [`Csr`] (columns `I`, row
+    /// pointers `usize`) are moved and others converted; a CSC matrix is converted by one transpose.
     /// # Errors
-    /// [`Error::IndexOverflow`] for an index that does not fit `I`; those of [`Csr::new`], should `a` have been made
-    /// without checks; [`Error::OutOfMemory`].
+    /// [`Error::IndexOverflow`] for an index that does not fit `I`; those of [`Csr::new`] if `a` was constructed
+    /// unchecked; [`Error::OutOfMemory`].
     pub fn from_sprs<J: SpIndex + 'static, P: SpIndex + 'static>(a: CsMatI<T, J, P>) -> Result<Self> {
         let (by_rows, (rows, cols)) = (a.is_csr(), a.shape());
         let (nrows, ncols) = if by_rows { (rows, cols) } else { (cols, rows) };
@@ -56,10 +55,10 @@ impl<T: Value, I: Index> Csr<T, I> {
         if by_rows { Ok(stored) } else { stored.transpose(&Threads::current()) }
     }
 
-    /// An `sprs` matrix by rows, with the types of indices that the result asks for: what has these types moves, and a
-    /// pattern that others share is copied.
+    /// The matrix as an `sprs` CSR matrix with the requested index types: arrays of these types are moved, a shared
+    /// pattern is copied.
     /// # Errors
-    /// [`Error::Unsupported`] if rows are not sorted, or if a size does not fit what `sprs` allows;
+    /// [`Error::Unsupported`] for unsorted rows or a size beyond the limits of `sprs`;
     /// [`Error::IndexOverflow`] for an index that does not fit; [`Error::OutOfMemory`].
     pub fn into_sprs<J: SpIndex + 'static, P: SpIndex + 'static>(self) -> Result<CsMatI<T, J, P>> {
         let shape = self.shape();
@@ -73,7 +72,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         CsMatI::try_new(shape, row_ptr, cols, values).map_err(|e| refused(&e.3))
     }
 
-    /// A copy of this matrix for `sprs`, by rows, with the types of indices that the result asks for.
+    /// A copy of this matrix as an `sprs` CSR matrix with the requested index types.
     /// # Errors
     /// As [`into_sprs`](Self::into_sprs).
     /// # Example
@@ -90,9 +89,9 @@ impl<T: Value, I: Index> Csr<T, I> {
 }
 
 impl<T: Value, I: Index + SpIndex> Csr<T, I> {
-    /// An `sprs` view of this matrix, by rows.
+    /// An `sprs` CSR view of this matrix.
     /// # Errors
-    /// [`Error::Unsupported`] if rows are not sorted, or if a size does not fit what `sprs` allows.
+    /// [`Error::Unsupported`] for unsorted rows or a size beyond the limits of `sprs`.
     /// # Example
     /// ```
     /// use sparring::Csr;

@@ -1,7 +1,7 @@
-//! The two levels of an accumulator, and the pool that the second comes from.
+//! The two levels of an accumulator, and the pool that provides the second.
 //!
-//! On a processor both levels lie in the same memory. So where nothing forces a small first level, it is made
-//! large enough for every row, there is no second, and the pool's chunks serve as first levels.
+//! On a CPU both levels lie in the same memory. Unless a small first level is forced, it is therefore large enough for
+//! every row, there is no second, and the pool's chunks serve as first levels.
 
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
@@ -12,57 +12,57 @@ use super::{Columns, LinearProbe, LinkedList, Shape, Table};
 use crate::par::Threads;
 use crate::{Index, Result};
 
-/// The memory pool of a phase, for the kind of accumulator chosen; `D` is what it has of a dense one.
+/// The memory pool of a phase, for the kind of accumulator chosen; `D` is the dense accumulator.
 pub(in crate::spgemm) enum Pools<I: Index, V: Columns, D> {
     LinkedList(Chunks<LinkedList<I, V>>),
     LinearProbe(Chunks<LinearProbe<I, V>>),
     Dense(Pool<D>),
 }
 
-/// Chunks that hold every row, and what a first level looks like if it does not.
+/// Chunks that hold any row, and the shape of a separate first level, if there is one.
 pub(in crate::spgemm) struct Chunks<A> {
     pool: Pool<A>,
     shape: Shape,
     first_level: Option<usize>,
 }
 
-/// The accumulator of a thread, for the kind chosen.
+/// The accumulator of a thread, of the kind chosen.
 pub(in crate::spgemm) enum Worker<'p, I: Index, V: Columns, D> {
     LinkedList(Levels<'p, LinkedList<I, V>>),
     LinearProbe(Levels<'p, LinearProbe<I, V>>),
-    Dense(Lent<'p, D>),
+    Dense(PoolHandle<'p, D>),
 }
 
 /// The accumulator of a thread: its own first level, if any, and the pool.
 pub(in crate::spgemm) struct Levels<'p, A> {
     first: Option<A>,
-    pool: Lent<'p, A>,
+    pool: PoolHandle<'p, A>,
 }
 
 /// A pool, and the number of the thread that uses it.
-pub(in crate::spgemm) struct Lent<'p, A> {
+pub(in crate::spgemm) struct PoolHandle<'p, A> {
     pool: &'p Pool<A>,
     thread: usize,
 }
-impl<A> Clone for Lent<'_, A> {
+impl<A> Clone for PoolHandle<'_, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<A> Copy for Lent<'_, A> {}
+impl<A> Copy for PoolHandle<'_, A> {}
 
-impl<'p, A: Send> Lent<'p, A> {
+impl<'p, A: Send> PoolHandle<'p, A> {
     fn new(pool: &'p Pool<A>) -> Self {
         Self { pool, thread: pool.enter() }
     }
-    /// A chunk of the pool. A thread holds one at most, and enters no parallel work while it does.
+    /// A chunk of the pool. A thread holds at most one, and enters no parallel work while it does.
     pub(in crate::spgemm) fn take(self) -> MutexGuard<'p, A> {
         self.pool.take(self.thread)
     }
 }
 
 impl<I: Index, V: Columns, D: Send> Pools<I, V, D> {
-    /// For rows of at most `longest` different keys, worked on by at most `workers` threads.
+    /// For rows of at most `longest` distinct keys, and at most `workers` threads.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(in crate::spgemm) fn new(
@@ -80,7 +80,7 @@ impl<I: Index, V: Columns, D: Send> Pools<I, V, D> {
         })
     }
 
-    /// Bytes that [`new`](Self::new) takes, and all its workers, if a dense accumulator takes `dense`.
+    /// Bytes that [`new`](Self::new) and all its workers take, if a dense accumulator takes `dense`.
     pub(in crate::spgemm) fn bytes(
         workers: usize,
         kind: Kind,
@@ -102,7 +102,7 @@ impl<I: Index, V: Columns, D: Send> Pools<I, V, D> {
         Ok(match self {
             Self::LinkedList(chunks) => Worker::LinkedList(chunks.levels::<I, V>()?),
             Self::LinearProbe(chunks) => Worker::LinearProbe(chunks.levels::<I, V>()?),
-            Self::Dense(pool) => Worker::Dense(Lent::new(pool)),
+            Self::Dense(pool) => Worker::Dense(PoolHandle::new(pool)),
         })
     }
 }
@@ -126,10 +126,10 @@ fn first_level<I: Index, V: Columns, A: Table<I, V>>(
     shape: &Shape,
     settings: &KkSettings,
 ) -> Option<usize> {
-    settings.first_level.filter(|&slots| A::first_level_takes(slots, shape) < longest)
+    settings.first_level.filter(|&slots| A::first_level_capacity(slots, shape) < longest)
 }
 
-/// Chunks of the pool.
+/// Number of chunks of the pool.
 fn number(workers: usize, settings: &KkSettings) -> usize {
     settings.chunks.unwrap_or(workers).clamp(1, workers.max(1))
 }
@@ -143,7 +143,7 @@ fn chunk_bytes<I: Index, V: Columns, A: Table<I, V>>(workers: usize, longest: us
     (number(workers, settings) as u128).saturating_mul(chunk).saturating_add(workers as u128 * first)
 }
 
-/// Bytes at most that a pool takes for a chunk beside the chunk: what keeps them apart.
+/// Upper bound on the bytes of a pool per chunk besides the chunk: padding between chunks.
 const POOL: u128 = 256;
 
 impl<A: Send> Chunks<A> {
@@ -152,13 +152,13 @@ impl<A: Send> Chunks<A> {
         A: Table<I, V>,
     {
         let first = self.first_level.map(|slots| A::first_level(slots, &self.shape)).transpose()?;
-        Ok(Levels { first, pool: Lent::new(&self.pool) })
+        Ok(Levels { first, pool: PoolHandle::new(&self.pool) })
     }
 }
 
 impl<A: Send> Levels<'_, A> {
-    /// Runs `work` on an empty accumulator for some rows. A chunk that serves as the first level is held until it is
-    /// done, one that serves as the second until the row is.
+    /// Runs `work` on an empty accumulator for a block of rows. A chunk that serves as the first level is held until
+    /// `work` is done, one that serves as the second until the row is done.
     #[inline(always)]
     pub(in crate::spgemm) fn rows<I: Index, V: Columns, T>(
         &mut self,
@@ -183,18 +183,18 @@ impl<A: Send> Levels<'_, A> {
 pub(in crate::spgemm) struct Rows<'a, I, V, A> {
     first: &'a mut A,
     second: Option<MutexGuard<'a, A>>,
-    /// Where the second level comes from; `None` if the first holds every row.
-    more: Option<Lent<'a, A>>,
+    /// The source of the second level; `None` if the first holds every row.
+    more: Option<PoolHandle<'a, A>>,
     _keys: PhantomData<(I, V)>,
 }
 
 impl<I: Index, V: Columns, A: Table<I, V>> Rows<'_, I, V, A> {
-    /// Begins a row of at most `bound` different keys.
+    /// Begins a row of at most `bound` distinct keys.
     #[inline(always)]
     pub(in crate::spgemm) fn begin(&mut self, bound: usize) {
         self.first.begin(bound);
     }
-    /// Joins `value(t)` to the value of `keys[t]`, for all keys, in one level or the other.
+    /// Combines `value(t)` with the value of `keys[t]`, for all keys, in either level.
     #[inline(always)]
     pub(in crate::spgemm) fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) {
         let mut from = self.first.insert(keys, &value);
@@ -205,14 +205,14 @@ impl<I: Index, V: Columns, A: Table<I, V>> Rows<'_, I, V, A> {
             from += self.first.insert(&keys[at..], |t| value(at + t));
         }
     }
-    /// Inserts keys that are new and differ from each other.
+    /// Inserts new, distinct keys.
     #[inline(always)]
     pub(in crate::spgemm) fn insert_new(&mut self, keys: &[I]) {
         for &refused in &keys[self.first.insert_new(keys)..] {
             self.overflow(refused, V::NONE);
         }
     }
-    /// Inserts what the first level refused.
+    /// Inserts a key that the first level refused.
     #[inline(never)]
     fn overflow(&mut self, key: I, value: V) {
         let pool = self.more.expect("an accumulator was made smaller than its rows");
@@ -222,19 +222,19 @@ impl<I: Index, V: Columns, A: Table<I, V>> Rows<'_, I, V, A> {
         }
         assert!(second.insert(&[key], |_| value) == 1, "the second level was made smaller than its rows");
     }
-    /// The places of `keys`, which the row has: those of the second level follow those of the first.
+    /// The positions of `keys`, all of which must be present; those of the second level follow those of the first.
     #[inline(always)]
-    pub(in crate::spgemm) fn places(&self, keys: &[I], places: &mut [usize]) {
-        let mut from = self.first.places(keys, places);
+    pub(in crate::spgemm) fn positions(&self, keys: &[I], positions: &mut [usize]) {
+        let mut from = self.first.positions(keys, positions);
         while from < keys.len() {
             let found = self
                 .second
                 .as_ref()
-                .is_some_and(|second| second.places(&keys[from..=from], &mut places[from..=from]) == 1);
+                .is_some_and(|second| second.positions(&keys[from..=from], &mut positions[from..=from]) == 1);
             assert!(found, "a key is missing");
-            places[from] += self.first.len();
+            positions[from] += self.first.len();
             from += 1;
-            from += self.first.places(&keys[from..], &mut places[from..]);
+            from += self.first.positions(&keys[from..], &mut positions[from..]);
         }
     }
     /// Number of keys.
@@ -256,7 +256,7 @@ impl<I: Index, V: Columns, A: Table<I, V>> Rows<'_, I, V, A> {
             second.each(f);
         }
     }
-    /// Writes the keys, by place, to `out`, which has as many elements.
+    /// Writes the keys, by position, to `out`, which has as many elements.
     #[inline(always)]
     pub(in crate::spgemm) fn keys(&self, out: &mut [I]) {
         let (first, second) = out.split_at_mut(self.first.len());
@@ -265,7 +265,7 @@ impl<I: Index, V: Columns, A: Table<I, V>> Rows<'_, I, V, A> {
             level.keys(second);
         }
     }
-    /// Ends the row: no keys are left, and the second level goes back to the pool.
+    /// Ends the row: removes all keys and returns the second level to the pool.
     #[inline(always)]
     pub(in crate::spgemm) fn clear(&mut self) {
         self.first.clear();

@@ -1,7 +1,7 @@
 //! LP: a hash map by linear probing.
 //!
-//! A key stands in the first free slot from its hash on, so a search costs little while the table is not too
-//! full: above a set occupancy it refuses new keys. The list of slots in use resets it without a scan.
+//! A key occupies the first free slot from its hash on, so a search costs little while the table is not too full: above
+//! a given occupancy it refuses new keys. The list of used slots resets it without a scan.
 
 use std::hint::select_unpredictable;
 
@@ -12,22 +12,22 @@ use crate::sparse::out_of_memory;
 use crate::{Index, Result};
 
 pub(in crate::spgemm) struct LinearProbe<I, V> {
-    /// A power of 2 of slots; `I::LAST`, which is no column, is an empty slot.
+    /// A power of 2 of slots; `I::LAST`, which is no column, marks an empty slot.
     ids: Vec<I>,
-    /// The places of the ids.
-    places: Vec<I>,
-    /// Slots in use, by place.
+    /// The positions of the ids.
+    positions: Vec<I>,
+    /// Slots in use, by position.
     used: Vec<usize>,
-    /// Values, by place.
+    /// Values, by position.
     values: Vec<V>,
     len: usize,
-    /// Slots that this row uses, a power of 2, less 1, and keys that they take.
+    /// Slots that this row uses, a power of 2, less 1; and the most keys they hold.
     mask: usize,
     limit: usize,
     max_occupancy: f64,
 }
 
-/// Keys that a table takes. One slot stays empty whatever the occupancy: it ends the search for a new key.
+/// Most keys of a table. One slot stays empty whatever the occupancy: it ends the search for a new key.
 fn limit(slots: usize, max_occupancy: f64) -> usize {
     ((slots as f64 * max_occupancy) as usize).min(slots - 1)
 }
@@ -37,7 +37,7 @@ impl<I: Index, V: Columns> LinearProbe<I, V> {
         let limit = limit(slots, shape.max_occupancy);
         Ok(Self {
             ids: filled(slots, I::LAST, "keys of a probing table")?,
-            places: filled(slots, I::cast(0), "places of a probing table")?,
+            positions: filled(slots, I::cast(0), "positions of a probing table")?,
             used: filled(limit, 0, "used slots of a probing table")?,
             values: filled(limit, V::NONE, "values of a probing table")?,
             len: 0,
@@ -59,10 +59,10 @@ impl<I: Index, V: Columns> LinearProbe<I, V> {
     }
 }
 
-/// Where `key` stands, or the empty slot where it would.
+/// The slot of `key`, or the empty slot where it would go.
 #[inline(always)]
 fn find<I: Index>(ids: &[I], mask: usize, key: I) -> usize {
-    // Odd, so that neighboring columns keep different slots, and spread; KokkosKernels' factor.
+    // Odd, so that neighboring columns get different, scattered slots. KokkosKernels' factor.
     let mut slot = key.get().wrapping_mul(107) & mask;
     while ids[slot] != key && ids[slot] != I::LAST {
         slot = (slot + 1) & mask;
@@ -83,7 +83,7 @@ impl<I: Index, V: Columns> Table<I, V> for LinearProbe<I, V> {
     fn first_level(slots: usize, shape: &Shape) -> Result<Self> {
         Self::new(Self::first_slots(slots)?, shape)
     }
-    fn first_level_takes(slots: usize, shape: &Shape) -> usize {
+    fn first_level_capacity(slots: usize, shape: &Shape) -> usize {
         Self::first_slots(slots).map_or(usize::MAX, |slots| limit(slots, shape.max_occupancy))
     }
 
@@ -99,7 +99,7 @@ impl<I: Index, V: Columns> Table<I, V> for LinearProbe<I, V> {
     #[inline(always)]
     fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize {
         let (mask, limit, mut len) = (self.mask, self.limit, self.len);
-        let (ids, places) = (&mut self.ids[..], &mut self.places[..]);
+        let (ids, positions) = (&mut self.ids[..], &mut self.positions[..]);
         let (used, values) = (&mut self.used[..], &mut self.values[..]);
         let mut taken = 0;
         for (t, &key) in keys.iter().enumerate() {
@@ -108,10 +108,10 @@ impl<I: Index, V: Columns> Table<I, V> for LinearProbe<I, V> {
             if new & (len == limit) {
                 break;
             }
-            // Branch-free: processors cannot predict which column is new.
-            let place = select_unpredictable(new, len, places[slot].get());
-            (ids[slot], places[slot], used[place]) = (key, I::cast(place), slot);
-            values[place] = values[place].or(value(t));
+            // Branch-free: CPUs cannot predict which column is new.
+            let position = select_unpredictable(new, len, positions[slot].get());
+            (ids[slot], positions[slot], used[position]) = (key, I::cast(position), slot);
+            values[position] = values[position].or(value(t));
             len += usize::from(new);
             taken = t + 1;
         }
@@ -125,14 +125,14 @@ impl<I: Index, V: Columns> Table<I, V> for LinearProbe<I, V> {
     }
 
     #[inline(always)]
-    fn places(&self, keys: &[I], out: &mut [usize]) -> usize {
-        let (mask, ids, places) = (self.mask, &self.ids[..], &self.places[..]);
-        for ((t, &key), place) in keys.iter().enumerate().zip(out) {
+    fn positions(&self, keys: &[I], out: &mut [usize]) -> usize {
+        let (mask, ids, positions) = (self.mask, &self.ids[..], &self.positions[..]);
+        for ((t, &key), position) in keys.iter().enumerate().zip(out) {
             let slot = find(ids, mask, key);
             if ids[slot] != key {
                 return t;
             }
-            *place = places[slot].get();
+            *position = positions[slot].get();
         }
         keys.len()
     }

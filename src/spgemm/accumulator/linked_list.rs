@@ -1,8 +1,7 @@
 //! LL: a hash map of linked lists in parallel arrays.
 //!
-//! `begins[hash]` is the slot of a key with that hash, `nexts[slot]` that of the next one. Slots are
-//! given out by a counter, so it works the same whether nearly empty or full, and the ids in use are
-//! themselves the list by which `begins` is reset.
+//! `begins[hash]` is the slot of the first key with that hash, `nexts[slot]` that of the next one. A counter allocates
+//! slots, so the cost does not depend on the load. The ids in use double as the list by which `begins` is reset.
 
 use std::hint::select_unpredictable;
 
@@ -12,7 +11,8 @@ use crate::par::filled;
 use crate::sparse::out_of_memory;
 use crate::{Index, Result};
 
-/// Lists for each entry. With two, a fourth of the keys would collide with another one, and processors foresee none.
+/// Lists per entry. With two, a fourth of the keys would collide with another one, and each collision is a
+/// misprediction.
 const LISTS: usize = 4;
 
 pub(in crate::spgemm) struct LinkedList<I, V> {
@@ -43,20 +43,20 @@ impl<I: Index, V: Columns> LinkedList<I, V> {
         let slots = entries.saturating_add(1);
         bytes_of::<Self>(1) + bytes_of::<I>(hashes) + 2 * bytes_of::<I>(slots) + bytes_of::<V>(slots)
     }
-    /// Lists for so many entries: most of them stay empty.
+    /// Lists for `entries` entries; most of them stay empty.
     fn hashes(entries: usize) -> Result<usize> {
         table_size(|size| size / LISTS >= entries)
     }
-    /// Inserts keys up to one whose list begins with another key, or that is refused; how many that were.
+    /// Inserts keys up to one that is refused or whose list begins with another key; returns the number inserted.
     #[inline(always)]
-    fn insert_apart(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize {
+    fn insert_uncollided(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize {
         let (hash, mut len, mut done) = (self.hash, self.len, 0);
         let (begins, ids, values) = (&mut self.begins[..], &mut self.ids[..], &mut self.values[..]);
         for (t, &key) in keys.iter().enumerate() {
             let begin = &mut begins[hash.slot(key)];
             let first = begin.get();
             let present = ids[first] == key;
-            // Branch-free: processors cannot predict which column is new.
+            // Branch-free: CPUs cannot predict which column is new.
             let slot = select_unpredictable(present, first, len + 1);
             if (!present & (first != 0)) | (slot == ids.len()) {
                 break;
@@ -68,11 +68,11 @@ impl<I: Index, V: Columns> LinkedList<I, V> {
         self.len = len;
         done
     }
-    /// The slot of a key whose list begins with another key; a new one if it has none, `None` if there is no more.
+    /// The slot of a key whose list begins with another key, inserted if missing; `None` if the table is full.
     #[inline(never)]
     fn collide(&mut self, key: I) -> Option<usize> {
         let begin = &mut self.begins[self.hash.slot(key)];
-        // Slot 0 leads to itself.
+        // Slot 0 links to itself.
         let mut slot = self.nexts[begin.get()].get();
         while slot != 0 && self.ids[slot] != key {
             slot = self.nexts[slot].get();
@@ -101,14 +101,14 @@ impl<I: Index, V: Columns> Table<I, V> for LinkedList<I, V> {
     fn first_level(slots: usize, shape: &Shape) -> Result<Self> {
         Self::for_entries(slots, shape)
     }
-    fn first_level_takes(slots: usize, _: &Shape) -> usize {
+    fn first_level_capacity(slots: usize, _: &Shape) -> usize {
         slots
     }
 
     #[inline(always)]
     fn begin(&mut self, bound: usize) {
         let hashes = bound.saturating_mul(LISTS).clamp(2, self.begins.len());
-        // A power of 2 that is not above the table's, which is one.
+        // A power of 2 no larger than the table's.
         self.hash = Hash::of(hashes.next_power_of_two());
     }
 
@@ -116,7 +116,7 @@ impl<I: Index, V: Columns> Table<I, V> for LinkedList<I, V> {
     fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize {
         let mut done = 0;
         loop {
-            done += self.insert_apart(&keys[done..], |t| value(done + t));
+            done += self.insert_uncollided(&keys[done..], |t| value(done + t));
             let Some(&key) = keys.get(done) else { return done };
             let Some(slot) = self.collide(key) else { return done };
             self.values[slot] = self.values[slot].or(value(done));
@@ -139,9 +139,9 @@ impl<I: Index, V: Columns> Table<I, V> for LinkedList<I, V> {
     }
 
     #[inline(always)]
-    fn places(&self, keys: &[I], places: &mut [usize]) -> usize {
+    fn positions(&self, keys: &[I], positions: &mut [usize]) -> usize {
         let (hash, begins, ids, nexts) = (self.hash, &self.begins[..], &self.ids[..], &self.nexts[..]);
-        for ((t, &key), place) in keys.iter().enumerate().zip(places) {
+        for ((t, &key), position) in keys.iter().enumerate().zip(positions) {
             let mut slot = begins[hash.slot(key)].get();
             while ids[slot] != key {
                 if slot == 0 {
@@ -149,8 +149,8 @@ impl<I: Index, V: Columns> Table<I, V> for LinkedList<I, V> {
                 }
                 slot = nexts[slot].get();
             }
-            // Of a slot that is not 0.
-            *place = slot.wrapping_sub(1);
+            // The slot is not 0.
+            *position = slot.wrapping_sub(1);
         }
         keys.len()
     }

@@ -1,11 +1,11 @@
-//! Accumulators: what gathers the keys of one row of C.
+//! Accumulators: data structures that gather the keys of one row of C.
 //!
-//! The symbolic phase gathers columns, or words of columns by or. The numeric phase gathers columns, and finds them
-//! again for each product. All run the same structures: a key has a place, the number of keys before it. So the values
-//! of a row of C lie in the order of its columns, wherever the key stands in a table.
+//! The symbolic phase gathers columns, or words of columns combined by or. The numeric phase gathers columns and looks
+//! them up for each product. Both use the same structures: the position of a key is the number of keys inserted before
+//! it, so the values of a row of C lie in the order of its columns, wherever the key is stored in a table.
 //!
-//! A hash map has two levels: what the first refuses goes to the second, which holds every row. A key refused
-//! once is refused for the rest of its row, so it stands in one level only.
+//! A hash map has two levels: keys refused by the first go to the second, which holds any row. A key refused once is
+//! refused for the rest of its row, so it is stored in one level only.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, §3.1.2, Algorithm 3.
 
@@ -22,13 +22,13 @@ pub(super) use levels::{Pools, Rows, Worker};
 pub(super) use linear_probe::LinearProbe;
 pub(super) use linked_list::LinkedList;
 
-/// What a key of the symbolic phase carries: the columns of a word, or nothing beside the column itself.
+/// The payload of a key in the symbolic phase: the columns of a word, or nothing besides the column itself.
 pub(super) trait Columns: Copy + Send + Sync + 'static {
-    /// No columns, or those of a key that carries nothing.
+    /// No columns, or the payload of a key that carries nothing.
     const NONE: Self;
     /// A dense accumulator that counts them.
     type Dense<I: Index>: DenseCounter<I, Self>;
-    /// Both sets.
+    /// The union.
     fn or(self, other: Self) -> Self;
     /// Number of columns.
     fn count(self) -> usize;
@@ -47,7 +47,7 @@ impl Columns for u32 {
 }
 impl Columns for () {
     const NONE: Self = ();
-    type Dense<I: Index> = dense::Marks;
+    type Dense<I: Index> = dense::RowStamps;
     #[inline(always)]
     fn or(self, (): Self) {}
     #[inline(always)]
@@ -56,9 +56,9 @@ impl Columns for () {
     }
 }
 
-/// A hash map of the keys of one row, with their places and values.
+/// A hash map of the keys of one row, with their positions and values.
 pub(super) trait Table<I: Index, V: Columns>: Sized + Send {
-    /// One that holds `entries` different keys at least.
+    /// A table for at least `entries` distinct keys.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn for_entries(entries: usize, shape: &Shape) -> Result<Self>;
@@ -70,33 +70,34 @@ pub(super) trait Table<I: Index, V: Columns>: Sized + Send {
     fn first_level(slots: usize, shape: &Shape) -> Result<Self>;
     /// Bytes that [`first_level`](Self::first_level) takes.
     fn first_level_bytes(slots: usize, shape: &Shape) -> u128;
-    /// Keys that a first level of `slots` slots takes.
-    fn first_level_takes(slots: usize, shape: &Shape) -> usize;
-    /// Begins a row of at most `bound` different keys; the table is empty. A short row uses the beginning of the
-    /// memory alone, which stays in the first-level cache.
+    /// Most keys of a first level of `slots` slots.
+    fn first_level_capacity(slots: usize, shape: &Shape) -> usize;
+    /// Begins a row of at most `bound` distinct keys; the table is empty. A short row uses only the beginning of the
+    /// memory, which stays in the first-level cache.
     fn begin(&mut self, bound: usize);
-    /// Joins `value(t)` to the value of `keys[t]`, one after another, up to a key that is refused; how many were taken.
+    /// Combines `value(t)` with the value of `keys[t]`, in order, up to a key that is refused; returns the number
+    /// inserted.
     fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize;
-    /// Inserts keys that are new and differ from each other, up to one that is refused; how many were taken.
+    /// Inserts new, distinct keys, up to one that is refused; returns the number inserted.
     fn insert_new(&mut self, keys: &[I]) -> usize;
-    /// The places of `keys`, up to one that is missing; how many.
-    fn places(&self, keys: &[I], places: &mut [usize]) -> usize;
+    /// Writes the positions of `keys`, up to one that is missing; returns the number written.
+    fn positions(&self, keys: &[I], positions: &mut [usize]) -> usize;
     /// Number of keys.
     fn len(&self) -> usize;
-    /// The values, by place.
+    /// The values, by position.
     fn values(&self) -> &[V];
-    /// Calls `f` for each key and its value, by place.
+    /// Calls `f` for each key and its value, by position.
     fn each(&self, f: impl FnMut(I, V));
-    /// Writes the keys, by place, to `out`, which has as many elements.
+    /// Writes the keys, by position, to `out`, which has as many elements.
     fn keys(&self, out: &mut [I]);
-    /// Forgets all keys; O(keys).
+    /// Removes all keys; O(keys).
     fn clear(&mut self);
 }
 
-/// What the hash maps of a phase have in common.
+/// Parameters shared by the hash maps of a phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Part of a linear probing table that may be taken.
+    /// Maximum load of a linear-probing table.
     pub max_occupancy: f64,
 }
 
@@ -109,8 +110,8 @@ fn table_size(enough: impl Fn(usize) -> bool) -> Result<usize> {
     Ok(size)
 }
 
-/// Fibonacci hashing: the upper bits of a key times 2⁶⁴/φ. Neighboring columns fall far apart, and those of grids,
-/// whose distances are multiples of powers of 2, do not fall together as they would by their lower bits.
+/// Fibonacci hashing: the upper bits of a key times 2⁶⁴/φ. Neighboring columns hash far apart, and grid neighbors,
+/// whose distances are multiples of powers of 2, do not collide as they would by their lower bits.
 #[derive(Clone, Copy, Debug)]
 struct Hash {
     shift: u32,
@@ -142,7 +143,7 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as u32
         };
-        // Keys that fall together in tables of up to 64 slots.
+        // Keys that collide in tables of up to 64 slots.
         let same: Vec<u32> = (0..u32::MAX).filter(|&key| Hash::of(64).slot(key) == 5).take(20).collect();
         for row in 0..50u32 {
             let bound = row as usize * 4;
@@ -169,22 +170,22 @@ mod tests {
                         0
                     }) |= bits[t];
                 }
-                // A refused key is passed over.
+                // A refused key is skipped.
                 from += taken + usize::from(taken < run);
             }
             let mut found = vec![0; table.len()];
             table.keys(&mut found);
             assert_eq!(found, order, "row {row}");
             assert_eq!(table.values(), order.iter().map(|key| want[key]).collect::<Vec<_>>());
-            let mut places = vec![0; order.len() + 1];
+            let mut positions = vec![0; order.len() + 1];
             for missing in 0..1000 {
                 let there = want.contains_key(&missing);
-                assert_eq!(table.places(&[missing], &mut places), usize::from(there), "row {row}");
+                assert_eq!(table.positions(&[missing], &mut positions), usize::from(there), "row {row}");
             }
             let missing = 77_777;
-            let asked: Vec<u32> = order.iter().rev().copied().chain([missing, missing]).collect();
-            assert_eq!(table.places(&asked[..=order.len()], &mut places), order.len());
-            assert!(places[..order.len()].iter().copied().eq((0..order.len()).rev()), "row {row}");
+            let queries: Vec<u32> = order.iter().rev().copied().chain([missing, missing]).collect();
+            assert_eq!(table.positions(&queries[..=order.len()], &mut positions), order.len());
+            assert!(positions[..order.len()].iter().copied().eq((0..order.len()).rev()), "row {row}");
             table.clear();
             assert_eq!(table.len(), 0);
         }
@@ -198,10 +199,10 @@ mod tests {
             gathers(<LinkedList<u32, u32> as Table<_, _>>::for_entries(200, &shape).unwrap(), 200);
             gathers(<LinearProbe<u32, u32> as Table<_, _>>::for_entries(200, &shape).unwrap(), 200);
             for slots in [0, 1, 2, 3, 4, 64] {
-                let takes = <LinkedList<u32, u32> as Table<_, _>>::first_level_takes(slots, &shape);
+                let takes = <LinkedList<u32, u32> as Table<_, _>>::first_level_capacity(slots, &shape);
                 assert_eq!(takes, slots);
                 gathers(<LinkedList<u32, u32> as Table<_, _>>::first_level(slots, &shape).unwrap(), takes);
-                let takes = <LinearProbe<u32, u32> as Table<_, _>>::first_level_takes(slots, &shape);
+                let takes = <LinearProbe<u32, u32> as Table<_, _>>::first_level_capacity(slots, &shape);
                 assert!(takes as f64 <= slots.max(2).next_power_of_two() as f64 * max_occupancy);
                 gathers(<LinearProbe<u32, u32> as Table<_, _>>::first_level(slots, &shape).unwrap(), takes);
             }
@@ -214,7 +215,7 @@ mod tests {
         assert!(<LinkedList<u64, u32> as Table<_, _>>::for_entries(most, &SHAPE).is_err());
         assert!(<LinearProbe<u64, u32> as Table<_, _>>::for_entries(most, &SHAPE).is_err());
         assert!(<dense::Words<u64> as DenseCounter<u64, u32>>::new(most, 9).is_err());
-        assert!(<dense::Marks as DenseCounter<u64, ()>>::new(most, 9).is_err());
+        assert!(<dense::RowStamps as DenseCounter<u64, ()>>::new(most, 9).is_err());
     }
 
     #[test]

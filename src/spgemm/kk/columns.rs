@@ -1,8 +1,8 @@
 //! The first part of the numeric phase: the columns of C.
 //!
-//! Of a compressed B the words of a row are gathered, as in the symbolic phase, and their bits read off in order. Else
-//! rows come out in the order of the accumulator, and are then sorted one by one unless any order will do; the markers
-//! of a dense accumulator are bits. Rows of few products are sorted in registers.
+//! With a compressed B, the words of a row are gathered as in the symbolic phase, and their bits are read off in order.
+//! Otherwise rows come out in the order of the accumulator and are then sorted one by one, unless unsorted rows are
+//! allowed; a dense accumulator uses a bitmap. Rows of few products are sorted in registers.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use super::super::shifted_rows::Operands;
 use super::super::{Compress, choice};
 use super::found::{RowsOfB, Symbolic, start, workers};
 use super::sort::RowSort;
-use crate::par::{Fresh, Slots, Threads};
+use crate::par::{OutputSlice, Threads, UninitOutput};
 use crate::simd::{self, SHORT, ShortList, dispatch_work};
 use crate::sparse::{BitRows, units};
 use crate::{Index, Pattern, Result};
 
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance: entries of A ahead of the current one whose rows of B are prefetched.
 const AHEAD: usize = 8;
 
-/// The columns of C = A·B, whose row pointers are those of `symbolic`. Cost: O(flops), or what compression leaves of
+/// The columns of C = A·B, whose row pointers are those of `symbolic`. Cost: O(flops), or the compressed fraction of
 /// it, and O(nnz(C) log d) for sorting rows of d entries.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -40,23 +40,24 @@ pub(in crate::spgemm) fn columns<I: Index>(
     }
 }
 
-/// Whether bits of a dense accumulator are set by words, by the rule of our own policy: rows of few products are sorted
-/// faster.
+/// Whether the dense accumulator's bitmap is set by words, by the rule of our own policy: rows of few products are
+/// sorted faster.
 fn reads_words<I: Index>(symbolic: &Symbolic, (a, b): (&Pattern<I>, &Pattern<I>)) -> bool {
     let mean = symbolic.flops as f64 / a.nrows().max(1) as f64;
-    choice::worth_counting(Compress::Auto, mean, symbolic.flops, b.nnz()) && symbolic.cf.is_some_and(choice::packs)
+    choice::worth_counting(Compress::Auto, mean, symbolic.flops, b.nnz())
+        && symbolic.cf.is_some_and(choice::compression_pays)
 }
 
-/// The accumulator of the columns: that of words, if there are any.
+/// The accumulator for the columns: the one that gathers words, if B was compressed.
 fn kind(symbolic: &Symbolic) -> Kind {
     if symbolic.words.is_some() { symbolic.symbolic } else { symbolic.numeric }
 }
 
-/// Bytes that [`columns`] takes beside them.
+/// Bytes that [`columns`] takes besides its result.
 pub(super) fn scratch<I: Index>(threads: &Threads, symbolic: &Symbolic, (a, b): (&Pattern<I>, &Pattern<I>)) -> u128 {
     let (workers, longest, settings) =
         (workers(threads, symbolic.tasks.len()), symbolic.max_row_nnz, &symbolic.settings);
-    // Of words fewer rows are short.
+    // With words, fewer rows count as short.
     let most = symbolic.max_row_flops.max(if symbolic.words.is_some() { SHORT as u64 + 1 } else { 0 });
     let dense = ColumnFinder::bytes(operands(a, b, None), most, Search::Bits);
     let words = symbolic
@@ -78,7 +79,7 @@ fn operands<'a, I: Index>(
     Operands { a, b, packed, shifted_b: None }
 }
 
-/// What finds the columns.
+/// Finds the columns.
 struct Finding<'a, I: Index> {
     threads: &'a Threads,
     symbolic: &'a Symbolic,
@@ -87,7 +88,7 @@ struct Finding<'a, I: Index> {
 }
 
 impl<I: Index> Finding<'_, I> {
-    /// By bits, one a column.
+    /// By a bitmap.
     fn dense(&self, packed: Option<&BitRows<u64, I>>) -> Result<Vec<I>> {
         let &Self { symbolic, a, b, .. } = self;
         let of = operands(a, b, packed);
@@ -99,7 +100,7 @@ impl<I: Index> Finding<'_, I> {
             Ok(())
         })
     }
-    /// By a hash map of the keys of `words`.
+    /// By a hash map over the keys of `words`.
     fn gathered<V: Emit>(&self, kind: Kind, words: RowsOfB<'_, I, V>) -> Result<Vec<I>> {
         let pools = self.pools::<V, ()>(kind, || Ok(()))?;
         self.each_task(&pools, |worker, rows, cols, sort| match worker {
@@ -117,11 +118,11 @@ impl<I: Index> Finding<'_, I> {
     fn each_task<V: Columns, D: Send>(
         &self,
         pools: &Pools<I, V, D>,
-        work: impl Fn(&mut Worker<'_, I, V, D>, Range<usize>, &mut Slots<'_, I>, &mut RowSort<I>) -> Result<()> + Sync,
+        work: impl Fn(&mut Worker<'_, I, V, D>, Range<usize>, &mut OutputSlice<'_, I>, &mut RowSort<I>) -> Result<()> + Sync,
     ) -> Result<Vec<I>> {
         let &Self { threads, symbolic, a, b } = self;
         let (tasks, row_ptr) = (&symbolic.tasks, &symbolic.row_ptr);
-        Fresh::new(symbolic.nnz(), "columns of C")?.fill(
+        UninitOutput::new(symbolic.nnz(), "columns of C")?.fill(
             threads,
             "numeric",
             tasks.len(),
@@ -137,7 +138,7 @@ impl<I: Index> Finding<'_, I> {
         words: RowsOfB<'_, I, V>,
         row: &mut Rows<'_, I, V, A>,
         rows: Range<usize>,
-        cols: &mut Slots<'_, I>,
+        cols: &mut OutputSlice<'_, I>,
         sort: &mut RowSort<I>,
     ) -> Result<()> {
         let &Self { symbolic, a, b, .. } = self;
@@ -173,11 +174,11 @@ impl<I: Index> Finding<'_, I> {
     }
 }
 
-/// What becomes of the keys of a row.
+/// Reads off the columns of a row from its keys.
 trait Emit: Columns {
-    /// Products of a row up to which it is sorted in registers.
+    /// Rows of at most this many products are sorted in registers.
     const SHORT: usize;
-    /// Writes the columns of the keys to `cols`, which has as many elements, in order if `sorts`.
+    /// Writes the columns of the keys to `cols`, which has the length of the row; sorted if `sorts`.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn emit<I: Index, A: Table<I, Self>>(
@@ -201,7 +202,7 @@ impl Emit for () {
     }
 }
 impl Emit for u32 {
-    /// Words are read faster than short lists are sorted, unless the list is very short.
+    /// Reading words is faster than sorting short lists, unless the list is very short.
     const SHORT: usize = SHORT / 4;
     #[inline(always)]
     fn emit<I: Index, A: Table<I, u32>>(
@@ -223,12 +224,12 @@ impl Emit for u32 {
     }
 }
 
-/// Columns by bits, for [`dispatch_work`].
+/// Columns by a bitmap, for [`dispatch_work`].
 struct Find<'a, 's, 'c, I: Index> {
     of: Operands<'a, I>,
     finder: &'a mut ColumnFinder<I>,
     rows: Range<usize>,
-    cols: &'c mut Slots<'s, I>,
+    cols: &'c mut OutputSlice<'s, I>,
 }
 
 impl<I: Index> simd::Work for Find<'_, '_, '_, I> {

@@ -1,4 +1,4 @@
-//! What the phases hand to each other, and the work of their threads.
+//! What the phases hand to each other, and how their work is split among threads.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::simd::prefetch;
 use crate::sparse::{BitRows, out_of_memory};
 use crate::{Index, Result};
 
-/// What the symbolic phase found and decided.
+/// The result of the symbolic phase, and its choices.
 #[derive(Clone, Debug)]
 pub(in crate::spgemm) struct Symbolic {
     /// Row pointers of C.
@@ -21,21 +21,21 @@ pub(in crate::spgemm) struct Symbolic {
     pub max_row_flops: u64,
     /// Longest row of C, maxrs.
     pub max_row_nnz: usize,
-    /// Part of the multiplications that compression leaves, CF; if counted.
+    /// Fraction of the multiplications that compression leaves, CF; if counted.
     pub cf: Option<f64>,
-    /// Part of the bound on a row's length that compression leaves, CMRF; if counted.
+    /// Fraction of the row-length bound that compression leaves, CMRF; if counted.
     pub cmrf: Option<f64>,
-    /// Words of B, if it was compressed.
+    /// Words of compressed B, if it was compressed.
     pub words: Option<usize>,
     /// Accumulator of the symbolic phase.
     pub symbolic: Kind,
     /// Accumulator of the numeric phase.
     pub numeric: Kind,
-    /// Whether rows whose columns lie close go through a window of a dense accumulator instead.
+    /// Whether narrow rows go through a dense window instead.
     pub windows: bool,
-    /// What was chosen, and why.
+    /// The choices and their reasons.
     pub reasons: String,
-    /// Rows that one thread works on, in order.
+    /// Rows per task, in order.
     pub(super) tasks: Vec<Range<usize>>,
     pub(super) settings: KkSettings,
     pub(super) unsorted: bool,
@@ -74,7 +74,7 @@ impl<'b, I: Index, V> RowsOfB<'b, I, V> {
         let range = self.ptr[k]..self.ptr[k + 1];
         (&self.keys[range.clone()], &self.bits[range])
     }
-    /// Asks for the beginning of row `k`.
+    /// Prefetches the beginning of row `k`.
     #[inline(always)]
     pub(super) fn prefetch(&self, k: usize) {
         prefetch(self.keys, self.ptr[k]);
@@ -87,17 +87,17 @@ pub(super) fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
     tasks.get(t).map_or(nrows, |rows| rows.start)
 }
 
-/// Threads that work on so many tasks.
+/// Threads that work on this many tasks.
 pub(super) fn workers(threads: &Threads, tasks: usize) -> usize {
     threads.count().min(tasks).max(1)
 }
 
-/// The tasks of `work` with every row whole: here a row is gathered in one accumulator.
+/// The tasks of `work` with every row whole, because one accumulator gathers a row.
 pub(super) fn whole_rows(work: &Work) -> Result<Vec<Range<usize>>> {
     let mut tasks: Vec<Range<usize>> = Vec::new();
     tasks.try_reserve_exact(work.tasks.len()).map_err(|_| out_of_memory::<Range<usize>>("tasks", work.tasks.len()))?;
     for task in &work.tasks {
-        // The first part of a row cut by columns stands for all of it.
+        // The first part of a row split by columns stands for the whole row.
         if task.cols.as_ref().is_none_or(|cols| cols.start == 0) {
             tasks.push(task.rows.clone());
         }

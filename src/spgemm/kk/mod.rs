@@ -1,9 +1,9 @@
-//! kkSpGEMM: the product as its paper has it.
+//! kkSpGEMM: the product as in its paper.
 //!
-//! [`symbolic`] compresses B if that saves enough work and finds the length of every row of C. The numeric phase fills
-//! C: [`columns`] gathers the columns of each row in an accumulator, once; [`numeric`] and [`numeric_into`] then find
-//! the place of each product by it, as often as there are values. A thread takes some rows, one after another
-//! (the paper's Thread-Sequential scheme, which is the one for processors).
+//! [`symbolic`] compresses B if that saves enough work, and finds the length of every row of C. In the numeric phase,
+//! [`columns`] gathers the columns of each row in an accumulator, once. [`numeric`] and [`numeric_into`] then look up
+//! the position of each product in it, once for every set of values. A thread processes a block of rows one after
+//! another (the paper's Thread-Sequential scheme, the one for CPUs).
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
 
@@ -35,7 +35,7 @@ mod tests {
     use crate::spgemm::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};
     use crate::{Csr, Error, Index, Pattern, Result};
 
-    /// The numeric phases, with the result of the first or into it.
+    /// The numeric phases: into new memory, or into an existing result.
     struct Phase<'a, I: Index> {
         threads: &'a Threads,
         found: &'a Symbolic,
@@ -51,8 +51,8 @@ mod tests {
             Ok((c.col_idx().to_vec(), values))
         }
     }
-    impl<I: Index> kernels::Again<I> for Phase<'_, I> {
-        fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
+    impl<I: Index> kernels::NumericInto<I> for Phase<'_, I> {
+        fn numeric_into<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
             numeric_into(self.threads, self.found, products, self.c.unwrap(), values)
         }
     }
@@ -63,7 +63,7 @@ mod tests {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 33) as usize % n
         }
-        /// Rows of up to `most` entries, every fifth empty, in clusters or spread; shuffled if `mixed`.
+        /// Rows of up to `most` entries, every fifth empty, clustered or spread out; shuffled if `mixed`.
         fn pattern<I: Index>(&mut self, nrows: usize, ncols: usize, most: usize, mixed: bool) -> Pattern<I> {
             let (mut row_ptr, mut cols) = (vec![0], vec![]);
             for i in 0..nrows {
@@ -81,14 +81,14 @@ mod tests {
             }
             Pattern::from_unsorted(nrows, ncols, row_ptr, cols).unwrap()
         }
-        /// Values that are no integers, so that the order of a sum shows in its bits.
+        /// Non-integer values, so that the order of a sum shows in its bits.
         fn matrix<T: Num, I: Index>(&mut self, pattern: &Pattern<I>) -> Csr<T, I> {
             let values = (0..pattern.nnz()).map(|_| T::from_f64(self.below(1000) as f64 / 7.0 - 70.0)).collect();
             Csr::with_pattern(std::sync::Arc::new(pattern.clone()), values).unwrap()
         }
     }
 
-    /// The definition: folds from the identity, in the order of the row of A.
+    /// The definition: a fold from the identity, in the order of the row of A.
     fn reference<R: Semiring, I: Index>(
         ring: R,
         a: &Csr<Lhs<R>, I>,
@@ -124,7 +124,7 @@ mod tests {
                         (PoolMode::Many2Many, Some(2)),
                         (PoolMode::Many2Many, Some(1000)),
                     ] {
-                        // Below 20 columns dense, above it lists: `Auto` meets both.
+                        // Dense below 20 columns and lists above, so `Auto` exercises both.
                         let kk = KkSettings {
                             first_level,
                             max_occupancy,
@@ -141,7 +141,7 @@ mod tests {
         all
     }
 
-    /// The product by one set of options, twice: into new memory, and into the same pattern in other orders.
+    /// The product by one set of options, twice: into new memory, and into the same pattern with reversed rows.
     #[expect(clippy::type_complexity, reason = "two matrices")]
     fn is_the_definition<R: Semiring, I: Index>(
         threads: &Threads,
@@ -183,7 +183,7 @@ mod tests {
         check(c.col_idx(), &values);
     }
 
-    fn all_ways<R: Semiring, I: Index>(
+    fn check_all_options<R: Semiring, I: Index>(
         ring: R,
         a: &Csr<Lhs<R>, I>,
         b: &Csr<Rhs<R>, I>,
@@ -192,7 +192,7 @@ mod tests {
         let want = reference(ring, a, b);
         let pools: Vec<Threads> = [1, 2, 3, 8].map(|n| Threads::new(n).unwrap()).into();
         for (n, options) in all_options().into_iter().enumerate() {
-            // All numbers of threads come round for every setting, though not each with each.
+            // Every thread count is paired with every setting, but not in every combination.
             for unsorted in [false, true] {
                 let threads = &pools[(n + usize::from(unsorted)) % pools.len()];
                 is_the_definition(threads, ring, (a, b), &want, &Options { unsorted, ..options.clone() }, same);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_gives_the_definition_to_the_bit() {
+    fn every_option_gives_the_definition_bitwise() {
         let mut random = Random(1);
         for (mixed, (m, k, n)) in [
             (false, (60, 40, 150)),
@@ -219,13 +219,18 @@ mod tests {
         ] {
             let (pa, pb) = (random.pattern::<u32>(m, k, 9, mixed), random.pattern::<u32>(k, n, 30, mixed));
             let (a, b) = (random.matrix(&pa), random.matrix(&pb));
-            all_ways(PlusTimes::<f64>::default(), &a, &b, bits);
+            check_all_options(PlusTimes::<f64>::default(), &a, &b, bits);
         }
         let (pa, pb) = (random.pattern::<u32>(50, 40, 9, true), random.pattern::<u32>(40, 90, 20, true));
-        all_ways(MinPlus::<f64>::default(), &random.matrix(&pa), &random.matrix(&pb), bits);
-        // An identity that is not zero, and one that depends on places.
-        all_ways(Ring(Times::<i64>::new(), Plus::<i64>::new()), &random.matrix(&pa), &random.matrix(&pb), equal);
-        all_ways(MinSecondI::<f64>::default(), &random.matrix(&pa), &random.matrix(&pb), equal);
+        check_all_options(MinPlus::<f64>::default(), &random.matrix(&pa), &random.matrix(&pb), bits);
+        // An identity other than zero, and an operator that depends on positions.
+        check_all_options(
+            Ring(Times::<i64>::new(), Plus::<i64>::new()),
+            &random.matrix(&pa),
+            &random.matrix(&pb),
+            equal,
+        );
+        check_all_options(MinSecondI::<f64>::default(), &random.matrix(&pa), &random.matrix(&pb), equal);
     }
 
     #[test]
@@ -243,18 +248,18 @@ mod tests {
             }
         }
         let pb = random.pattern::<u64>(20, 200, 20, true);
-        all_ways(PlusTimes::<f64>::default(), &a, &random.matrix(&pb), bits);
+        check_all_options(PlusTimes::<f64>::default(), &a, &random.matrix(&pb), bits);
     }
 
     #[test]
     fn empty_shapes() {
         for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (3, 4, 5)] {
             let (a, b) = (Csr::<f64>::empty(m, k).unwrap(), Csr::<f64>::empty(k, n).unwrap());
-            all_ways(PlusTimes::<f64>::default(), &a, &b, bits);
+            check_all_options(PlusTimes::<f64>::default(), &a, &b, bits);
         }
     }
 
-    /// A row heavy enough that other policies cut it by columns.
+    /// A row so heavy that other policies would split it by columns.
     #[test]
     fn a_huge_row_stays_whole() {
         let n = 2000;
@@ -309,7 +314,7 @@ mod tests {
             "{}",
             s.reasons
         );
-        // 20 words lie below a cut-off that 640 columns do not.
+        // 20 words are below a cutoff that 640 columns exceed.
         let s = with(Options { kk: KkSettings { dense_columns: 21, ..kk.kk.clone() }, ..kk.clone() });
         assert_eq!(s.symbolic, Kind::Dense);
         assert!(s.reasons.contains("k/32 20 < 21"), "{}", s.reasons);

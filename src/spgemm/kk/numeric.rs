@@ -1,38 +1,37 @@
-//! The second part of the numeric phase: values of C, whose columns are known.
+//! The second part of the numeric phase: the values of C, whose columns are known.
 //!
-//! A hash map gives each column its place in the row, and turns the columns of rows of B into places; a call of
-//! [`Multiply::to_slots`] then folds many products, straight into C. A dense accumulator is that of our own policy.
-//! Rows whose columns lie close go through a window of a dense accumulator at any width of C, unless a hash map was
-//! asked for.
+//! A hash map gives each column its position in the row and translates the columns of rows of B into positions. A call
+//! of [`Multiply::to_slots`] then folds many products straight into C. The dense accumulator is that of our own policy.
+//! Narrow rows go through a dense window at any width of C, unless a hash map was forced.
 
 use std::ops::Range;
 
 use super::super::accumulator::{Pools, Rows, Table, Worker};
 use super::super::budget::bytes_of;
 use super::super::tasks::Task;
-use super::super::values::{Lookup, RowFiller, is_near};
+use super::super::values::{Lookup, RowFiller, fits_window};
 use super::columns;
 use super::found::{Symbolic, start, workers};
 use crate::algebra::Word;
 use crate::kernels::{Multiply, RowsOfC};
-use crate::par::{Fresh, Slots, Threads, filled, refill};
+use crate::par::{OutputSlice, Threads, UninitOutput, filled, overwrite_blocks};
 use crate::simd::RowsOf;
 use crate::{Error, Index, Pattern, Result};
 
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance: entries of A ahead of the current one whose rows of B are prefetched.
 const AHEAD: usize = 8;
 
-/// Places found before values are updated. They stay in the first-level cache.
-const PLACES: usize = 256;
+/// Positions found before values are updated. They stay in the first-level cache.
+const POSITIONS: usize = 256;
 
-/// Columns that the window spans at most, where the accumulator is a hash map: 512 KiB of doubles.
+/// Widest row that goes through the window where the accumulator is a hash map: 512 KiB of doubles.
 ///
-/// One thread held to AVX2, numeric alone, by lists and by windows (ms): lap2d_1000 92, 40, a grid of 80³ points 87,
-/// 37, cnr-2000 282, 200. Other widths were not tried.
+/// Numeric phase alone by lists and by windows, one thread, restricted to AVX2 (ms): lap2d_1000 92, 40; a grid of 80³
+/// points 87, 37; cnr-2000 282, 200. Other widths were not tried.
 pub(super) const WINDOW: usize = 1 << 16;
 
-/// Values of C = A·B for the entries of `c`, which has the structure that `symbolic` found, its rows in any
-/// order. Cost: O(flops).
+/// Values of C = A·B for the entries of `c`, which has the structure found by `symbolic`, its rows in any order. Cost:
+/// O(flops).
 /// # Errors
 /// [`Error::PatternChanged`] if `c` has other row pointers, [`Error::OutOfMemory`].
 pub(in crate::spgemm) fn numeric<W: Word, I: Index>(
@@ -43,7 +42,7 @@ pub(in crate::spgemm) fn numeric<W: Word, I: Index>(
 ) -> Result<Vec<W>> {
     let pools = pools::<W, I>(threads, symbolic, products, c)?;
     let tasks = &symbolic.tasks;
-    Fresh::new(c.nnz(), "values of C")?.fill(
+    UninitOutput::new(c.nnz(), "values of C")?.fill(
         threads,
         "numeric",
         tasks.len(),
@@ -56,7 +55,7 @@ pub(in crate::spgemm) fn numeric<W: Word, I: Index>(
     )
 }
 
-/// As [`numeric`], into values that exist; nothing is allocated but the accumulators.
+/// As [`numeric`], in place; allocates only the accumulators.
 /// # Errors
 /// As [`numeric`], and [`Error::Length`] if there is not one value per entry.
 pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
@@ -71,7 +70,7 @@ pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
         return Err(Error::Length { what: "values", found: values.len(), expected: c.nnz() });
     }
     let tasks = &symbolic.tasks;
-    refill(
+    overwrite_blocks(
         values,
         threads,
         "numeric",
@@ -85,7 +84,7 @@ pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
     )
 }
 
-/// Bytes that a numeric phase takes beside C, for which it copies the row pointers; `first` if it finds the columns.
+/// Bytes that a numeric phase takes besides C, whose row pointers it copies; `first` if it also finds the columns.
 pub(in crate::spgemm) fn scratch<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
@@ -96,13 +95,13 @@ pub(in crate::spgemm) fn scratch<W: Word, I: Index>(
     let (workers, longest) = (workers(threads, symbolic.tasks.len()), symbolic.max_row_nnz);
     let dense = RowFiller::<W>::bytes(b.ncols(), longest, false, Lookup::Table);
     let values = Pools::<I, (), RowFiller<W>>::bytes(workers, symbolic.numeric, longest, &symbolic.settings, dense);
-    // One part after the other.
+    // The two parts run one after the other.
     let columns = if first { columns::scratch(threads, symbolic, (a, b)) } else { 0 };
     let windows = workers as u128 * bytes_of::<W>(window(symbolic, b.ncols()));
     values.saturating_add(windows).max(columns).saturating_add(bytes_of::<[usize; 16]>(symbolic.tasks.len()))
 }
 
-/// The accumulators of a phase, `c` having the structure that was found.
+/// The accumulators of a phase for `c`, which must have the structure found by `symbolic`.
 fn pools<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
@@ -118,7 +117,7 @@ fn pools<W: Word, I: Index>(
     })
 }
 
-/// Columns of the window: none where it has no use.
+/// Columns of the window; 0 if it is unused.
 fn window(symbolic: &Symbolic, ncols: usize) -> usize {
     if symbolic.windows { ncols.clamp(1, WINDOW).next_power_of_two() } else { 0 }
 }
@@ -129,7 +128,7 @@ fn fill_task<W: Word, I: Index>(
     products: &dyn Multiply<W, I>,
     c: &Pattern<I>,
     rows: Range<usize>,
-    values: &mut Slots<'_, W>,
+    values: &mut OutputSlice<'_, W>,
 ) {
     match worker {
         Worker::LinkedList(levels) => levels.rows(|row| fill_rows(row, window, products, c, rows, values)),
@@ -145,19 +144,19 @@ fn fill_rows<W: Word, I: Index, A: Table<I, ()>>(
     products: &dyn Multiply<W, I>,
     c: &Pattern<I>,
     rows: Range<usize>,
-    values: &mut Slots<'_, W>,
+    values: &mut OutputSlice<'_, W>,
 ) {
     let (a, b) = products.patterns();
-    let (identity, rows_of_b, mut places) = (products.identity(), RowsOf::without_values(b), [0; PLACES]);
+    let (identity, rows_of_b, mut positions) = (products.identity(), RowsOf::without_values(b), [0; POSITIONS]);
     let width = window.len();
-    let is_near = |i: &usize| c.is_sorted() && is_near(c.row(*i), width);
+    let fits_window = |i: &usize| c.is_sorted() && fits_window(c.row(*i), width);
     let mut next = rows.start;
     while next < rows.end {
         let i = next;
-        let far = if width == 0 { i } else { (i..rows.end).find(|i| !is_near(i)).unwrap_or(rows.end) };
-        if far > i {
-            products.by_window(RowsOfC { rows: i..far, c, part: None }, window, values);
-            next = far;
+        let wide = if width == 0 { i } else { (i..rows.end).find(|i| !fits_window(i)).unwrap_or(rows.end) };
+        if wide > i {
+            products.by_window(RowsOfC { rows: i..wide, c, part: None }, window, values);
+            next = wide;
             continue;
         }
         next += 1;
@@ -168,7 +167,7 @@ fn fill_rows<W: Word, I: Index, A: Table<I, ()>>(
         let values = values.take(cols.len(), identity);
         row.begin(cols.len());
         row.insert_new(cols);
-        // The first of the products whose places were found, by its entries of A and of B, and how many they are.
+        // The entries of A and B of the first product whose position was found, and the number of such products.
         let (mut first, mut n) = ((0, 0), 0);
         for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
             if let Some(k) = a.col_idx().get(p + AHEAD) {
@@ -180,16 +179,16 @@ fn fill_rows<W: Word, I: Index, A: Table<I, ()>>(
                 if n == 0 {
                     first = (p, q);
                 }
-                let (now, later) = js.split_at(js.len().min(PLACES - n));
-                row.places(now, &mut places[n..n + now.len()]);
+                let (now, later) = js.split_at(js.len().min(POSITIONS - n));
+                row.positions(now, &mut positions[n..n + now.len()]);
                 (js, q, n) = (later, q + now.len(), n + now.len());
-                if n == PLACES {
-                    products.to_slots(i, first.0, first.1, values, &places);
+                if n == POSITIONS {
+                    products.to_slots(i, first.0, first.1, values, &positions);
                     n = 0;
                 }
             }
         }
-        products.to_slots(i, first.0, first.1, values, &places[..n]);
+        products.to_slots(i, first.0, first.1, values, &positions[..n]);
         row.clear();
     }
 }

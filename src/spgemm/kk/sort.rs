@@ -6,7 +6,7 @@ use crate::simd::{SHORT, SLACK, ShortList, emit_columns, emit_flagged, or_bits, 
 use crate::spgemm::columns::SPARSE;
 use crate::{Index, Result};
 
-/// Widest C whose long rows are sorted by a bit a column: 2 MiB of them, about a second-level cache.
+/// Widest C whose long rows are sorted by a bitmap: 2 MiB of bits, about a second-level cache.
 const WIDEST: usize = 1 << 24;
 
 /// Sorts one row after another. One per thread.
@@ -14,15 +14,15 @@ pub(super) struct RowSort<I: Index> {
     ncols: usize,
     longest: usize,
     list: ShortList<I>,
-    /// A bit for each column, and a byte for eight words of them, from the first long row on; all zeros between rows.
+    /// A bit per column, and a byte per eight words of bits; allocated at the first long row, and zero between rows.
     words: Vec<u64>,
     flags: Vec<u8>,
     sorted: Vec<I>,
-    /// Words of a row, their keys, and these in order with their places.
+    /// The words of a row, their keys, and the sorted keys with their positions.
     pairs: Vec<(I, u32)>,
     keys: [I; SHORT],
     ordered: [I; SHORT + SHORT],
-    places: [u32; SHORT],
+    positions: [u32; SHORT],
 }
 
 impl<I: Index> RowSort<I> {
@@ -39,10 +39,10 @@ impl<I: Index> RowSort<I> {
             pairs: Vec::new(),
             keys: [I::LAST; SHORT],
             ordered: [I::LAST; SHORT + SHORT],
-            places: [0; SHORT],
+            positions: [0; SHORT],
         }
     }
-    /// Bytes that it takes at most.
+    /// Upper bound on its bytes.
     pub(super) fn bytes(ncols: usize, longest: usize) -> u128 {
         let words = Self::bit_words(ncols, longest);
         bytes_of::<Self>(1) + bytes_of::<u64>(words) + bytes_of::<u8>(words / 8) + bytes_of::<I>(Self::room(longest))
@@ -54,7 +54,7 @@ impl<I: Index> RowSort<I> {
         longest.max(ShortList::<I>::ROOM).saturating_add(SLACK)
     }
 
-    /// Calls `f` for the words of a row, `n` of them, which `push` pushes: in the order of their keys.
+    /// Calls `f` for the `n` words of a row that `push` pushes, in the order of their keys.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -64,14 +64,14 @@ impl<I: Index> RowSort<I> {
         push: impl FnOnce(&mut Vec<(I, u32)>),
         mut f: impl FnMut(I, u32),
     ) -> Result<()> {
-        let Self { list, pairs, keys, ordered, places, .. } = self;
+        let Self { list, pairs, keys, ordered, positions, .. } = self;
         pairs.clear();
         pairs.try_reserve(n).map_err(|_| out_of_memory::<(I, u32)>("words of a row", n))?;
         push(pairs);
-        if n <= SHORT && list.keeps_places(self.ncols.div_ceil(32)) {
+        if n <= SHORT && list.sorts_positions(self.ncols.div_ceil(32)) {
             keys.iter_mut().zip(&*pairs).for_each(|(key, pair)| *key = pair.0);
-            list.sort_with_places(&keys[..n], ordered, &mut places[..n]);
-            ordered.iter().zip(&places[..n]).for_each(|(&key, &place)| f(key, pairs[place as usize].1));
+            list.sort_with_positions(&keys[..n], ordered, &mut positions[..n]);
+            ordered.iter().zip(&positions[..n]).for_each(|(&key, &position)| f(key, pairs[position as usize].1));
         } else {
             pairs.sort_unstable();
             pairs.iter().for_each(|&(key, bits)| f(key, bits));
@@ -103,8 +103,8 @@ impl<I: Index> RowSort<I> {
         }
         let (lo, hi) = cols.iter().fold((I::LAST, I::cast(0)), |(lo, hi), &j| (lo.min(j), hi.max(j)));
         let span = lo.get() >> 6..(hi.get() >> 6) + 1;
-        // As in `columns`: looking for flags among so many words takes longer than sorting, and looking through eight
-        // empty words as long as flagging one.
+        // As in `columns`: scanning the flags of that many words takes longer than sorting, and scanning eight empty
+        // words costs as much as flagging one.
         if self.words.is_empty() || span.len() / SPARSE > n {
             cols.sort_unstable();
             return Ok(());
@@ -127,7 +127,7 @@ impl<I: Index> RowSort<I> {
 mod tests {
     use super::*;
 
-    /// Rows of any length, near and far columns, of types that registers sort and others.
+    /// Rows of any length, of near and of scattered columns, of index types with and without a register sort.
     #[test]
     fn rows_are_sorted() {
         fn check<I: Index>(ncols: usize) {
@@ -135,7 +135,7 @@ mod tests {
             let mut sort = RowSort::<I>::new(ncols, longest);
             for (n, reach) in (0..=140).chain([700, longest]).flat_map(|n| [n, 4 * n, ncols].map(|reach| (n, reach))) {
                 let (n, reach) = (n.min(ncols), reach.clamp(n.min(ncols), ncols));
-                // Distinct, and all over the reach: 7919 is prime, and no number of columns is a multiple of it.
+                // Distinct and scattered over the range: 7919 is prime, and no number of columns is a multiple of it.
                 let mut js: Vec<I> = (0..n).map(|t| I::cast(t * 7919 % n * (reach / n))).collect();
                 let mut want = js.clone();
                 want.sort_unstable();

@@ -1,4 +1,4 @@
-//! The symbolic phase: how long each row of C is.
+//! The symbolic phase: the length of each row of C.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use super::super::select::{self, Kind, KkSettings, Phase};
 use super::super::stats::compression_by;
 use super::super::{Accumulator, Compress, Options, Policy, tasks};
 use super::found::{RowsOfB, Symbolic, start, whole_rows, workers};
-use crate::par::{Threads, filled, refill};
+use crate::par::{Threads, filled, overwrite_blocks};
 use crate::simd::{self, dispatch_work};
 use crate::sparse::{BitRows, out_of_memory, units};
 use crate::{Error, Index, Pattern, Result};
 
-/// Entries of A ahead of the current one whose rows of B are asked for.
+/// Prefetch distance: entries of A ahead of the current one whose rows of B are prefetched.
 const AHEAD: usize = 8;
 
 const WORDS: &str = "B with 32 columns to a word";
 
-/// Lengths of the rows of C = A·B. Cost: O(flops), or what compression leaves of it, and O(nnz(A) + nnz(B)).
+/// Lengths of the rows of C = A·B. Cost: O(flops), or the compressed fraction of it, and O(nnz(A) + nnz(B)).
 /// # Errors
 /// [`Error::Shape`]; [`Error::Argument`] for settings out of range; [`Error::Budget`]; [`Error::OutOfMemory`].
 pub(in crate::spgemm) fn symbolic<I: Index>(
@@ -37,7 +37,7 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
     let tasks = whole_rows(&work)?;
     budget.take("the tasks of a product", work.bytes() + bytes_of::<Range<usize>>(tasks.len()))?;
 
-    // B is counted first and filled only if that saves enough; `Off` does not even count.
+    // B is counted first, and filled only if that saves enough work; `Off` does not even count.
     let counts = match options.compress {
         Compress::Off => None,
         _ => {
@@ -62,7 +62,7 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
 
     let len = a.nrows().checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers of C", a.nrows()))?;
     let n = workers(threads, tasks.len());
-    // The first numeric phase copies the row pointers; its count of bytes is from there on.
+    // The first numeric phase copies the row pointers, and its budget covers them from then on.
     budget.take("the lengths of rows of C", bytes_of::<usize>(len) + bytes_of::<[usize; 8]>(tasks.len()))?;
     let mut row_ptr = filled(len, 0usize, "row pointers of C")?;
     let by = Counting { threads, workers: n, kind, keys, longest, settings };
@@ -107,29 +107,29 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
     })
 }
 
-/// Rows of C whose lengths are counted.
+/// A block of rows of C whose lengths are counted.
 #[derive(Clone)]
 struct Part<'a, I: Index, V> {
     a: &'a Pattern<I>,
-    /// Pointers of the rows of B that are not compressed.
+    /// Row pointers of uncompressed B.
     plain: &'a [usize],
     b: RowsOfB<'a, I, V>,
     rows: Range<usize>,
 }
 
-/// How lengths are counted.
+/// The parameters of the count.
 struct Counting<'a> {
     threads: &'a Threads,
     workers: usize,
     kind: Kind,
-    /// Keys are below this, and a row has at most so many.
+    /// Upper bounds: on the keys, and (`longest`) on the keys of a row.
     keys: usize,
     longest: usize,
     settings: &'a KkSettings,
 }
 
 impl Counting<'_> {
-    /// Lengths of all rows of C, to `lens`.
+    /// Writes the lengths of all rows of C to `lens`.
     fn count<I: Index, V: Columns>(
         &self,
         (a, plain): (&Pattern<I>, &[usize]),
@@ -142,7 +142,7 @@ impl Counting<'_> {
         let dense = V::Dense::<I>::bytes(keys, longest);
         budget.take("accumulators", Pools::<I, V, V::Dense<I>>::bytes(workers, kind, longest, settings, dense))?;
         let pools = Pools::<I, V, _>::new(threads, workers, kind, longest, settings, || V::Dense::new(keys, longest))?;
-        refill(
+        overwrite_blocks(
             lens,
             threads,
             "symbolic",
@@ -154,7 +154,7 @@ impl Counting<'_> {
                 match worker {
                     Worker::LinkedList(levels) => levels.rows(|rows| part.count_by_table(rows, lens)),
                     Worker::LinearProbe(levels) => levels.rows(|rows| part.count_by_table(rows, lens)),
-                    // For the popcount, which the baseline of x86-64 lacks.
+                    // For the popcount, which baseline x86-64 lacks.
                     Worker::Dense(pool) => dispatch_work(CountDense { part, dense: &mut *pool.take(), lens }),
                 }
                 Ok(())
@@ -164,7 +164,7 @@ impl Counting<'_> {
 }
 
 impl<I: Index, V: Columns> Part<'_, I, V> {
-    /// The length of row `i` of C, if it is a row of B or none.
+    /// The length of row `i` of C, if A has at most one entry there: that of a row of B, or 0.
     #[inline(always)]
     fn single(&self, i: usize) -> Option<usize> {
         match self.a.row(i) {
@@ -173,7 +173,7 @@ impl<I: Index, V: Columns> Part<'_, I, V> {
             _ => None,
         }
     }
-    /// The words of the row of B that entry `p` of A takes; asks for those of entries to come.
+    /// The words of the row of B that entry `p` of A selects; prefetches those of later entries.
     #[inline(always)]
     fn words(&self, p: usize) -> (&[I], &[V]) {
         if let Some(k) = self.a.col_idx().get(p + AHEAD) {
@@ -200,7 +200,7 @@ impl<I: Index, V: Columns> Part<'_, I, V> {
     }
 }
 
-/// Rows of C whose lengths are counted by a dense accumulator, for [`dispatch_work`].
+/// A block of rows of C whose lengths are counted by a dense accumulator, for [`dispatch_work`].
 struct CountDense<'a, I: Index, V: Columns> {
     part: Part<'a, I, V>,
     dense: &'a mut V::Dense<I>,

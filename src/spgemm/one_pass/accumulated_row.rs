@@ -1,4 +1,4 @@
-//! Rows of any length by a sparse accumulator, appended in the order of their first products or sorted.
+//! Rows of any length by a sparse accumulator, appended sorted or in the order of their first products.
 
 use super::sort::SortWithPermutation;
 use crate::algebra::Word;
@@ -12,11 +12,11 @@ use crate::{Index, Pattern, Result};
 /// Computes one row after another, of any length. One per thread.
 pub(super) struct AccumulatedRow<W, I: Index> {
     spa: SparseAccumulator<I>,
-    /// Of the touched columns; the identity elsewhere, and between rows.
+    /// Sums of the touched columns; the identity elsewhere, and between rows.
     sums: Vec<W>,
     identity: W,
     ncols: usize,
-    /// Made for the first row that is sorted.
+    /// Allocated for the first row that is sorted.
     order: Option<SortWithPermutation<I>>,
 }
 
@@ -25,7 +25,7 @@ impl<W: Word, I: Index> AccumulatedRow<W, I> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(products: &dyn OneByOne<W, I>, work: &Work) -> Result<Self> {
         let ((_, b), identity) = (products.patterns(), products.identity());
-        let most = places(b, work.max_row_flops);
+        let most = positions(b, work.max_row_flops);
         let sums = filled(most, identity, "sums of a row")?;
         Ok(Self { spa: SparseAccumulator::new(b.ncols(), most)?, sums, identity, order: None, ncols: b.ncols() })
     }
@@ -36,19 +36,19 @@ impl<W: Word, I: Index> AccumulatedRow<W, I> {
     }
 }
 
-/// Places that a row of at most `flops` products takes. While a row of B is added there is one for each of its columns,
-/// touched before or not.
-fn places<I: Index>(b: &Pattern<I>, flops: u64) -> usize {
+/// Positions that a row of at most `flops` products takes. While a row of B is added there is one for each of its
+/// columns, touched before or not.
+fn positions<I: Index>(b: &Pattern<I>, flops: u64) -> usize {
     usize::try_from(flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row())
 }
-/// Whether places of rows of at most `flops` products can be numbered.
+/// Whether the positions of rows of at most `flops` products can be numbered.
 pub(super) fn has_numbers<I: Index>(b: &Pattern<I>, flops: u64) -> bool {
     const NUMBERS: usize = 1 << 31;
-    // Only where there are so many products are the rows of B looked through.
-    flops < NUMBERS as u64 || places(b, flops) < NUMBERS
+    // The rows of B are scanned only where there are that many products.
+    flops < NUMBERS as u64 || positions(b, flops) < NUMBERS
 }
 
-/// A row that was found; is forgotten when it is appended.
+/// A finished row; the accumulator is reset when it is appended.
 pub(super) struct FoundRow<'a, W, I: Index>(&'a mut AccumulatedRow<W, I>);
 
 impl<W: Word, I: Index> FoundRow<'_, W, I> {
@@ -63,7 +63,7 @@ impl<W: Word, I: Index> FoundRow<'_, W, I> {
         sums[..spa.cols().len()].fill(*identity);
         Ok(())
     }
-    /// Appends increasing columns and their values, and returns their number.
+    /// Appends sorted columns and their values, and returns their number.
     pub(super) fn append_in_order(self, cols: &mut Vec<I>, values: &mut Vec<W>) -> Result<usize> {
         let AccumulatedRow { spa, sums, identity, ncols, order } = self.0;
         let n = spa.cols().len();
@@ -71,10 +71,10 @@ impl<W: Word, I: Index> FoundRow<'_, W, I> {
             Some(order) => order,
             none => none.insert(SortWithPermutation::new(*ncols, sums.len())?),
         };
-        let (found, places) = order.of(spa)?;
+        let (found, positions) = order.of(spa)?;
         extend(cols, found)?;
         values.try_reserve(n).map_err(|_| out_of_memory::<W>("a block of C", values.len() + n))?;
-        values.extend(places.iter().map(|&place| sums[place as usize]));
+        values.extend(positions.iter().map(|&position| sums[position as usize]));
         sums[..n].fill(*identity);
         Ok(n)
     }
@@ -84,9 +84,9 @@ impl<W: Word, I: Index> FoundRow<'_, W, I> {
 mod tests {
     use super::*;
 
-    /// Rows of 2³¹ products and more, which no test can have, go another way.
+    /// Rows of 2³¹ products and more, too large for any test, are refused.
     #[test]
-    fn rows_beyond_all_numbers_are_no_rows_of_this_way() {
+    fn rows_of_2_to_31_products_are_refused() {
         let (wide, narrow) =
             (Pattern::<u64>::new(1, 1 << 40, vec![0, 0], vec![]), Pattern::<u64>::new(1, 9, vec![0, 0], vec![]));
         for (flops, fits) in [(0, true), ((1 << 31) - 1, true), (1 << 31, false), (u64::MAX, false)] {

@@ -12,8 +12,8 @@ use crate::par::{Threads, append_both};
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Result};
 
-/// Columns and values of A·B, and the length of each row, by tasks; whether all rows are sorted, which `in_order`
-/// demands.
+/// Columns and values of A·B, and the length of each row, by tasks; and whether all rows are sorted, as they always are
+/// if `in_order`.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,

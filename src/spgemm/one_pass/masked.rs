@@ -1,5 +1,5 @@
-//! Under a mask: the products of a row that count are gathered in a list; then they alone are computed, and the columns
-//! of the mask that a product touches are the row of C.
+//! Masked one-pass product: the products of a row that the mask allows are listed and computed. The mask's columns
+//! touched by a product are the row of C.
 //!
 //! Source: Milaković et al. 2022 (mask as accumulator).
 
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Word;
 use crate::kernels::{OneByOne, RowsOfC, columns_of_row};
-use crate::par::{Slots, Threads, append_both, filled, out_of_memory};
+use crate::par::{OutputSlice, Threads, append_both, filled, out_of_memory};
 use crate::simd::{self, LANES, RowsOf, Sixteen, dispatch_work};
 use crate::spgemm::product_finder::ProductFinder;
 use crate::spgemm::shifted_operand::ShiftedOperandRows;
@@ -16,7 +16,7 @@ use crate::spgemm::shifted_rows::{self, Operands, ShiftedRows};
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Pattern, Result};
 
-/// Columns and values of C⟨M⟩, and how many each row has, by tasks.
+/// Columns and values of C⟨M⟩, and the length of each row, by tasks.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,
@@ -39,17 +39,17 @@ pub(super) fn rows<W: Word, I: Index>(
     append_both(threads, "mxm", work.tasks.len(), hint, state, |state, t, cols, values| {
         let (task, mut lens) = (&work.tasks[t], lens[t].lock().unwrap_or_else(PoisonError::into_inner));
         let shifted = (step.is_some() && task.cols.is_none()).then(|| ShiftedRows::new::<I>(task.rows.start));
-        let misses = Misses::of::<I>(&task.cols, b);
+        let misses = MissFilter::of::<I>(&task.cols, b);
         dispatch_work(Rows { products, of, shifted, misses, mask, task, state, lens: &mut lens, cols, values })
     })
 }
 
-/// What a thread works with.
+/// The scratch of a thread.
 struct State<W> {
     finder: ProductFinder,
-    /// For each slot whether a product touched it: none between rows.
+    /// For each slot whether a product touched it; all false between rows.
     touched: Vec<bool>,
-    /// A dense accumulator, which holds the identity between rows; empty until a row wants it.
+    /// A dense accumulator, which holds the identity between rows; empty until a row needs it.
     window: Vec<W>,
 }
 
@@ -59,7 +59,7 @@ struct Rows<'a, 't, W, I: Index> {
     of: Operands<'a, I>,
     /// Where most rows are shifted.
     shifted: Option<ShiftedRows>,
-    misses: Misses,
+    misses: MissFilter,
     mask: &'a Pattern<I>,
     task: &'t Task,
     state: &'t mut State<W>,
@@ -81,7 +81,7 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
         };
         lengthen(cols, most, I::default())?;
         lengthen(values, most, identity)?;
-        // `listed` is the row whose products were listed last, and whether all its columns were touched.
+        // `listed` is the last row whose products were listed, and whether all its columns were touched.
         let (mut n, mut listed) = (0, None);
         for (i, len) in task.rows.clone().zip(self.lens) {
             let masked = columns_of_row(mask, i, part);
@@ -95,7 +95,7 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
             }
             let row = &mut values[n..n + masked.len()];
             let before = listed.filter(|&(l, _)| l + 1 == i).zip(shifted.as_mut());
-            let again = before.and_then(|((l, all), shifted)| {
+            let reused = before.and_then(|((l, all), shifted)| {
                 let by = shifted.shift(of, i)?;
                 let found =
                     shifted.by.is(masked, mask.row(l), by).then(|| finder.shifted(b, (a.row(i), a.row(l))))??;
@@ -104,12 +104,12 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
                 mark(touched, if all { &[] } else { found.each().2 });
                 Some(all)
             });
-            let span = if again.is_none() && part.is_none() { covered(a, b, i, masked) } else { None };
+            let span = if reused.is_none() && part.is_none() { covered(a, b, i, masked) } else { None };
             if let Some(span) = span {
                 if window.is_empty() {
                     lengthen(window, b.ncols().clamp(1, WINDOW).next_power_of_two(), identity)?;
                 }
-                products.by_window(RowsOfC { rows: i..i + 1, c: mask, part }, window, &mut Slots::of(row));
+                products.by_window(RowsOfC { rows: i..i + 1, c: mask, part }, window, &mut OutputSlice::of(row));
                 clear(window, span, identity);
                 cols[n..n + masked.len()].copy_from_slice(masked);
                 n += masked.len();
@@ -117,7 +117,7 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
                 listed = None;
                 continue;
             }
-            if again.is_none() {
+            if reused.is_none() {
                 row.fill(identity);
                 finder.row((a, b), i, part, masked, |found| {
                     mark(touched, found.each().2);
@@ -125,11 +125,11 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
                 });
             }
             let from = n;
-            if again == Some(true) {
+            if reused == Some(true) {
                 cols[n..n + masked.len()].copy_from_slice(masked);
                 n += masked.len();
             } else {
-                // Touched columns are compacted, branch-free.
+                // Compacts the touched columns, branch-free.
                 for (s, (j, touched)) in masked.iter().zip(&mut *touched).enumerate() {
                     (cols[n], values[n]) = (*j, values[from + s]);
                     n += usize::from(std::mem::take(touched));
@@ -144,10 +144,10 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     }
 }
 
-/// Columns between which the products of row `i` lie, if all columns of the mask are among them and to compute all of
-/// them takes less than to look for those that count: a row on whose diagonal A has an entry, where B has the mask's
-/// columns, and whose products are many beside the columns that they lie between. So are the rows of structures and
-/// meshes, A and B and the mask being one.
+/// The column range of the products of row `i`, if computing all of them takes less time than finding those that the
+/// mask allows. It does where the mask's row equals row `i` of B, A has an entry on the diagonal of the row (so the
+/// range contains the mask's columns), and products are many relative to the range. Rows of structural and mesh
+/// matrices are such, with A, B and the mask being one matrix.
 #[inline(always)]
 fn covered<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, masked: &[I]) -> Option<Range<usize>> {
     let suits = masked.len() >= DENSE && i < b.nrows() && b.is_sorted() && b.row(i) == masked;
@@ -167,7 +167,7 @@ fn covered<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, masked: &[I]) -> 
     (end.saturating_sub(start) <= flops * CLEARED).then_some(start..end)
 }
 
-/// Writes the identity to the places of some columns.
+/// Resets a range of columns to the identity.
 fn clear<W: Copy>(window: &mut [W], span: Range<usize>, identity: W) {
     let start = span.start & (window.len() - 1);
     let (before, behind) = window.split_at_mut(start);
@@ -176,48 +176,48 @@ fn clear<W: Copy>(window: &mut [W], span: Range<usize>, identity: W) {
     before[..span.len() - here].fill(identity);
 }
 
-/// Columns of the dense accumulator at most.
+/// Widest range of the dense accumulator.
 const WINDOW: usize = 1 << 14;
-/// Columns of the mask from which on a row is looked at.
+/// Shortest mask row that is tested.
 const DENSE: usize = 8;
-/// Columns cleared in the time that one product takes.
+/// Columns cleared in the time of one product.
 const CLEARED: usize = 2;
 
-/// Rows whose mask no product meets, as those of a graph without triangles: few products are compared with it in one
-/// register, as long as half of the rows are such.
-struct Misses {
+/// Finds rows whose mask no product hits, as in graphs without triangles. The few products of a row are compared with
+/// its mask in one register, as long as at least half of the rows are such.
+struct MissFilter {
     by: Option<Sixteen>,
-    asked: usize,
+    tested: usize,
     missed: usize,
 }
 
-impl Misses {
-    /// Rows of a task that is these columns of B.
+impl MissFilter {
+    /// For a task; unused where it is a range of columns of B.
     fn of<I: Index>(part: &Option<Range<usize>>, b: &Pattern<I>) -> Self {
-        Self { by: Sixteen::of::<I>(b.ncols()).filter(|_| part.is_none()), asked: 0, missed: 0 }
+        Self { by: Sixteen::of::<I>(b.ncols()).filter(|_| part.is_none()), tested: 0, missed: 0 }
     }
-    /// Whether rows `ks` of B are seen to have none of `cols`.
+    /// Whether rows `ks` of B certainly have none of `cols`.
     #[inline(always)]
     fn row<I: Index>(&mut self, b: &Pattern<I>, ks: &[I], cols: &[I]) -> bool {
         const FIRST: usize = 32;
         let Some(by) = self.by.filter(|_| ks.len() <= LANES && cols.len() <= LANES) else { return false };
-        if self.asked >= FIRST && self.missed * 2 < self.asked {
+        if self.tested >= FIRST && self.missed * 2 < self.tested {
             return false;
         }
-        let missed = by.meets(RowsOf::without_values(b), ks, cols) == Some(false);
-        self.asked += 1;
+        let missed = by.intersects(RowsOf::without_values(b), ks, cols) == Some(false);
+        self.tested += 1;
         self.missed += usize::from(missed);
         missed
     }
 }
 
-/// Marks some slots as touched.
+/// Marks slots as touched.
 #[inline(always)]
 fn mark(touched: &mut [bool], slots: &[u32]) {
     slots.iter().for_each(|&s| touched[s as usize] = true);
 }
 
-/// Makes an empty vector `len` long.
+/// Resizes an empty vector to `len`.
 fn lengthen<T: Copy>(vec: &mut Vec<T>, len: usize, x: T) -> Result<()> {
     vec.try_reserve(len).map_err(|_| out_of_memory::<T>("a block of C", len))?;
     vec.resize(len, x);
@@ -231,8 +231,9 @@ mod tests {
     use crate::algebra::{MinPlus, PlusTimes};
     use crate::spgemm::{Options, Request, mxm};
 
-    /// Bands, of which some rows lack their diagonal or have entries far off, within the dense accumulator, around its
-    /// end and beyond it; under their own pattern and a part of it: what the whole product has there, to the bit.
+    /// Bands in which some rows lack their diagonal or have far-off entries: within the dense accumulator, at its end
+    /// and beyond it. Under their own pattern and a part of it, the result equals the whole product at the masked
+    /// positions, bit for bit.
     #[test]
     fn rows_by_a_dense_accumulator_are_those_of_the_product() {
         for (n, wide) in [(1, 4), (9, 6), (50, 6), (200, 30), (if cfg!(miri) { 60 } else { WINDOW + 100 }, 8)] {

@@ -1,6 +1,6 @@
-//! One-pass (fused) SpGEMM, for a product used once: columns and values together. Rows come under a [mask](masked), as
-//! [single products](one_product), as [short rows](short_rows) sorted in a register, or by a
-//! [sparse accumulator](by_accumulator).
+//! One-pass (fused) SpGEMM, for a product used once: columns and values together. Rows are computed under a
+//! [mask](masked), as [single products](one_product), as [short rows](short_rows) sorted in registers, or by a [sparse
+//! accumulator](by_accumulator).
 
 mod accumulated_row;
 mod by_accumulator;
@@ -28,20 +28,21 @@ use crate::{Csr, Index, Pattern, Result};
 
 /// C = A ⊕.⊗ B, or C⟨M⟩, for one use: the result of [`symbolic`](super::symbolic) and [`numeric`](super::numeric).
 ///
-/// One pass is faster under a mask that is no complement; where each entry of C is one product, as with a diagonal
-/// or permutation matrix; where nearly all rows have at most sixteen products (on
-/// processors with AVX-512); where rows are short and their columns repeat; and where
-/// [rows may be unsorted](super::Options::unsorted), which then have the order of their first products.
+/// One pass is faster in four cases: under a mask that is not complemented; where each entry of C is one product, as
+/// with a diagonal or permutation matrix; where nearly all rows have at most sixteen products (on CPUs with
+/// AVX-512); and where rows are short and their columns repeat, or [rows may be unsorted](super::Options::unsorted).
+/// Unsorted rows have the order of their first products.
 ///
-/// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per
-/// thread four bytes for each column of B, a byte for each entry of the mask's longest row, and a column and a value
-/// for each entry that the mask has in the rows of a task. Short rows or unsorted: O(flops) time and O(nnz(C)) memory;
-/// per thread four bytes for each column of B (of short rows, where there is a longer one), and a column and a value
-/// for each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those
-/// of the two with a budget, with compression or an accumulator asked for, where B has many more columns than there is
-/// work, and for a mask whose rows are not sorted.
+/// Shapes, errors and values are those of the two phases. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C))
+/// memory; per thread four bytes for each column of B, a byte for each entry of the mask's longest row, and a column
+/// and a value for each entry of the mask in the rows of a task. Cost for short or unsorted rows: O(flops) time and
+/// O(nnz(C)) memory; per thread four bytes for each column of B (with short rows, only if there is a longer one), and a
+/// column and a value for each entry of C in the rows of a task. Progress is reported as one operation, "mxm".
+///
+/// The two phases are used with a budget, with forced compression or a forced accumulator, where B has many more
+/// columns than there is work, and for a mask with unsorted rows.
 /// # Errors
-/// Those of the two.
+/// Those of the two phases.
 pub(crate) fn mxm<R: Semiring, I: Index>(
     threads: &Threads,
     request: &Request<'_, I>,
@@ -54,7 +55,7 @@ pub(crate) fn mxm<R: Semiring, I: Index>(
     Csr::with_pattern(made.c, values)
 }
 
-/// [`mxm`] over a semiring that is known at run time: C's pattern and how it was made, and its values.
+/// [`mxm`] over a semiring known at run time: C's pattern, the algorithm used, and the values.
 /// # Errors
 /// Those of [`mxm`]; [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types,
 /// [`Error::Unsupported`](crate::Error::Unsupported) for structs.
@@ -64,10 +65,10 @@ pub(crate) fn mxm_any(
     ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
-) -> Result<(Made, Array)> {
+) -> Result<(MxmInfo, Array)> {
     if let Some(made) = small::product(threads, request, ring, a, b) {
         let (c, values, flops) = made?;
-        let made = Made { c: Arc::new(c), flops, strategy: Strategy::OnePass(OnePass::Small) };
+        let made = MxmInfo { c: Arc::new(c), flops, strategy: Strategy::OnePass(OnePass::Small) };
         note(|| format!("  {}", made.explain()));
         return Ok((made, values));
     }
@@ -76,17 +77,17 @@ pub(crate) fn mxm_any(
     Ok((made, values))
 }
 
-/// C's pattern, and how C was made.
+/// C's pattern, and the algorithm that computed C.
 #[derive(Clone, Debug)]
-pub(crate) struct Made<I: Index = u32> {
+pub(crate) struct MxmInfo<I: Index = u32> {
     pub(crate) c: Arc<Pattern<I>>,
     /// Multiplications.
     pub(crate) flops: u64,
     strategy: Strategy<I>,
 }
 
-impl<I: Index> Made<I> {
-    /// What was chosen, and why.
+impl<I: Index> MxmInfo<I> {
+    /// The algorithm chosen, and why.
     pub(crate) fn explain(&self) -> String {
         match &self.strategy {
             Strategy::OnePass(pass) => pass.to_string(),
@@ -95,7 +96,7 @@ impl<I: Index> Made<I> {
     }
 }
 
-/// How a product was computed.
+/// The algorithm of a product.
 #[derive(Clone, Debug)]
 enum Strategy<I: Index> {
     OnePass(OnePass),
@@ -103,8 +104,8 @@ enum Strategy<I: Index> {
     Planned(Plan<I>),
 }
 
-/// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all
-/// else.
+/// Table entries per unit of work (multiplications and mask entries) above which filling the table takes longer than
+/// the product itself.
 const WIDE: u64 = 16;
 
 /// A product for one use.
@@ -119,10 +120,11 @@ impl<I: Index> SingleUse<'_, I> {
         let Request { mask, options, .. } = self.request;
         match mask {
             Some((mask, complement)) => !complement && mask.is_sorted(),
-            None => options.compress != Compress::On && !self.request.is_theirs(),
+            None => options.compress != Compress::On && !self.request.is_kk(),
         }
     }
-    /// The method for a product without a mask, if one pass suits it. Facts that were found on the way go to `facts`.
+    /// The method for an unmasked product, if one pass suits it. Analysis results that the two phases can reuse go to
+    /// `facts`.
     fn plain(
         &self,
         (a, b): (&Pattern<I>, &Pattern<I>),
@@ -130,15 +132,16 @@ impl<I: Index> SingleUse<'_, I> {
         facts: &mut PresymbolicFacts<I>,
     ) -> Result<Option<RowMethod<'_, I>>> {
         let mean = work.mean_row_flops(a.nrows());
-        let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, || columns::short_rows(a, b)));
+        let register =
+            Sixteen::of::<I>(b.ncols()).filter(|_| choice::sorts_in_register(mean, || columns::short_rows(a, b)));
         let in_order = !self.request.options.unsorted;
         let numbered = accumulated_row::has_numbers(b, work.max_row_flops);
-        if !numbered || few.is_none() && !choice::short_rows(mean, in_order) {
+        if !numbered || register.is_none() && !choice::short_rows(mean, in_order) {
             return Ok(None);
         }
         let repeats = shifted_rows::repeats(a, b);
         facts.repeats = Some(repeats);
-        Ok(match few {
+        Ok(match register {
             _ if repeats.is_some() => None,
             Some(by) => Some(RowMethod::ShortRows(by)),
             None => choice::compresses_little(columns::products_a_column(a, b, work.flops)?, in_order)
@@ -147,7 +150,7 @@ impl<I: Index> SingleUse<'_, I> {
     }
 }
 
-/// How the one pass finds rows.
+/// How the one pass computes rows.
 enum RowMethod<'a, I: Index> {
     Masked(&'a Pattern<I>),
     ShortRows(Sixteen),
@@ -165,19 +168,19 @@ impl<I: Index> RowMethod<'_, I> {
 }
 
 /// A driver of [`made`].
-type Make<W, I> = fn(&SingleUse<'_, I>, &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)>;
+type Make<W, I> = fn(&SingleUse<'_, I>, &dyn Multiply<W, I>) -> Result<(MxmInfo<I>, Vec<W>)>;
 
 impl<I: Index> Numeric<I> for SingleUse<'_, I> {
-    type Found = Made<I>;
+    type Found = MxmInfo<I>;
 
-    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
+    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(MxmInfo<I>, Vec<W>)> {
         let make: Make<W, I> = precompiled!(word made: Make<W, I>);
         make(self, products)
     }
 }
 
 /// C for one use.
-fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
+fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W, I>) -> Result<(MxmInfo<I>, Vec<W>)> {
     let SingleUse { threads, request } = *single;
     let (a, b) = products.patterns();
     request.check(a, b)?;
@@ -189,34 +192,34 @@ fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W,
         if let Some(by) = by {
             let (c, values) = one_product::product(threads, products, by)?;
             let flops = values.len() as u64;
-            return Ok((Made { c, flops, strategy: Strategy::OnePass(OnePass::OneProduct) }, values));
+            return Ok((MxmInfo { c, flops, strategy: Strategy::OnePass(OnePass::OneProduct) }, values));
         }
         let work = tasks::cut(threads, a, b)?;
         let mask = request.mask.map(|(mask, _)| mask);
         let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
         let slow = Sixteen::of::<I>(b.ncols()).is_none() && choice::needs_register(work.mean_row_flops(a.nrows()));
-        let way = match mask {
+        let method = match mask {
             _ if wide || slow && (mask.is_some() || !request.options.unsorted) => None,
             Some(mask) => Some(RowMethod::Masked(mask)),
             None => single.plain((a, b), &work, &mut facts)?,
         };
-        if let Some(way) = way {
-            let pass = way.pass();
-            let (c, values) = product(threads, products, way, &work)?;
-            return Ok((Made { c: Arc::new(c), flops: work.flops, strategy: Strategy::OnePass(pass) }, values));
+        if let Some(method) = method {
+            let pass = method.pass();
+            let (c, values) = product(threads, products, method, &work)?;
+            return Ok((MxmInfo { c: Arc::new(c), flops: work.flops, strategy: Strategy::OnePass(pass) }, values));
         }
         facts.work = Some(work);
     }
     let plan = plan::from_facts(threads, a, b, request, facts)?;
     let (c, values) = Numeric::make(&Phase { threads, budget: request.budget, plan: &plan }, products)?;
-    Ok((Made { c, flops: plan.flops(), strategy: Strategy::Planned(plan) }, values))
+    Ok((MxmInfo { c, flops: plan.flops(), strategy: Strategy::Planned(plan) }, values))
 }
 
 /// C's structure and values.
 fn product<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,
-    way: RowMethod<'_, I>,
+    method: RowMethod<'_, I>,
     work: &Work,
 ) -> Result<(Pattern<I>, Vec<W>)> {
     let (a, b) = products.patterns();
@@ -224,7 +227,7 @@ fn product<W: Word, I: Index>(
     let (cols, values, sorted) = {
         let lens = lens.of_tasks(work)?;
         let in_order = |(cols, values)| (cols, values, true);
-        match way {
+        match method {
             RowMethod::Masked(mask) => in_order(masked::rows(threads, products, mask, work, &lens)?),
             RowMethod::ShortRows(by) => in_order(short_rows::rows(threads, products, by, work, &lens)?),
             RowMethod::Accumulator { in_order } => by_accumulator::rows(threads, products, work, &lens, in_order)?,

@@ -1,7 +1,7 @@
 //! Products with a diagonal, permutation or selection matrix: each entry of C is one product.
 //!
-//! Where no row of A has two entries, rows of C are rows of B. Where A or B is diagonal without gaps, C has the pattern
-//! of the other.
+//! Where no row of A has two entries, rows of C are rows of B. Where A or B is a full diagonal, C has the pattern of
+//! the other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,26 +9,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::algebra::Word;
 use crate::kernels::OneByOne;
-use crate::par::{Fresh, Slots, Threads, try_split};
+use crate::par::{OutputSlice, Threads, UninitOutput, try_split};
 use crate::sparse::accumulate;
 use crate::{Index, Pattern, Result};
 
-/// Rows and entries of a task, about.
+/// Approximate rows and entries of a task.
 const TASK: usize = 1 << 14;
 
-/// How the factors lie.
+/// The structure of the factors that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Factors {
-    /// A is diagonal without gaps.
+    /// A is a full diagonal.
     DiagonalA,
-    /// B is.
+    /// B is a full diagonal.
     DiagonalB,
     /// No row of A has two entries.
     RowsOfB,
 }
 
-/// The way for A·B, whose rows are to be `in_order`, if one suits it. Cost: O(1) where factors have more entries than
-/// rows, else at most O(rows).
+/// The case that applies to A·B, if any; its rows must be sorted if `in_order`. Cost: O(1) where factors have more
+/// entries than rows, else at most O(rows).
 pub(super) fn suits<I: Index>(a: &Pattern<I>, b: &Pattern<I>, in_order: bool) -> Option<Factors> {
     let short = |a: &Pattern<I>| a.nnz() <= a.nrows() && a.row_ptr().windows(2).all(|ends| ends[1] - ends[0] <= 1);
     let allows = |c: &Pattern<I>| !in_order || c.is_sorted();
@@ -41,7 +41,7 @@ pub(super) fn suits<I: Index>(a: &Pattern<I>, b: &Pattern<I>, in_order: bool) ->
     (allows(b) && short(a)).then_some(Factors::RowsOfB)
 }
 
-/// Whether it is square with all entries (i, i), and no others.
+/// Whether the matrix is square with exactly the entries (i, i).
 fn is_diagonal<I: Index>(a: &Pattern<I>) -> bool {
     a.nrows() == a.ncols()
         && a.nnz() == a.nrows()
@@ -49,7 +49,7 @@ fn is_diagonal<I: Index>(a: &Pattern<I>) -> bool {
         && a.row_ptr().iter().zip(0..).all(|(end, i)| *end == i)
 }
 
-/// C's structure and values. Cost: O(rows + flops) time, nothing beside C.
+/// C's structure and values. Cost: O(rows + flops) time, no memory besides C.
 pub(super) fn product<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,
@@ -62,13 +62,13 @@ pub(super) fn product<W: Word, I: Index>(
         Factors::RowsOfB => return rows_of_b(threads, products),
     };
     let tasks = tasks(c.row_ptr())?;
-    let values = Fresh::new(c.nnz(), "values of C")?.fill(
+    let values = UninitOutput::new(c.nnz(), "values of C")?.fill(
         threads,
         "mxm",
         tasks.len(),
         |t| starts(&tasks, c.row_ptr(), t),
         || Ok(()),
-        |(), t, values: &mut Slots<'_, W>| {
+        |(), t, values: &mut OutputSlice<'_, W>| {
             let rows = tasks[t].clone();
             if of_a {
                 products.rows_of_a(rows, values)
@@ -84,9 +84,9 @@ pub(super) fn product<W: Word, I: Index>(
 fn rows_of_b<W: Word, I: Index>(threads: &Threads, products: &dyn OneByOne<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
     let (a, b) = products.patterns();
     let nrows = a.nrows();
-    // Lengths, each behind its row, as `accumulate` wants them.
+    // Lengths shifted by one row, as `accumulate` expects.
     let even = |t: usize| (t * TASK).min(nrows + 1);
-    let mut row_ptr = Fresh::new(nrows.saturating_add(1), "row pointers of C")?.fill(
+    let mut row_ptr = UninitOutput::new(nrows.saturating_add(1), "row pointers of C")?.fill(
         threads,
         "count",
         nrows / TASK + 1,
@@ -103,15 +103,15 @@ fn rows_of_b<W: Word, I: Index>(threads: &Threads, products: &dyn OneByOne<W, I>
     accumulate(threads, &mut row_ptr)?;
     let (nnz, tasks) = (row_ptr[nrows], tasks(&row_ptr)?);
     let sorted = AtomicBool::new(true);
-    let (cols, values) = Fresh::new(nnz, "columns of C")?.fill_with(
-        Fresh::new(nnz, "values of C")?,
+    let (cols, values) = UninitOutput::new(nnz, "columns of C")?.fill_with(
+        UninitOutput::new(nnz, "values of C")?,
         threads,
         "mxm",
         tasks.len(),
         |t| starts(&tasks, &row_ptr, t),
         || Ok(()),
         |(), t, cols, values| {
-            // The rows that are taken of a B that is not sorted may be.
+            // An unsorted B may still contribute only sorted rows.
             let is_sorted = |i: usize| a.row(i).iter().all(|k| b.row(k.get()).is_sorted());
             if !b.is_sorted() && sorted.load(Ordering::Relaxed) && !tasks[t].clone().all(is_sorted) {
                 sorted.store(false, Ordering::Relaxed);
@@ -129,7 +129,7 @@ fn tasks(row_ptr: &[usize]) -> Result<Vec<Range<usize>>> {
     try_split(nrows, ((nnz + nrows) / TASK).max(1), |i| (row_ptr[i] + i) as u64)
 }
 
-/// Where the entries of task `t` begin.
+/// Offset of the first entry of task `t`.
 fn starts(tasks: &[Range<usize>], row_ptr: &[usize], t: usize) -> usize {
     row_ptr[tasks.get(t).map_or(row_ptr.len() - 1, |rows| rows.start)]
 }

@@ -1,5 +1,6 @@
-//! Short rows, sorted: up to sixteen products are computed in the order of B, their columns sorted in one register, and
-//! folded in that order. Longer rows, which are rare here, go through a [sparse accumulator](super::by_accumulator).
+//! Short rows, sorted. Up to sixteen products are computed in the order of B, and their columns are sorted in one
+//! register; the products are then folded in that order. Longer rows, which are rare here, go through a [sparse
+//! accumulator](super::by_accumulator).
 //!
 //! Source: Gustavson 1978; Batcher 1968 (the sort).
 
@@ -29,8 +30,8 @@ pub(super) fn rows<W: Word, I: Index>(
         let mut done = 0;
         while done < rows.len() {
             if part.is_none() {
-                let some = rows.start + done..rows.end;
-                done += products.short_rows(by, some, &mut lens[done..], (&mut *cols, &mut *values))?;
+                let block = rows.start + done..rows.end;
+                done += products.short_rows(by, block, &mut lens[done..], (&mut *cols, &mut *values))?;
             }
             if done < rows.len() {
                 let row =
@@ -43,7 +44,7 @@ pub(super) fn rows<W: Word, I: Index>(
     })
 }
 
-/// The accumulator for longer rows, made for the first of them.
+/// The accumulator for longer rows, allocated for the first of them.
 fn made<'l, W: Word, I: Index>(
     longer: &'l mut Option<AccumulatedRow<W, I>>,
     products: &dyn OneByOne<W, I>,

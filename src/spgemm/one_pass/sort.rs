@@ -1,4 +1,4 @@
-//! Sorts the columns of a row, and finds the permutation.
+//! Sorts the columns of a row, with the permutation.
 
 use crate::par::{filled, reserved};
 use crate::simd::{
@@ -14,13 +14,13 @@ pub(super) struct SortWithPermutation<I: Index> {
     /// Most columns of a row.
     most: usize,
     list: ShortList<I>,
-    /// A bit for each column, and a byte for eight words of them, from the first long row on; all zeros between rows.
+    /// A bit per column, and a byte per eight words of bits; allocated at the first long row, and zero between rows.
     words: Vec<u64>,
     flags: Vec<u8>,
-    /// Columns and places of a row that reaches far.
+    /// Columns and positions of a row that spans a wide range.
     far: Vec<u64>,
     cols: Vec<I>,
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 impl<I: Index> SortWithPermutation<I> {
@@ -37,22 +37,22 @@ impl<I: Index> SortWithPermutation<I> {
             flags: Vec::new(),
             far: Vec::new(),
             cols: filled(room + ShortList::<I>::ROOM, I::cast(0), "columns of a row")?,
-            places: filled(room, 0, "places of a row")?,
+            positions: filled(room, 0, "positions of a row")?,
         })
     }
-    /// The touched columns, increasing, and the place of each in the accumulator.
+    /// The touched columns, sorted, and the position of each in the accumulator.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn of(&mut self, spa: &SparseAccumulator<I>) -> Result<(&[I], &[u32])> {
         let n = spa.cols().len();
-        if self.words.is_empty() && (n > SHORT || !self.list.keeps_places(self.ncols)) {
+        if self.words.is_empty() && (n > SHORT || !self.list.sorts_positions(self.ncols)) {
             let words = self.ncols.div_ceil(64).next_power_of_two().max(8);
             self.words = filled(words, 0, "bits of a row")?;
             self.flags = filled(words / 8, 0, "bits of a row")?;
-            self.far = reserved(self.most, "places of a row")?;
+            self.far = reserved(self.most, "positions of a row")?;
         }
         dispatch_work(Row { order: self, spa });
-        Ok((&self.cols[..n], &self.places[..n]))
+        Ok((&self.cols[..n], &self.positions[..n]))
     }
 }
 
@@ -66,25 +66,25 @@ impl<I: Index> simd::Work for Row<'_, I> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { order: SortWithPermutation { ncols, list, words, flags, far, cols, places, .. }, spa } = self;
+        let Self { order: SortWithPermutation { ncols, list, words, flags, far, cols, positions, .. }, spa } = self;
         let (found, n) = (spa.cols(), spa.cols().len());
-        if n <= SHORT && list.keeps_places(*ncols) {
-            return list.sort_with_places(found, cols, &mut places[..n]);
+        if n <= SHORT && list.sorts_positions(*ncols) {
+            return list.sort_with_positions(found, cols, &mut positions[..n]);
         }
         if n == 0 {
             return;
         }
         let (lo, hi) = found.iter().fold((I::LAST, I::cast(0)), |(lo, hi), &j| (lo.min(j), hi.max(j)));
         let span = lo.get() >> 6..(hi.get() >> 6) + 1;
-        // As in `columns`: looking for flags among so many words takes longer than sorting, and looking through eight
-        // empty words as long as flagging one.
+        // As in `columns`: scanning the flags of that many words takes longer than sorting, and scanning eight empty
+        // words costs as much as flagging one.
         if span.len() / SPARSE > n {
             far.clear();
-            // Columns of 32 bits, and places fewer than 2³¹.
-            far.extend(found.iter().zip(0u64..).map(|(j, place)| (j.get() as u64) << 32 | place));
+            // Columns have 32 bits, and positions are below 2³¹.
+            far.extend(found.iter().zip(0u64..).map(|(j, position)| (j.get() as u64) << 32 | position));
             far.sort_unstable();
-            for ((at, j), place) in far.iter().zip(cols).zip(places) {
-                (*j, *place) = (I::cast((at >> 32) as usize), *at as u32);
+            for ((at, j), position) in far.iter().zip(cols).zip(positions) {
+                (*j, *position) = (I::cast((at >> 32) as usize), *at as u32);
             }
             return;
         }
@@ -97,8 +97,8 @@ impl<I: Index> simd::Work for Row<'_, I> {
             emit_columns(words, span, cols)
         };
         debug_assert_eq!(all, n);
-        for (place, &j) in places.iter_mut().zip(&cols[..n]) {
-            *place = spa.place(j);
+        for (position, &j) in positions.iter_mut().zip(&cols[..n]) {
+            *position = spa.place(j);
         }
     }
 }
@@ -107,22 +107,22 @@ impl<I: Index> simd::Work for Row<'_, I> {
 mod tests {
     use super::*;
 
-    /// Rows of any length, near and far columns, of types that registers sort and others.
+    /// Rows of any length, of near and of scattered columns, of index types with and without a register sort.
     #[test]
-    fn columns_come_in_order_with_their_places() {
+    fn columns_are_sorted_with_their_positions() {
         fn check<I: Index>(ncols: usize) {
             let most = 3000.min(ncols);
             let (mut spa, mut order) =
                 (SparseAccumulator::<I>::new(ncols, most).unwrap(), SortWithPermutation::new(ncols, most).unwrap());
             for (n, reach) in (0..=140).chain([700, most]).flat_map(|n| [n, 4 * n, ncols].map(|reach| (n, reach))) {
                 let (n, reach) = (n.min(ncols), reach.clamp(n.min(ncols), ncols));
-                // Distinct, and all over the reach: 7919 is prime, and no number of columns is a multiple of it.
+                // Distinct and scattered over the range: 7919 is prime, and no number of columns is a multiple of it.
                 let js: Vec<I> = (0..n).map(|t| I::cast(t * 7919 % n * (reach / n))).collect();
                 spa.clear();
                 spa.fold(&mut vec![0; most], &js, &vec![1; n], |z, y, _| z + y);
-                let (cols, places) = order.of(&spa).unwrap();
+                let (cols, positions) = order.of(&spa).unwrap();
                 assert!(cols.is_sorted_by(|a, b| a < b) && cols.len() == n, "{n} of {reach}");
-                assert!(cols.iter().zip(places).all(|(&j, &p)| js[p as usize] == j), "{n} of {reach}");
+                assert!(cols.iter().zip(positions).all(|(&j, &p)| js[p as usize] == j), "{n} of {reach}");
             }
         }
         check::<u32>(4096);

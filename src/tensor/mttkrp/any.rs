@@ -1,27 +1,27 @@
-//! Products over a semiring that is known at run time.
+//! MTTKRP over a semiring chosen at run time.
 
 use crate::algebra::{Array, Slice};
 use crate::kernels::{CompiledRing, Entries, Lists, mttkrp_by_formula};
 use crate::par::{Threads, note, order_by};
-use crate::tensor::{Places, check_mode};
+use crate::tensor::{Pattern, check_mode};
 use crate::{Error, Index, Result};
 
-/// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` for `mode`, ⊗ from left to right in the order of the modes, ⊕ in the order in which
-/// the entries of a row come. Factors are row-major, of `rank` columns; that of `mode` is not read.
+/// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` for `mode`: ⊗ from left to right in the order of the modes, ⊕ in the stored order of
+/// the entries of a row. Factors are row-major with `rank` columns; the factor of `mode` is not read.
 /// # Errors
-/// [`Error::Dims`], [`Error::Argument`] as for the product by types; [`Error::Length`] if a factor has not a row for
-/// each index of its mode; [`Error::Unsupported`] if the semiring is not on values of this type, or reads places;
+/// [`Error::Dims`], [`Error::Argument`] as for the statically typed product; [`Error::Length`] if a factor has not one
+/// row for each index of its mode; [`Error::Unsupported`] if the semiring has values of another type or uses indices;
 /// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn mttkrp_any<I: Index>(
     threads: &Threads,
     ring: &CompiledRing,
-    (places, x): (Places<'_, I>, Slice<'_>),
+    (pattern, x): (Pattern<'_, I>, Slice<'_>),
     (factors, rank): (&[Slice<'_>], usize),
     mode: usize,
     budget: Option<u64>,
 ) -> Result<Array> {
-    check_any_factors((places.dims, rank), factors, x.ty(), mode)?;
-    let (rows, n) = (places.dims[mode], places.nnz());
+    check_any_factors((pattern.dims, rank), factors, x.ty(), mode)?;
+    let (rows, n) = (pattern.dims[mode], pattern.nnz());
     let own = rows as u128 * rank as u128 * x.ty().size() as u128;
     let bytes = own + n as u128 * size_of::<I>() as u128 + (rows as u128 + 1) * size_of::<usize>() as u128;
     if let Some(budget) = budget.filter(|&budget| bytes > budget.into()) {
@@ -34,19 +34,19 @@ pub(crate) fn mttkrp_any<I: Index>(
         let (needed, max) = (n as u128, I::MAX_LEN as u128);
         return Err(Error::IndexOverflow { what: "number of entries", needed, max });
     }
-    let (ptr, order) = order_by::<I, I>(threads, &places.indices[mode], rows)?;
-    let others = || (0..places.dims.len()).filter(|&m| m != mode);
-    let indices: Vec<&[I]> = others().map(|m| &places.indices[m][..]).collect();
+    let (ptr, order) = order_by::<I, I>(threads, &pattern.indices[mode], rows)?;
+    let others = || (0..pattern.dims.len()).filter(|&m| m != mode);
+    let indices: Vec<&[I]> = others().map(|m| &pattern.indices[m][..]).collect();
     let factors: Vec<Slice<'_>> = others().map(|m| factors[m]).collect();
     note(|| {
         "  a permutation of the entries, then ⊗ of blocks of columns and ⊕ of each: the semiring is known at run time"
             .into()
     });
-    let entries = Entries { ptr: &ptr, places: &Lists { order: &order, indices: &indices } };
+    let entries = Entries { ptr: &ptr, indices: &Lists { order: &order, indices: &indices } };
     mttkrp_by_formula(threads, ring, entries, x, &factors, rank)
 }
 
-/// Refuses factors that are not of this type, or have not `rank` columns and a row for each index of their modes.
+/// Checks that each factor has this type, `rank` columns and one row for each index of its mode.
 /// # Errors
 /// As [`mttkrp_any`].
 pub(crate) fn check_any_factors(

@@ -1,4 +1,4 @@
-//! Which variant computes an MTTKRP: a function of the tensor's shape, with its reasons and its bytes.
+//! The choice of an MTTKRP variant from the tensor's shape, with its reason and its memory.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,44 +7,44 @@ use super::rows::head_bytes;
 use crate::tensor::order::interleaved;
 use crate::{Error, Result};
 
-/// How the products are ordered and where they are added up.
+/// The order of the products and where they are accumulated.
 ///
-/// | variant | bytes kept for an entry (3 modes, u32, f64) | wins where |
+/// | variant | bytes stored per entry (3 modes, u32, f64) | fastest where |
 /// | --- | --- | --- |
-/// | `Copies` | 48, and 4 more a fibre | in most cases |
-/// | `Tree` | fewer than copies | four modes and more, neighbours of which have few tuples |
-/// | `Linear` | 20 | one mode is far longer than the others and many entries are close to each other; memory is short |
-/// | `Single` | none | one product is wanted, for which nothing is worth preparing |
+/// | `Copies` | 48, and 4 more per fibre | in most cases |
+/// | `Tree` | fewer than copies | order 4 and more, where neighbouring modes have few distinct tuples |
+/// | `Linear` | 20 | one mode is far longer than the others and entries are clustered; or memory is short |
+/// | `Single` | none | for a single product, where no preparation pays |
 /// | `C` | 12 | nothing else fits |
-/// | `A`, `B` | none | never; they are what the paper begins with |
+/// | `A`, `B` | none | never; they are the baselines of the paper |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// The paper's MTTKRP-A: entries as they come, a row in memory, every product added under a lock. Not the same bits
-    /// twice.
+    /// The paper's MTTKRP-A: entries in stored order, rows in memory, every product added under a lock. Not
+    /// reproducible bitwise.
     A,
-    /// The paper's MTTKRP-B: as A, a block of columns in registers.
+    /// The paper's MTTKRP-B: as A, with a block of columns in registers.
     B,
-    /// The paper's MTTKRP-C: a permutation for each mode, a row's sum in registers until the row changes.
+    /// The paper's MTTKRP-C: a permutation for each mode; the sum of a row stays in registers until the row changes.
     C,
-    /// A copy of the tensor for each mode, in the order of its rows; fibres that share all indices but one meet the
-    /// other factors once.
+    /// A copy of the tensor for each mode, sorted by its rows. A fibre, whose entries share all indices but one,
+    /// multiplies by the rows of the other factors once.
     Copies,
-    /// As copies, but neighbouring modes whose tuples of indices are few share one copy, and the products with all
+    /// As `Copies`, but neighbouring modes with few distinct index tuples share one copy and its products with all
     /// other factors.
     Tree,
     /// One copy for all modes, in an order in which neighbours are close in every mode
-    /// ([`Tensor::linearised`](crate::Tensor::linearised)), read as by [`Single`](Self::Single).
+    /// ([`Tensor::linearized`](crate::Tensor::linearized)), read as by [`Single`](Self::Single).
     Linear,
-    /// No copy: the tensor as it stands, cut into stretches with rows of their own; a permutation where these would be
-    /// too many.
+    /// No copy: the tensor in stored order, cut into blocks that accumulate in rows of their own; a permutation where
+    /// these rows would be too many.
     Single,
 }
 
 impl Variant {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 7] = [Self::A, Self::B, Self::C, Self::Copies, Self::Tree, Self::Linear, Self::Single];
-    /// The name that [`from_name`](Self::from_name) reads.
+    /// The name as read by [`from_name`](Self::from_name).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,9 +57,9 @@ impl Variant {
             Self::Single => "single",
         }
     }
-    /// The variant of that name.
+    /// The variant named `name`.
     /// # Errors
-    /// [`Error::Argument`] with the names there are.
+    /// [`Error::Argument`], listing the valid names.
     pub fn from_name(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|v| v.name() == name).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|v| v.name()).collect();
@@ -73,87 +73,88 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Stretches of a list without order; their number does not depend on the threads, so that results do not.
-pub(super) const STRETCHES: usize = 16;
+/// Number of blocks into which an unsorted list of entries is cut. It does not depend on the number of threads, so
+/// results do not either.
+pub(super) const SEGMENTS: usize = 16;
 
-/// What the choice depends on.
+/// The properties of a tensor on which the choice depends.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Size of each mode.
     pub dims: Vec<usize>,
-    /// Entries.
+    /// Number of entries.
     pub nnz: usize,
-    /// Columns of the factors.
+    /// Number of columns of the factors.
     pub rank: usize,
     /// Bytes of an index.
     pub index_bytes: usize,
     /// Bytes of a value.
     pub value_bytes: usize,
-    /// Distinct tuples of the first k + 1 modes, if the entries are sorted by all modes.
+    /// Numbers of distinct tuples of the first k + 1 modes, if the entries are sorted by all modes.
     pub prefixes: Option<Vec<usize>>,
 }
 
 impl Shape {
-    /// So many rows of stretches at most are worth having: they are written, read and added up, as much work as the
-    /// entries where they are half as many; fewer bytes than the entries' indices are no matter.
+    /// Greatest worthwhile number of rows of all blocks together. Rows are written, read and added up: half as many
+    /// rows as entries cost as much work as the entries. Rows with fewer bytes than the entries' indices always pay.
     pub(super) fn most_rows(&self) -> usize {
         let row = self.rank * self.value_bytes;
         (self.nnz / 2).max(self.nnz.saturating_mul(self.index_bytes).checked_div(row).unwrap_or(usize::MAX))
     }
 }
 
-/// A choice, and why.
+/// The chosen variant and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What computes.
+    /// The variant that computes the product.
     pub variant: Variant,
-    /// Neighbouring modes that share a copy.
+    /// Groups of neighbouring modes that share a copy.
     pub groups: Vec<Range<usize>>,
-    /// Bytes that it keeps and takes beside the tensor, the factors and the result, at most.
+    /// Upper bound of the bytes that it allocates in addition to the tensor, the factors and the result.
     pub bytes: u128,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// The variant for a tensor of this shape, or the one asked for, within `budget` bytes if there is one.
+/// The variant for a tensor of this shape, or the one requested, within `budget` bytes if there is one.
 ///
-/// A copy for each mode is fastest in most cases; from order 4 up neighbouring modes share one where it saves products.
-/// One for all modes is as fast where the rows of one long mode leave the caches and neighbours share them. Without
-/// room for these one copy serves all modes, or the tensor is read as it stands; a permutation for each mode, the
-/// slowest, often takes the least.
+/// A copy for each mode is fastest in most cases; from order 4 neighbouring modes share one where that saves products.
+/// One copy for all modes is as fast where the factor rows of one long mode exceed the caches and neighbouring entries
+/// share them. Where memory is short, one copy serves all modes, or the tensor is read in stored order. A permutation
+/// for each mode is slowest and often takes the least memory.
 /// # Errors
-/// [`Error::Budget`] if not even the least of them fits, or the one asked for does not.
-pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Result<Choice> {
+/// [`Error::Budget`] if the requested variant, or without a request every variant, exceeds the budget.
+pub fn choose(shape: &Shape, requested: Option<Variant>, budget: Option<u64>) -> Result<Choice> {
     let order = shape.dims.len();
-    let alone: Vec<Range<usize>> = (0..order).map(|m| m..m + 1).collect();
-    let groups = if order >= 4 { grouping(shape) } else { alone.clone() };
+    let singles: Vec<Range<usize>> = (0..order).map(|m| m..m + 1).collect();
+    let groups = if order >= 4 { grouping(shape) } else { singles.clone() };
     let of = |variant: Variant, groups: &[Range<usize>], why: String| {
         let bytes = bytes(shape, variant, groups);
         Choice { variant, groups: groups.to_vec(), bytes, why }
     };
     let fits = |c: &Choice| budget.is_none_or(|budget| c.bytes <= u128::from(budget));
-    let choices = match asked {
-        Some(Variant::Tree) => vec![of(Variant::Tree, &groups, "asked for".to_owned())],
-        Some(variant) => vec![of(variant, &alone, "asked for".to_owned())],
+    let choices = match requested {
+        Some(Variant::Tree) => vec![of(Variant::Tree, &groups, "requested".to_owned())],
+        Some(variant) => vec![of(variant, &singles, "requested".to_owned())],
         None => {
             let shared: Vec<String> =
                 groups.iter().filter(|g| g.len() > 1).map(|g| format!("{} to {}", g.start, g.end - 1)).collect();
             let mut choices = Vec::new();
             if !shared.is_empty() {
-                let why = format!("modes {} have few tuples, whose products are kept", shared.join(" and "));
+                let why = format!("modes {} have few tuples, whose products are stored", shared.join(" and "));
                 choices.push(of(Variant::Tree, &groups, why));
             }
-            let copies = of(Variant::Copies, &alone, "a copy for each mode in its order is read once".to_owned());
+            let copies = of(Variant::Copies, &singles, "a copy sorted by each mode is read once".to_owned());
             let why = format!("copies would take {} bytes", copies.bytes);
-            let mut linear = of(Variant::Linear, &alone, format!("{why}; one for all modes fits"));
-            if shared.is_empty() && crowded(shape) {
-                linear.why = "one copy for all modes, whose neighbours share the rows of the long one".to_owned();
+            let mut linear = of(Variant::Linear, &singles, format!("{why}; one for all modes fits"));
+            if shared.is_empty() && is_clustered(shape) {
+                linear.why = "one copy for all modes; neighbouring entries share rows of the long mode".to_owned();
                 choices.push(linear.clone());
             }
             choices.push(copies);
             choices.push(linear);
-            choices.push(of(Variant::Single, &alone, format!("{why}; the tensor is read as it stands")));
-            choices.push(of(Variant::C, &alone, format!("{why}; a permutation for each mode fits")));
+            choices.push(of(Variant::Single, &singles, format!("{why}; the tensor is read in stored order")));
+            choices.push(of(Variant::C, &singles, format!("{why}; a permutation for each mode fits")));
             choices
         }
     };
@@ -165,25 +166,25 @@ pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Res
     })
 }
 
-/// Whether linearised entries share rows of a long mode that copies would fetch from memory.
+/// Whether linearized entries share rows of a long mode that copies would fetch from memory.
 ///
 /// One list for all modes took 0.85 to 1.0 of the time of copies where this holds, 1.15 with 64 columns of one tensor,
 /// and 1.3 to 3.3 nearly everywhere else: 21 tensors of order 3 to 5 with 16 and 32 columns (`sparring bench mttkrp`,
 /// two threads).
-fn crowded(shape: &Shape) -> bool {
-    /// Entries in a cell of 512 indices in each mode.
+fn is_clustered(shape: &Shape) -> bool {
+    /// Entries per cell of 512 indices in each mode.
     const SHARED: usize = 8;
-    /// Bytes of the long factor: several times the cache of a core.
-    const FAR: usize = 16 << 20;
+    /// Bytes of the long factor: several times a core's cache.
+    const LONG_FACTOR: usize = 16 << 20;
     let rows: usize = shape.dims.iter().fold(0, |sum, &n| sum.saturating_add(n));
     let longest = shape.dims.iter().copied().max().unwrap_or(0);
     let cells = interleaved(&shape.dims).len();
     longest >= rows - rows / 4
-        && longest.saturating_mul(shape.rank.saturating_mul(shape.value_bytes)) > FAR
+        && longest.saturating_mul(shape.rank.saturating_mul(shape.value_bytes)) > LONG_FACTOR
         && shape.nnz >> cells.min(63) >= SHARED
 }
 
-/// Most bytes that a variant keeps and takes beside tensor, factors and result.
+/// Upper bound of the bytes that a variant allocates in addition to tensor, factors and result.
 fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
     let Shape { dims, nnz, rank, index_bytes: index, value_bytes: value, .. } = shape;
     let (n, word) = (*nnz as u128, size_of::<usize>() as u128);
@@ -196,17 +197,17 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
         Variant::A | Variant::B => longest as u128 * rank * value,
         Variant::C => dims.iter().map(|&len| n * index + pointers(len)).sum::<u128>() + heads,
         Variant::Linear | Variant::Single => {
-            // A mode is read through a permutation where its stretches may have more rows than are worth having.
+            // A mode is read through a permutation where its blocks may have more rows than is worthwhile.
             let most = shape.most_rows() as u128;
-            let rows = |len: usize| STRETCHES as u128 * len as u128;
+            let rows = |len: usize| SEGMENTS as u128 * len as u128;
             let buffered = dims.iter().map(|&len| rows(len).min(most)).max().unwrap_or(0) * rank * value;
             let mut permuted = dims.iter().filter(|&&len| rows(len) > most).peekable();
             let heads = permuted.peek().map_or(0, |_| heads);
-            let bounds = (dims.len() * STRETCHES * size_of::<(usize, usize)>()) as u128;
+            let bounds = (dims.len() * SEGMENTS * size_of::<(usize, usize)>()) as u128;
             let permutations = permuted.map(|&len| n * index + pointers(len)).sum::<u128>() + heads;
             let products = buffered + bounds + permutations;
             match variant {
-                // A sort of numbers by keys comes first.
+                // Before that, numbers are sorted by keys.
                 Variant::Linear => copy(dims.len()) + products.max(n * 24),
                 _ => products,
             }
@@ -214,7 +215,7 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
         Variant::Copies | Variant::Tree => {
             let of = |group: &Range<usize>| {
                 let rest = dims.len() - group.len();
-                // Where fibres begin: found first, then counted.
+                // Starts of fibres: first collected, then retained only if they are few.
                 let fibres = 4 * n;
                 if group.len() == 1 {
                     return copy(rest) + pointers(dims[group.start]) + fibres;
@@ -228,8 +229,8 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
     }
 }
 
-/// Distinct tuples of indices in `modes`, an estimate: counted where the order of the entries tells, else what entries
-/// strewn at random would have.
+/// Estimated number of distinct index tuples in `modes`: exact where sorted entries give the count, else the
+/// expectation for entries at random positions.
 fn nodes(shape: &Shape, modes: &Range<usize>) -> usize {
     if modes.start == 0
         && let Some(prefixes) = &shape.prefixes
@@ -242,19 +243,20 @@ fn nodes(shape: &Shape, modes: &Range<usize>) -> usize {
     if bins == 0.0 { 0 } else { (-(-n / bins).exp_m1() * bins).ceil().min(n) as usize }
 }
 
-/// A row of a node is written once and read for each mode of its group, from memory; rows of factors mostly come from a
-/// cache.
+/// Relative cost of a node's row: it is written once and read for each mode of its group, from memory, whereas rows of
+/// factors mostly come from a cache.
 const ROW: f64 = 6.0;
 
-/// Neighbouring modes in groups, so that a sweep has the fewest products of rows: by trying every cut, from the left.
+/// Groups of neighbouring modes with the fewest row products in a sweep: dynamic programming over all cuts, from the
+/// left.
 fn grouping(shape: &Shape) -> Vec<Range<usize>> {
     let order = shape.dims.len();
     let n = shape.nnz as f64;
-    // Rows read or written for a group, in the units of one row that an entry meets.
+    // Rows read or written for a group, in units of one factor row read for an entry.
     let cost = |group: &Range<usize>| {
         let rest = (order - group.len()) as f64;
         if group.len() == 1 {
-            // Fibres may share all but one of the rows.
+            // Entries of a fibre share all rows but one.
             let fibres = (nodes(shape, &(0..order - 1)) as f64).min(n);
             let hoisted = if group.start + 1 < order { n + fibres * (rest - 1.0) } else { n * rest };
             return hoisted.min(n * rest);
@@ -266,7 +268,7 @@ fn grouping(shape: &Shape) -> Vec<Range<usize>> {
     let mut best: Vec<(f64, usize)> = vec![(0.0, 0)];
     for end in 1..=order {
         let to = |start: usize| (best[start].0 + cost(&(start..end)), start);
-        // Of equal costs the shorter group.
+        // Ties: the shorter group.
         let found = (0..end).rev().map(to).fold((f64::INFINITY, 0), |a, b| if b.0 < a.0 { b } else { a });
         best.push(found);
     }
@@ -274,7 +276,7 @@ fn grouping(shape: &Shape) -> Vec<Range<usize>> {
     let mut end = order;
     while end > 0 {
         let start = best[end].1;
-        // One group of all modes has nothing to share.
+        // A single group of all modes shares nothing.
         groups.push(start..end);
         end = start;
     }
@@ -295,7 +297,7 @@ mod tests {
         let three = shape(&[100, 200, 300], 10_000, None);
         let c = choose(&three, None, None).unwrap();
         assert_eq!((c.variant, c.groups.len()), (Variant::Copies, 3));
-        // Modes 2, 3 and 4 of vast have at most 17,800 tuples, modes 0 and 1 almost as many as entries.
+        // Modes 2, 3 and 4 of `vast` have at most 17,800 tuples, modes 0 and 1 almost as many as entries.
         let vast = shape(
             &[165_427, 11_374, 2, 100, 89],
             5_000_000,
@@ -304,7 +306,7 @@ mod tests {
         let c = choose(&vast, None, None).unwrap();
         assert_eq!((c.variant, c.groups.clone()), (Variant::Tree, vec![0..1, 1..2, 2..5]));
         assert!(c.why.contains("2 to 4"));
-        // One list where a mode is long and cells are full; not without a long mode, where its rows stay in a cache, or
+        // `Linear` where one mode is long and cells are full; not without a long mode, where its rows fit a cache, or
         // where cells have few entries.
         for (dims, nnz, variant) in [
             ([300_000, 50, 2000], 4_000_000, Variant::Linear),
@@ -314,7 +316,7 @@ mod tests {
         ] {
             assert_eq!(choose(&shape(&dims, nnz, None), None, None).unwrap().variant, variant, "{dims:?}");
         }
-        // Less and less room.
+        // Decreasing budgets.
         let less = choose(&vast, None, Some((c.bytes - 1) as u64)).unwrap();
         assert_ne!(less.variant, Variant::Tree);
         let c = choose(&three, None, Some(600_000)).unwrap();

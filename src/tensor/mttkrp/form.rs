@@ -1,34 +1,35 @@
-//! A copy of the tensor whose entries stand in the order of the rows that they are folded to.
+//! A copy of the tensor, its entries sorted by the result row to which they contribute.
 
-use super::lanes::{Beside, Factors, fold, fold_fibres};
+use super::lanes::{Factors, Interleaved, fold, fold_fibres};
 use super::rows::segments;
 use crate::algebra::{Arithmetic, Value};
 use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, for_each_part, grouped, out_of_memory};
 use crate::tensor::Tensor;
 use crate::{Index, Result};
 
-/// Entries grouped by node, the other modes' indices beside the values; where many entries in turn share all indices
-/// but the last, the rows of these are met once for the whole fibre.
+/// Entries grouped by node, with the indices of the other modes next to the values. Where many successive entries share
+/// all indices but the last, their rows are multiplied once for the whole fibre.
 #[derive(Debug)]
 pub(super) struct Form<T, I> {
-    /// Modes whose factors the entries meet, in their order.
+    /// Modes whose factors the entries are multiplied by, in order.
     pub(super) modes: Vec<usize>,
     /// Entries of node k: `ptr[k]..ptr[k + 1]`.
     pub(super) ptr: Vec<usize>,
     values: Vec<T>,
-    /// Of all `modes` for each entry.
+    /// Indices of each entry in `modes`.
     indices: Vec<I>,
-    /// Where runs of entries begin that share all indices but the last, if they are few; and the number of entries.
+    /// Starts of the fibres, runs of entries that share all indices but the last, and the number of entries; only if
+    /// fibres are few.
     fibres: Option<Vec<u32>>,
 }
 
-/// Fibres pay from here on: so many for a hundred entries.
+/// Fibres pay up to this number for a hundred entries.
 const FIBRES_PERCENT: usize = 60;
-/// A task's entries when a form is made.
+/// Entries per task during construction.
 const PIECE: usize = 1 << 15;
 
 impl<T: Value, I: Index> Form<T, I> {
-    /// Entries grouped by their number in `keys`, below `nodes`.
+    /// Groups the entries by their node in `keys`, below `nodes`.
     pub(super) fn new<K: Index>(
         threads: &Threads,
         x: &Tensor<T, I>,
@@ -47,7 +48,7 @@ impl<T: Value, I: Index> Form<T, I> {
         Self { modes, ptr: copy.ptr, values: copy.values, indices: copy.lists, fibres: None }.with_fibres(threads)
     }
 
-    /// Finds fibres, and keeps where they begin if they are few.
+    /// Finds the fibres and stores their starts if they are few.
     fn with_fibres(mut self, threads: &Threads) -> Result<Self> {
         let (n, width) = (self.values.len(), self.modes.len());
         if width < 2 || u32::try_from(n).is_err() {
@@ -87,12 +88,12 @@ impl<T: Value, I: Index> Form<T, I> {
         Ok(self)
     }
 
-    /// Fibres, if they are kept.
+    /// Number of fibres, if they are stored.
     pub(super) fn fibres(&self) -> Option<usize> {
         self.fibres.as_ref().map(|ptr| ptr.len() - 1)
     }
 
-    /// Bytes that it keeps.
+    /// Bytes allocated.
     pub(super) fn bytes(&self) -> u128 {
         let fibres = self.fibres.as_ref().map_or(0, |ptr| size_of_val(&ptr[..]));
         let rest = size_of_val(&self.ptr[..]) + size_of_val(&self.values[..]) + size_of_val(&self.indices[..]);
@@ -107,7 +108,7 @@ impl<T: Value, I: Index> Form<T, I> {
         factors: Factors<'_, T>,
         out: &mut [T],
     ) -> Result<()> {
-        let entries = Beside { values: &self.values, indices: &self.indices, stride: self.modes.len() };
+        let entries = Interleaved { values: &self.values, indices: &self.indices, stride: self.modes.len() };
         segments(
             threads,
             &self.ptr,
@@ -115,15 +116,15 @@ impl<T: Value, I: Index> Form<T, I> {
             A::ZERO,
             out,
             |a, b| ring.plus(a, b),
-            |stretch| match &self.fibres {
-                Some(fibres) => fold_fibres(ring, &entries, fibres, factors, stretch),
-                None => fold(ring, &entries, factors, stretch),
+            |segment| match &self.fibres {
+                Some(fibres) => fold_fibres(ring, &entries, fibres, factors, segment),
+                None => fold(ring, &entries, factors, segment),
             },
         )
     }
 }
 
-/// A list of `stride` elements for each of `n` records, filled by all threads.
+/// A list with `stride` elements for each of `n` records, filled in parallel.
 pub(super) fn strided<I: Index>(
     threads: &Threads,
     n: usize,

@@ -1,8 +1,8 @@
-//! Modes that share one contraction with all the others: a dimension tree of two levels.
+//! A group of modes that share one contraction with all other modes: a two-level dimension tree.
 //!
-//! The products with the factors outside the group are folded once for every distinct tuple of indices inside it, a
-//! node; the modes of the group are then folded from the nodes' rows. A sweep over the modes in their order may keep
-//! these rows while it is inside the group. Source: Kaya and Uçar 2018 (dimension trees); it pays where nodes are few.
+//! A node is a distinct tuple of indices inside the group. The products with the factors outside the group are folded
+//! once per node, and the modes of the group are folded from the nodes' rows. A sweep over the modes in order may reuse
+//! these rows while it is inside the group. Source: Kaya and Uçar 2018 (dimension trees). It pays where nodes are few.
 
 use super::form::{Form, strided};
 use super::lanes::{Factors, Partials, fold};
@@ -18,7 +18,7 @@ pub(super) struct Group<T, I> {
     form: Form<T, I>,
     /// Index of each node in each of `modes`.
     nodes: Vec<Vec<I>>,
-    /// Nodes in the order of their index in each of `modes`; of the first they are in that order.
+    /// Row pointers, and nodes sorted by their index, for each of `modes`; the nodes are already sorted by the first.
     by: Vec<(Vec<usize>, Option<Vec<I>>)>,
 }
 
@@ -41,7 +41,7 @@ impl<T: Value, I: Index> Group<T, I> {
         self.form.ptr.len() - 1
     }
 
-    /// Bytes that it keeps.
+    /// Bytes allocated.
     pub(super) fn bytes(&self) -> u128 {
         let lists: usize = self.nodes.iter().map(|list| size_of_val(&list[..])).sum();
         let orders = self
@@ -51,12 +51,12 @@ impl<T: Value, I: Index> Group<T, I> {
         self.form.bytes() + (lists + orders.sum::<usize>()) as u128
     }
 
-    /// Modes outside the group, in their order.
+    /// Modes outside the group, in increasing order.
     pub(super) fn rest(&self) -> &[usize] {
         &self.form.modes
     }
 
-    /// A row for each node: the products with the factors of [`rest`](Self::rest).
+    /// One row per node: the products with the factors of [`rest`](Self::rest).
     pub(super) fn partials<A: Arithmetic<T>>(
         &self,
         threads: &Threads,
@@ -67,7 +67,7 @@ impl<T: Value, I: Index> Group<T, I> {
         self.form.fold(threads, ring, factors, rows)
     }
 
-    /// The result of the group's mode number `k`, from the nodes' rows and the factors of the group's other modes.
+    /// The result for the group's `k`-th mode, from the nodes' rows and the factors of the group's other modes.
     pub(super) fn fold<A: Arithmetic<T>>(
         &self,
         threads: &Threads,
@@ -87,15 +87,15 @@ impl<T: Value, I: Index> Group<T, I> {
             A::ZERO,
             out,
             |a, b| ring.plus(a, b),
-            |stretch| {
-                fold(ring, &entries, factors, stretch);
+            |segment| {
+                fold(ring, &entries, factors, segment);
             },
         )
     }
 }
 
-/// The node of each entry, nodes being the distinct tuples of indices in `modes`, in their order; and the indices of
-/// each node.
+/// The node of each entry, nodes being the distinct index tuples in `modes` in sorted order, and the indices of each
+/// node.
 fn number<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, modes: &[usize]) -> Result<(Vec<I>, Vec<Vec<I>>)> {
     let n = x.nnz();
     let bins = modes.iter().try_fold(1usize, |bins, &m| bins.checked_mul(x.dims()[m])).unwrap_or(usize::MAX);
@@ -127,7 +127,7 @@ fn number<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, modes: &[usiz
     Ok((numbered, nodes))
 }
 
-/// As [`number`], by sorting the entries: where there are too many tuples for a table.
+/// As [`number`] by sorting the entries, where there are too many possible tuples for a table.
 fn number_sorted<T: Value, I: Index>(
     threads: &Threads,
     x: &Tensor<T, I>,

@@ -1,30 +1,30 @@
-//! The inner loops: a block of columns at a time stays in registers while entries pass.
+//! The inner loops: entries stream past while one block of columns of the sum stays in registers.
 //!
-//! Blocks are the paper's TinyVec with the length known at compile time (Phipps and Kolda 2019, §3.2); a row of R
-//! values is cut into blocks of 32, then one each of 24, 16, 8, 4, 2 and 1 as they fit, so that there is no loop of
-//! unknown length.
+//! Blocks are the paper's TinyVec with a compile-time length (Phipps and Kolda 2019, §3.2). A row of R values is cut
+//! into blocks of 32, then one each of 24, 16, 8, 4, 2 and 1 as they fit, so no loop has a length unknown at compile
+//! time.
 
 use std::ops::Range;
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_wide, prefetch};
 
-/// Entries whose products are folded: what they start from, and the rows of the factors that they meet.
+/// Entries whose products are folded: initial values, and the factor rows by which they are multiplied.
 pub(super) trait Entries<T>: Sync {
-    /// What entry `e` starts from, in columns `c..c + B`.
+    /// Initial value of entry `e` in columns `c..c + B`.
     fn start<const B: usize>(&self, e: usize, c: usize) -> [T; B];
-    /// Index of entry `e` in the `k`-th factor.
+    /// Row of the `k`-th factor for entry `e`.
     fn row(&self, e: usize, k: usize) -> usize;
 }
 
-/// Scalars with their indices beside them: a copy of the tensor in some order.
-pub(super) struct Beside<'a, T, I> {
+/// Scalars interleaved with their indices: a copy of the tensor in some order.
+pub(super) struct Interleaved<'a, T, I> {
     pub(super) values: &'a [T],
-    /// `stride` for each entry.
+    /// `stride` indices per entry.
     pub(super) indices: &'a [I],
     pub(super) stride: usize,
 }
-impl<T: Value, I: crate::Index> Entries<T> for Beside<'_, T, I> {
+impl<T: Value, I: crate::Index> Entries<T> for Interleaved<'_, T, I> {
     #[inline(always)]
     fn start<const B: usize>(&self, e: usize, _: usize) -> [T; B] {
         [self.values[e]; B]
@@ -35,11 +35,11 @@ impl<T: Value, I: crate::Index> Entries<T> for Beside<'_, T, I> {
     }
 }
 
-/// Scalars of the tensor itself, through a permutation or in their order.
+/// Scalars of the tensor itself, in stored order or through a permutation.
 pub(super) struct Through<'a, T, I> {
     pub(super) order: Option<&'a [I]>,
     pub(super) values: &'a [T],
-    /// Lists of the modes that are met.
+    /// Index lists of the modes multiplied by.
     pub(super) indices: &'a [&'a [I]],
 }
 impl<T: Value, I: crate::Index> Through<'_, T, I> {
@@ -59,12 +59,12 @@ impl<T: Value, I: crate::Index> Entries<T> for Through<'_, T, I> {
     }
 }
 
-/// Rows of partial products, through a permutation or in their order.
+/// Rows of partial products, in stored order or through a permutation.
 pub(super) struct Partials<'a, T, I> {
     pub(super) order: Option<&'a [I]>,
     pub(super) rows: &'a [T],
     pub(super) rank: usize,
-    /// Lists of the modes that are met.
+    /// Index lists of the modes multiplied by.
     pub(super) indices: &'a [&'a [I]],
 }
 impl<T: Value, I: crate::Index> Partials<'_, T, I> {
@@ -84,35 +84,35 @@ impl<T: Value, I: crate::Index> Entries<T> for Partials<'_, T, I> {
     }
 }
 
-/// Columns `at..at + B` of an array of rows.
+/// Elements `at..at + B` of a row-major array.
 #[inline(always)]
 fn columns<T, const B: usize>(rows: &[T], at: usize) -> &[T; B] {
     rows[at..].first_chunk().expect("a row of a factor")
 }
 
-/// A stretch of entries, and the nodes that they belong to.
-pub(super) struct Stretch<'a, T> {
+/// A segment of the entries and the nodes to which they belong.
+pub(super) struct Segment<'a, T> {
     /// Entries of node k: `ptr[k]..ptr[k + 1]`.
     pub(super) ptr: &'a [usize],
-    /// Those that this call folds.
+    /// The entries that this call folds.
     pub(super) entries: Range<usize>,
-    /// The node that the first of them belongs to.
+    /// The node of the first entry.
     pub(super) first: usize,
-    /// Nodes whose entries begin here: rows of the result from node `from` on, each filled with the identity.
+    /// Rows of the nodes that begin in this segment, from node `from` on, each filled with the identity.
     pub(super) from: usize,
     pub(super) rows: &'a mut [T],
-    /// The row of the node that began before, if there is one.
+    /// The row of the node that began in an earlier segment, if there is one.
     pub(super) head: &'a mut [T],
 }
 
-/// The factors that entries meet, each row after row.
+/// The factors of the product, row-major.
 #[derive(Clone, Copy)]
 pub(super) struct Factors<'a, T> {
     pub(super) factors: &'a [&'a [T]],
     pub(super) rank: usize,
 }
 
-/// A block of columns for each length in turn: `$body` with `$b` a constant, `$c` the first column.
+/// Runs `$body` for each block of columns, with `$b` its constant length and `$c` its first column.
 macro_rules! blocks {
     ($rank:expr, $c:ident, $b:ident => $body:expr) => {
         blocks!($rank, $c, $b in 32 24 16 8 4 2 => $body)
@@ -135,8 +135,8 @@ macro_rules! blocks {
         }
     }};
 }
-/// Blocks of columns for the processor's best instructions. Without wide registers a block of 8 fills those that there
-/// are, so fewer lengths are compiled for these: a column's sum is the same in any block.
+/// Runs the work on blocks of columns with the CPU's widest instructions. Without wide registers a block of 8 fills the
+/// registers, so only 8, 2 and 1 are compiled. A column's sum is the same in any block.
 macro_rules! dispatch_blocks {
     ($rank:expr, $c:ident, $b:ident => $work:expr) => {{
         let wide = 'wide: {
@@ -157,22 +157,22 @@ pub(super) fn fold<T: Value, A: Arithmetic<T>, E: Entries<T>>(
     ring: A,
     entries: &E,
     factors: Factors<'_, T>,
-    stretch: &mut Stretch<'_, T>,
+    segment: &mut Segment<'_, T>,
 ) {
-    dispatch_blocks!(factors.rank, c, B => Flat::<T, A, E, B> { ring, entries, factors, stretch: &mut *stretch, c });
+    dispatch_blocks!(factors.rank, c, B => Flat::<T, A, E, B> { ring, entries, factors, segment: &mut *segment, c });
 }
 
-/// As [`fold`]: each run of entries from one of `fibres` to the next shares all rows but the last, and meets these
-/// once.
+/// As [`fold`]. A fibre, the entries from one of `fibres` to the next, shares all rows but the last, which are
+/// multiplied once.
 pub(super) fn fold_fibres<T: Value, A: Arithmetic<T>, I: crate::Index>(
     ring: A,
-    entries: &Beside<'_, T, I>,
+    entries: &Interleaved<'_, T, I>,
     fibres: &[u32],
     factors: Factors<'_, T>,
-    stretch: &mut Stretch<'_, T>,
+    segment: &mut Segment<'_, T>,
 ) {
     dispatch_blocks!(factors.rank, c, B => Hoisted::<T, A, I, B> {
-        ring, entries, fibres, factors, stretch: &mut *stretch, c
+        ring, entries, fibres, factors, segment: &mut *segment, c
     });
 }
 
@@ -180,15 +180,15 @@ struct Flat<'a, 's, 'o, T, A, E, const B: usize> {
     ring: A,
     entries: &'a E,
     factors: Factors<'a, T>,
-    stretch: &'s mut Stretch<'o, T>,
+    segment: &'s mut Segment<'o, T>,
     c: usize,
 }
 
-/// How many entries ahead rows are asked for.
+/// Prefetch distance in entries.
 const AHEAD: usize = 12;
 
-/// Whether rows of so many bytes are worth asking for ahead of their use: a core's own cache holds fewer.
-fn far(bytes: usize) -> bool {
+/// Whether rows of this many bytes in total are worth prefetching: they exceed a core's private cache.
+fn exceeds_cache(bytes: usize) -> bool {
     bytes > 1 << 20
 }
 
@@ -196,53 +196,54 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { ring, entries, factors: Factors { factors, rank }, stretch, c } = self;
-        let (end, mut node) = (stretch.entries.end, stretch.first);
-        let mut e = stretch.entries.start;
-        let (last, far) = (end.saturating_sub(1), far(factors.iter().map(|f| size_of_val(&f[..])).sum()));
+        let Self { ring, entries, factors: Factors { factors, rank }, segment, c } = self;
+        let (end, mut node) = (segment.entries.end, segment.first);
+        let mut e = segment.entries.start;
+        let (last, prefetches) =
+            (end.saturating_sub(1), exceeds_cache(factors.iter().map(|f| size_of_val(&f[..])).sum()));
         while e < end {
-            let stop = stretch.ptr[node + 1].min(end);
+            let stop = segment.ptr[node + 1].min(end);
             if e < stop {
                 let mut sum = [A::ZERO; B];
-                // The usual numbers of factors, as loops of known length.
+                // Specialized for the usual numbers of factors, so that loops have constant length.
                 match *factors {
                     [a] => {
                         for e in e..stop {
                             let x = entries.start::<B>(e, c);
-                            meet_last(ring, &mut sum, &x, a, entries.row(e, 0) * rank + c);
+                            multiply_last(ring, &mut sum, &x, a, entries.row(e, 0) * rank + c);
                         }
                     }
                     [a, b] => {
                         for e in e..stop {
                             let mut x = entries.start::<B>(e, c);
                             let (i, j) = (entries.row(e, 0) * rank + c, entries.row(e, 1) * rank + c);
-                            if far {
+                            if prefetches {
                                 let next = (e + AHEAD).min(last);
-                                ahead::<T, B>(a, entries.row(next, 0) * rank + c);
-                                ahead::<T, B>(b, entries.row(next, 1) * rank + c);
+                                prefetch_columns::<T, B>(a, entries.row(next, 0) * rank + c);
+                                prefetch_columns::<T, B>(b, entries.row(next, 1) * rank + c);
                             }
-                            meet(ring, &mut x, a, i);
-                            meet_last(ring, &mut sum, &x, b, j);
+                            multiply(ring, &mut x, a, i);
+                            multiply_last(ring, &mut sum, &x, b, j);
                         }
                     }
                     [ref before @ .., leaf] => {
                         for e in e..stop {
                             let mut x = entries.start::<B>(e, c);
-                            if far {
+                            if prefetches {
                                 let next = (e + AHEAD).min(last);
                                 for (k, factor) in factors.iter().enumerate() {
-                                    ahead::<T, B>(factor, entries.row(next, k) * rank + c);
+                                    prefetch_columns::<T, B>(factor, entries.row(next, k) * rank + c);
                                 }
                             }
                             for (k, factor) in before.iter().enumerate() {
-                                meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                                multiply(ring, &mut x, factor, entries.row(e, k) * rank + c);
                             }
-                            meet_last(ring, &mut sum, &x, leaf, entries.row(e, before.len()) * rank + c);
+                            multiply_last(ring, &mut sum, &x, leaf, entries.row(e, before.len()) * rank + c);
                         }
                     }
                     [] => (e..stop).for_each(|e| add(ring, &mut sum, &entries.start::<B>(e, c))),
                 }
-                store(stretch, node, c, rank, &sum);
+                store(segment, node, c, rank, &sum);
                 e = stop;
             }
             node += 1;
@@ -252,10 +253,10 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
 
 struct Hoisted<'a, 's, 'o, T, A, I, const B: usize> {
     ring: A,
-    entries: &'a Beside<'a, T, I>,
+    entries: &'a Interleaved<'a, T, I>,
     fibres: &'a [u32],
     factors: Factors<'a, T>,
-    stretch: &'s mut Stretch<'o, T>,
+    segment: &'s mut Segment<'o, T>,
     c: usize,
 }
 
@@ -263,24 +264,24 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { ring, entries, fibres, factors: Factors { factors, rank }, stretch, c } = self;
+        let Self { ring, entries, fibres, factors: Factors { factors, rank }, segment, c } = self;
         let Some((leaf, prefix)) = factors.split_last() else { return };
-        let (last_mode, far) = (prefix.len(), far(size_of_val(&leaf[..])));
-        let (end, mut node) = (stretch.entries.end, stretch.first);
-        let mut e = stretch.entries.start;
+        let (last_mode, prefetches) = (prefix.len(), exceeds_cache(size_of_val(&leaf[..])));
+        let (end, mut node) = (segment.entries.end, segment.first);
+        let mut e = segment.entries.start;
         let mut fibre = fibres.partition_point(|&start| start as usize <= e).saturating_sub(1);
         while e < end {
-            let stop = stretch.ptr[node + 1].min(end);
+            let stop = segment.ptr[node + 1].min(end);
             let mut sum = [A::ZERO; B];
             let any = e < stop;
             while e < stop {
-                // A fibre lies within its node.
+                // A fibre lies within one node.
                 let last = (fibres[fibre + 1] as usize).min(stop);
                 let mut x = [A::ZERO; B];
                 for e in e..last {
                     let row = columns::<T, B>(leaf, entries.row(e, last_mode) * rank + c);
-                    if far {
-                        ahead::<T, B>(leaf, entries.row((e + AHEAD).min(end - 1), last_mode) * rank + c);
+                    if prefetches {
+                        prefetch_columns::<T, B>(leaf, entries.row((e + AHEAD).min(end - 1), last_mode) * rank + c);
                     }
                     let value = entries.values[e];
                     for (x, &a) in x.iter_mut().zip(row) {
@@ -290,9 +291,9 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
                 match prefix {
                     [before @ .., nearest] => {
                         for (k, factor) in before.iter().enumerate() {
-                            meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                            multiply(ring, &mut x, factor, entries.row(e, k) * rank + c);
                         }
-                        meet_last(ring, &mut sum, &x, nearest, entries.row(e, before.len()) * rank + c);
+                        multiply_last(ring, &mut sum, &x, nearest, entries.row(e, before.len()) * rank + c);
                     }
                     [] => add(ring, &mut sum, &x),
                 }
@@ -300,16 +301,16 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
                 e = last;
             }
             if any {
-                store(stretch, node, c, rank, &sum);
+                store(segment, node, c, rank, &sum);
             }
             node += 1;
         }
     }
 }
 
-/// Asks for the cache lines of columns `at..at + B` ahead of their use.
+/// Prefetches the cache lines of columns `at..at + B`.
 #[inline(always)]
-fn ahead<T, const B: usize>(factor: &[T], at: usize) {
+fn prefetch_columns<T, const B: usize>(factor: &[T], at: usize) {
     let line = (64 / size_of::<T>().max(1)).max(1);
     for k in 0..B.div_ceil(line) {
         prefetch(factor, at + k * line);
@@ -318,7 +319,7 @@ fn ahead<T, const B: usize>(factor: &[T], at: usize) {
 
 /// x ⊗= a row of a factor.
 #[inline(always)]
-fn meet<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, x: &mut [T; B], factor: &[T], at: usize) {
+fn multiply<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, x: &mut [T; B], factor: &[T], at: usize) {
     for (x, &a) in x.iter_mut().zip(columns::<T, B>(factor, at)) {
         *x = ring.times(*x, a);
     }
@@ -326,7 +327,7 @@ fn meet<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, x: &mut [T; B], fac
 
 /// sum ⊕= x ⊗ a row of a factor.
 #[inline(always)]
-fn meet_last<T: Value, A: Arithmetic<T>, const B: usize>(
+fn multiply_last<T: Value, A: Arithmetic<T>, const B: usize>(
     ring: A,
     sum: &mut [T; B],
     x: &[T; B],
@@ -346,17 +347,17 @@ fn add<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, sum: &mut [T; B], x:
     }
 }
 
-/// Puts a node's sum where it belongs.
+/// Stores a node's sum in its row of the result or in `head`.
 #[inline(always)]
-fn store<T: Value, const B: usize>(stretch: &mut Stretch<'_, T>, node: usize, c: usize, rank: usize, sum: &[T; B]) {
-    let row = match node.checked_sub(stretch.from) {
-        Some(place) => &mut stretch.rows[place * rank..],
-        None => &mut *stretch.head,
+fn store<T: Value, const B: usize>(segment: &mut Segment<'_, T>, node: usize, c: usize, rank: usize, sum: &[T; B]) {
+    let row = match node.checked_sub(segment.from) {
+        Some(k) => &mut segment.rows[k * rank..],
+        None => &mut *segment.head,
     };
     row[c..c + B].copy_from_slice(sum);
 }
 
-/// Adds the products of `range` to the rows of `buffer` that they belong to, which begin at index `from`:
+/// Accumulates the products of the entries in `range` in the rows of `buffer`, whose first row has index `from`:
 /// buffer(row) ⊕= start(e) ⊗ ⊗ₖ factor k(row(e, k)).
 pub(super) fn scatter<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index>(
     ring: A,
@@ -388,14 +389,15 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index, const B: usize>
     #[inline(always)]
     fn run(self) {
         let Self { ring, entries, factors: Factors { factors, rank }, range, rows, from, buffer, c } = self;
-        let far = far(factors.iter().map(|f| size_of_val(&f[..])).sum::<usize>() + size_of_val(&buffer[..]));
+        let prefetches =
+            exceeds_cache(factors.iter().map(|f| size_of_val(&f[..])).sum::<usize>() + size_of_val(&buffer[..]));
         for e in range.clone() {
-            if far {
+            if prefetches {
                 let next = (e + AHEAD).min(range.end - 1);
                 for (k, factor) in factors.iter().enumerate() {
-                    ahead::<T, B>(factor, entries.row(next, k) * rank + c);
+                    prefetch_columns::<T, B>(factor, entries.row(next, k) * rank + c);
                 }
-                ahead::<T, B>(buffer, (rows[next].get() - from) * rank + c);
+                prefetch_columns::<T, B>(buffer, (rows[next].get() - from) * rank + c);
             }
             let mut x = entries.start::<B>(e, c);
             let at = (rows[e].get() - from) * rank + c;
@@ -403,9 +405,9 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index, const B: usize>
             match factors {
                 [before @ .., leaf] => {
                     for (k, factor) in before.iter().enumerate() {
-                        meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                        multiply(ring, &mut x, factor, entries.row(e, k) * rank + c);
                     }
-                    meet_last(ring, row, &x, leaf, entries.row(e, before.len()) * rank + c);
+                    multiply_last(ring, row, &x, leaf, entries.row(e, before.len()) * rank + c);
                 }
                 [] => add(ring, row, &x),
             }

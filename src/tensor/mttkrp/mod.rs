@@ -6,14 +6,14 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `choose` | the variants, and which is taken |
+//! | `choose` | the variants and the choice among them |
 //! | `lanes` | inner loops: blocks of columns in registers |
-//! | `rows` | how work is split, by entries and never by rows |
-//! | `form`, `group` | copies in the order of a mode; modes that share one |
+//! | `rows` | work distribution by entries, never by rows |
+//! | `form`, `group` | copies sorted by one mode; modes that share a copy |
 //! | `any` | semirings known at run time |
-//! | `single`, `paper` | the tensor as it stands: rows of stretches; under locks |
+//! | `single`, `paper` | the tensor in stored order: accumulation in rows per segment; under locks |
 //!
-//! Sources: Phipps and Kolda 2019 (A, B, C); Smith and Karypis 2015 (fibres); Helal et al. 2021 (rows of stretches);
+//! Sources: Phipps and Kolda 2019 (A, B, C); Smith and Karypis 2015 (fibres); Helal et al. 2021 (rows per segment);
 //! Kaya and Uçar 2018 (shared contractions).
 
 mod any;
@@ -39,28 +39,28 @@ use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, order_by};
 use crate::{Dense, Error, Index, Result};
 
-/// What an MTTKRP of one tensor keeps between calls: copies or permutations, whatever its variant wants.
+/// The prepared MTTKRP of one tensor: the copies or permutations that its variant needs, for repeated products.
 ///
-/// It borrows the tensor or shares it ([`TensorRef`]). Results are the same bits for any number of threads, with the
-/// variants A and B excepted; variants differ by rounding, as they multiply and add in other orders, and take ⊗ for
+/// It borrows or shares the tensor ([`TensorRef`]). Results are bitwise the same for any number of threads, except with
+/// variants A and B. Variants differ by rounding, since they order products and sums differently, and require ⊗ to be
 /// commutative.
 #[derive(Debug)]
 pub struct Mttkrp<'x, T, I: Index = u32> {
     x: TensorRef<'x, T, I>,
-    /// Its entries in another order, which are read instead.
+    /// The entries in linearized order, which are read instead of `x`.
     linear: Option<Tensor<T, I>>,
     choice: Choice,
     modes: Vec<Mode<T, I>>,
     groups: Vec<Group<T, I>>,
 }
 
-/// How a mode is computed.
+/// The prepared computation of one mode.
 #[derive(Debug)]
 enum Mode<T, I> {
-    /// Not at all: another was asked for.
+    /// Not prepared: the plan is for another mode.
     Absent,
-    /// As the entries come.
-    AsTheyCome {
+    /// Entries in stored order.
+    InOrder {
         tiny: bool,
     },
     Permuted {
@@ -71,55 +71,55 @@ enum Mode<T, I> {
         intervals: Vec<(usize, usize)>,
     },
     Copy(Form<T, I>),
-    /// Of a group, its mode number k.
+    /// The group's `k`-th mode.
     Grouped {
         group: usize,
         k: usize,
     },
 }
 
-/// Rows of a group's nodes that a sweep keeps from one mode to the next, and room for rows of stretches.
+/// Rows of a group's nodes that a sweep reuses from one mode to the next, and workspace for the rows of segments.
 #[derive(Debug)]
-pub struct Kept<T> {
-    /// The group, and the rank of its rows.
+pub struct MttkrpCache<T> {
+    /// The group of the stored rows, and their rank.
     of: Option<(usize, usize)>,
     rows: Vec<T>,
 }
-impl<T> Default for Kept<T> {
+impl<T> Default for MttkrpCache<T> {
     fn default() -> Self {
         Self { of: None, rows: Vec::new() }
     }
 }
 
 impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
-    /// Prepares every mode of `x`, or only one, for factors of `rank` columns (any rank works; this one is asked about
-    /// memory).
+    /// Prepares all modes of `x`, or only one, for factors of `rank` columns. The plan works with any rank; `rank` only
+    /// serves to estimate memory.
     /// # Errors
-    /// [`Error::Budget`] and [`Error::OutOfMemory`], before memory is taken; [`Error::IndexOverflow`] if there are more
-    /// entries than `I` numbers.
+    /// [`Error::Budget`] and [`Error::OutOfMemory`], before anything is allocated; [`Error::IndexOverflow`] if the
+    /// number of entries does not fit `I`.
     pub(crate) fn new(
         threads: &Threads,
         x: TensorRef<'x, T, I>,
         rank: usize,
         only: Option<usize>,
-        asked: Option<Variant>,
+        requested: Option<Variant>,
         budget: Option<u64>,
     ) -> Result<Self> {
         if x.nnz() > I::MAX_LEN {
             let (needed, max) = (x.nnz() as u128, I::MAX_LEN as u128);
             return Err(Error::IndexOverflow { what: "number of entries", needed, max });
         }
-        // A copy of one mode is made in the time of some products: it does not pay for one.
-        let once = asked.is_none() && only.is_some();
+        // A copy costs the time of several products, so it does not pay for a single one.
+        let once = requested.is_none() && only.is_some();
         let shape = threads.install(|| Shape::of(&x, rank));
-        let mut choice = choose(&shape, if once { Some(Variant::Single) } else { asked }, budget)?;
+        let mut choice = choose(&shape, if once { Some(Variant::Single) } else { requested }, budget)?;
         if once {
             choice.why = "a copy does not pay for one product".into();
         }
         if !crate::par::enough(choice.bytes) {
             return Err(Error::OutOfMemory { what: "mttkrp", bytes: choice.bytes });
         }
-        let linear = (choice.variant == Variant::Linear).then(|| x.linearised(threads)).transpose()?;
+        let linear = (choice.variant == Variant::Linear).then(|| x.linearized(threads)).transpose()?;
         let mut plan = Self { x, linear, choice, modes: Vec::new(), groups: Vec::new() };
         for modes in plan.choice.groups.clone() {
             if only.is_some_and(|only| !modes.contains(&only)) {
@@ -145,8 +145,8 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             Ok(Mode::Permuted { ptr, order })
         };
         match self.choice.variant {
-            Variant::A => Ok(Mode::AsTheyCome { tiny: false }),
-            Variant::B => Ok(Mode::AsTheyCome { tiny: true }),
+            Variant::A => Ok(Mode::InOrder { tiny: false }),
+            Variant::B => Ok(Mode::InOrder { tiny: true }),
             Variant::C => permuted(),
             Variant::Copies | Variant::Tree => {
                 let rest = (0..x.order()).filter(|&m| m != mode).collect();
@@ -163,7 +163,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         }
     }
 
-    /// The entries in the order in which they are read where a mode has no copy of its own.
+    /// The entries in the order read by modes without a copy of their own.
     fn entries(&self) -> &Tensor<T, I> {
         self.linear.as_ref().unwrap_or(&self.x)
     }
@@ -171,15 +171,15 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
     pub fn tensor(&self) -> &Tensor<T, I> {
         &self.x
     }
-    /// What was chosen, and why.
+    /// The choice, with its reason.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
-    /// Bytes that are kept beside the tensor.
+    /// Bytes allocated in addition to the tensor.
     #[must_use]
     pub fn bytes(&self) -> u128 {
         let modes = self.modes.iter().map(|mode| match mode {
-            Mode::Absent | Mode::AsTheyCome { .. } | Mode::Grouped { .. } => 0,
+            Mode::Absent | Mode::InOrder { .. } | Mode::Grouped { .. } => 0,
             Mode::Permuted { ptr, order } => (size_of_val(&ptr[..]) + size_of_val(&order[..])) as u128,
             Mode::Buffered { intervals } => size_of_val(&intervals[..]) as u128,
             Mode::Copy(form) => form.bytes(),
@@ -189,10 +189,10 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         });
         linear + modes.sum::<u128>() + self.groups.iter().map(Group::bytes).sum::<u128>()
     }
-    /// What was chosen and why, a line for the tensor and one for each mode.
+    /// A description of the choice and its reason: one line for the tensor and one for each mode.
     #[must_use]
     pub fn explain(&self) -> String {
-        let mut text = format!("mttkrp: {}, {}; {} bytes kept\n", self.choice.variant, self.choice.why, self.bytes());
+        let mut text = format!("mttkrp: {}, {}; {} bytes stored\n", self.choice.variant, self.choice.why, self.bytes());
         for (n, mode) in self.modes.iter().enumerate() {
             if !matches!(mode, Mode::Absent) {
                 text += &format!("  {}: {}\n", mode_name(n), self.of_mode(mode));
@@ -203,9 +203,9 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
     fn of_mode(&self, mode: &Mode<T, I>) -> String {
         match mode {
             Mode::Absent => "not prepared".to_owned(),
-            Mode::AsTheyCome { .. } => "entries as they come, a lock for each row".to_owned(),
+            Mode::InOrder { .. } => "entries in stored order, a lock for each row".to_owned(),
             Mode::Permuted { .. } => "a permutation".to_owned(),
-            Mode::Buffered { intervals } => format!("{} rows of stretches", single::buffer_rows(intervals)),
+            Mode::Buffered { intervals } => format!("{} rows of segments", single::buffer_rows(intervals)),
             Mode::Copy(form) => match form.fibres() {
                 Some(fibres) => format!("a copy with {fibres} fibres"),
                 None => "a copy".to_owned(),
@@ -213,17 +213,18 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             Mode::Grouped { group, .. } => format!("{} nodes shared", self.groups[*group].nodes()),
         }
     }
-    /// The variant and why it was taken, and how the mode is computed.
+    /// The variant, its reason and the method for `mode`.
     pub(crate) fn how(&self, mode: usize) -> String {
         format!("{}, {}: {}", self.choice.variant, self.choice.why, self.of_mode(&self.modes[mode]))
     }
 
-    /// `V` for `mode` into `out`. `kept` may be that of the mode before in a sweep through the modes in their order,
-    /// during which a factor changes only after its own mode; else a new one. The factor of `mode` itself is not read.
+    /// Computes `V` for `mode` into `out`. In a sweep through the modes in increasing order, in which a factor changes
+    /// only after its own mode, `cache` is passed on from mode to mode; otherwise it is new. The factor of `mode` is
+    /// not read.
     /// # Errors
-    /// [`Error::Dims`] if a factor has not as many rows as its mode is long; [`Error::Shape`] if the factors' columns
-    /// differ, or `out` has another shape; [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`];
-    /// [`Error::Cancelled`].
+    /// [`Error::Dims`] if the number of rows of a factor is not the size of its mode; [`Error::Shape`] if the factors'
+    /// numbers of columns differ, or `out` has another shape; [`Error::Argument`] if there is no such mode;
+    /// [`Error::OutOfMemory`]; [`Error::Cancelled`].
     pub(crate) fn mttkrp_into<A: Arithmetic<T>>(
         &self,
         threads: &Threads,
@@ -231,16 +232,16 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         factors: &[Dense<T>],
         mode: usize,
         out: &mut Dense<T>,
-        kept: &mut Kept<T>,
+        cache: &mut MttkrpCache<T>,
     ) -> Result<()> {
         check_mode(self.x.order(), "mode", mode)?;
         let rank = check_factors(self.x.dims(), factors, mode, out.shape())?;
         let factors: Vec<&[T]> = factors.iter().map(Dense::values).collect();
-        self.product(threads, ring, (&factors, rank), mode, out.values_mut(), kept)
+        self.product(threads, ring, (&factors, rank), mode, out.values_mut(), cache)
     }
 
-    /// [`mttkrp_into`](Self::mttkrp_into) of row-major factors of `rank` columns, that have as many rows as their modes
-    /// are long, into a row for each index of `mode`, which is one of the tensor.
+    /// [`mttkrp_into`](Self::mttkrp_into) for row-major factors of `rank` columns and an existing `mode`; the number of
+    /// rows of each factor must be the size of its mode. `out` has one row for each index of `mode`.
     pub(crate) fn product<A: Arithmetic<T>>(
         &self,
         threads: &Threads,
@@ -248,7 +249,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         (factors, rank): (&[&[T]], usize),
         mode: usize,
         out: &mut [T],
-        kept: &mut Kept<T>,
+        cache: &mut MttkrpCache<T>,
     ) -> Result<()> {
         if rank == 0 {
             return Ok(());
@@ -269,9 +270,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                 let message = format!("the plan was made without {}", mode_name(mode));
                 Err(Error::Argument { name: "mode", message })
             }
-            Mode::AsTheyCome { tiny } => {
-                paper::locked(threads, ring, &through(None), rows, with(&all, rank), *tiny, out)
-            }
+            Mode::InOrder { tiny } => paper::locked(threads, ring, &through(None), rows, with(&all, rank), *tiny, out),
             Mode::Permuted { ptr, order } => {
                 let entries = through(Some(order));
                 rows::segments(
@@ -281,38 +280,38 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                     A::ZERO,
                     out,
                     |a, b| ring.plus(a, b),
-                    |stretch| {
-                        fold(ring, &entries, with(&all, rank), stretch);
+                    |segment| {
+                        fold(ring, &entries, with(&all, rank), segment);
                     },
                 )
             }
             Mode::Buffered { intervals } => {
-                kept.of = None;
+                cache.of = None;
                 let (entries, factors) = (through(None), with(&all, rank));
-                single::buffered(threads, ring, &entries, (rows, intervals), factors, &mut kept.rows, out)
+                single::buffered(threads, ring, &entries, (rows, intervals), factors, &mut cache.rows, out)
             }
             Mode::Copy(form) => form.fold(threads, ring, with(&all, rank), out),
             Mode::Grouped { group, k } => {
                 let tree = &self.groups[*group];
-                if *k == 0 || kept.of != Some((*group, rank)) {
-                    kept.of = None;
+                if *k == 0 || cache.of != Some((*group, rank)) {
+                    cache.of = None;
                     let len = tree.nodes() * rank;
-                    if kept.rows.len() != len {
-                        kept.rows = crate::par::filled(len, A::ZERO, "rows of nodes")?;
+                    if cache.rows.len() != len {
+                        cache.rows = crate::par::filled(len, A::ZERO, "rows of nodes")?;
                     }
                     let outside = of(&mut tree.rest().iter().copied());
-                    tree.partials(threads, ring, with(&outside, rank), &mut kept.rows)?;
-                    kept.of = Some((*group, rank));
+                    tree.partials(threads, ring, with(&outside, rank), &mut cache.rows)?;
+                    cache.of = Some((*group, rank));
                 }
                 let inside = of(&mut tree.modes.iter().copied().filter(|&m| m != mode));
-                tree.fold(threads, ring, *k, &kept.rows, with(&inside, rank), out)
+                tree.fold(threads, ring, *k, &cache.rows, with(&inside, rank), out)
             }
         }
     }
 }
 
 impl Shape {
-    /// Of a tensor: from order 4 up it looks at the entries once, to see whether they are sorted.
+    /// The shape of `x`. From order 4 the entries are scanned once to see whether they are sorted.
     #[must_use]
     pub fn of<T: Value, I: Index>(x: &Tensor<T, I>, rank: usize) -> Self {
         Self {
@@ -321,17 +320,18 @@ impl Shape {
             rank,
             index_bytes: size_of::<I>(),
             value_bytes: size_of::<T>(),
-            // Only modes of four and more are put together, for which these are asked.
+            // Modes are grouped only from order 4, and only groups need the counts.
             prefixes: if x.order() >= 4 { prefixes(x) } else { None },
         }
     }
 }
 
-/// Distinct tuples of the first k + 1 modes, for each k, if the entries are sorted.
+/// Numbers of distinct tuples of the first k + 1 modes, for each k, if the entries are sorted.
 fn prefixes<T: Value, I: Index>(x: &Tensor<T, I>) -> Option<Vec<usize>> {
     const PIECE: usize = 1 << 16;
     let (order, lists, n) = (x.order(), x.all_indices(), x.nnz());
-    // How many entries of a piece differ from the one before first in mode k; nothing if one is less than it.
+    // For each mode k, the number of entries of a piece that differ from their predecessor first in mode k; `None` if
+    // the piece is unsorted.
     let piece = |piece: usize| {
         let mut first = vec![0usize; order];
         for e in (piece * PIECE).max(1)..n.min((piece + 1) * PIECE) {
@@ -363,7 +363,7 @@ fn with<'a, T>(factors: &'a [&'a [T]], rank: usize) -> Factors<'a, T> {
     Factors { factors, rank }
 }
 
-/// The rank of factors that fit the tensor and the result.
+/// The rank of the factors, after checking that they match the tensor and the result.
 fn check_factors<T: Value>(dims: &[usize], factors: &[Dense<T>], mode: usize, out: (usize, usize)) -> Result<usize> {
     let found: Vec<usize> = factors.iter().map(Dense::nrows).collect();
     let fit = found.len() == dims.len() && (0..dims.len()).all(|m| m == mode || found[m] == dims[m]);

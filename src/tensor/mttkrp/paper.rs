@@ -1,6 +1,6 @@
-//! The first two algorithms of Phipps and Kolda 2019 (Figures 1 and 3), for comparison: entries in the order in which
-//! they come, every product added to its row under a lock, as many threads may meet there. What a row adds up to
-//! depends on who comes first.
+//! The first two algorithms of Phipps and Kolda 2019 (Figures 1 and 3), for comparison. Entries are read in stored
+//! order, and every product is added to its row under a lock, since threads may write to the same row. The rounding of
+//! a row's sum depends on the order in which threads arrive.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,13 +9,13 @@ use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, filled, reserved};
 use crate::{Index, Result};
 
-/// Entries of a task: the paper's NZPTM.
+/// Entries per task: the paper's NZPTM.
 const BLOCK: usize = 128;
-/// Rows i with the same i mod this share a lock.
+/// Rows whose indices agree modulo this number share a lock.
 const LOCKS: usize = 4096;
 
-/// `out`(row of e) ⊕= x ⊗ the rows that e meets, for every entry. With `tiny` a block of columns stays in registers
-/// (B), without it in memory (A).
+/// `out`(row of e) ⊕= x ⊗ the factor rows of e, for every entry e. With `tiny` a block of columns stays in registers
+/// (B), without it the row is in memory (A).
 pub(super) fn locked<T: Value, A: Arithmetic<T>, I: Index>(
     threads: &Threads,
     ring: A,

@@ -1,31 +1,32 @@
-//! Rows of a result from the entries of nodes: work is split by entries, whatever the nodes are.
+//! Rows of a result folded from the entries of nodes. Work is split evenly by entries, whatever the sizes of the nodes.
 //!
-//! A node's row is written by the task in which it begins. A node that goes on in later tasks gets what they found, in
-//! their order, when all are done. Tasks depend on the number of entries alone, so results are the same bits for any
-//! number of threads.
+//! A node's row is written by the task in which the node begins. The partial sums of later tasks for that node are
+//! added in order when all tasks are done. Tasks depend only on the number of entries, so results are bitwise the same
+//! for any number of threads.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::lanes::Stretch;
+use super::lanes::Segment;
 use crate::Result;
 use crate::algebra::Value;
-use crate::par::{Threads, collected, filled, refill};
+use crate::par::{Threads, collected, filled, overwrite_blocks};
 
-/// Entries of a task: enough to pay for handing it out, few enough to stay in a cache while blocks of columns pass.
+/// Entries per task: enough to outweigh scheduling, few enough to stay in a cache while the blocks of columns are
+/// processed.
 const GRAIN: usize = 4096;
 
-/// Tasks for so many entries.
+/// Number of tasks for `entries` entries.
 fn tasks(entries: usize) -> usize {
     (entries / GRAIN).clamp(1, 1 << 16)
 }
 
-/// Bytes that [`segments`] takes beside the result.
+/// Bytes that [`segments`] allocates in addition to the result.
 pub(super) fn head_bytes<T>(entries: usize, rank: usize) -> u128 {
     tasks(entries) as u128 * (rank * size_of::<T>()) as u128
 }
 
-/// Fills `out`, a row of `rank` values for each node, whose entries are `ptr[k]..ptr[k + 1]`: `work` folds a stretch of
-/// entries.
+/// Fills `out`, which has a row of `rank` values for each node k, from the entries `ptr[k]..ptr[k + 1]`; `work` folds
+/// one segment of entries.
 pub(super) fn segments<T: Value>(
     threads: &Threads,
     ptr: &[usize],
@@ -33,13 +34,13 @@ pub(super) fn segments<T: Value>(
     zero: T,
     out: &mut [T],
     add: impl Fn(T, T) -> T,
-    work: impl Fn(&mut Stretch<'_, T>) + Sync,
+    work: impl Fn(&mut Segment<'_, T>) + Sync,
 ) -> Result<()> {
     let nodes = ptr.len() - 1;
     let entries = ptr[nodes];
     let count = tasks(entries);
     let start = |t: usize| (entries as u128 * t as u128 / count as u128) as usize;
-    // The first node that begins in task t, and the node that its first entry belongs to.
+    // The first node that begins in task t, and the node of the task's first entry.
     let from = |t: usize| match t {
         0 => 0,
         _ if t == count => nodes,
@@ -50,7 +51,7 @@ pub(super) fn segments<T: Value>(
     {
         let parts =
             collected(count, heads.chunks_mut(rank.max(1)).map(|h| Mutex::new(Some(h))), "rows that tasks share")?;
-        refill(
+        overwrite_blocks(
             out,
             threads,
             "mttkrp",
@@ -61,7 +62,7 @@ pub(super) fn segments<T: Value>(
                 let rows = slots.rest(zero);
                 let head = parts.get(t).and_then(|h| h.lock().unwrap_or_else(PoisonError::into_inner).take());
                 let entries = start(t)..start(t + 1);
-                work(&mut Stretch {
+                work(&mut Segment {
                     ptr,
                     entries,
                     first: first(t),

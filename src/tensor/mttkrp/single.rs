@@ -1,25 +1,25 @@
-//! One list for all modes: the tensor as it stands, or linearised, cut into a fixed number of stretches, each with rows
-//! of its own that are added up in their order at the end.
+//! One list for all modes: the tensor in stored or linearized order, cut into a fixed number of segments. Each segment
+//! accumulates in rows of its own, which are added up in order at the end.
 
-use super::choose::STRETCHES;
+use super::choose::SEGMENTS;
 use super::lanes::{Factors, Through, scatter};
 use crate::algebra::{Arithmetic, Value};
-use crate::par::{Threads, collected, filled, for_each_part, refill};
+use crate::par::{Threads, collected, filled, for_each_part, overwrite_blocks};
 use crate::{Index, Result};
 
-/// Rows of a task of the sum.
+/// Rows per task of the final sum.
 const ROWS: usize = 256;
 
-/// The indices that the stretches of a list lie between: first and one past the last.
+/// The range of row indices in each segment of the list: first and one past the last.
 pub(super) fn intervals<I: Index>(threads: &Threads, rows: &[I]) -> Result<Vec<(usize, usize)>> {
-    let mut found = filled(STRETCHES, (0, 0), "stretches of a tensor")?;
-    let parts = collected(STRETCHES, found.iter_mut().enumerate(), "stretches of a tensor")?;
+    let mut found = filled(SEGMENTS, (0, 0), "segments of a tensor")?;
+    let parts = collected(SEGMENTS, found.iter_mut().enumerate(), "segments of a tensor")?;
     for_each_part(
         threads,
         parts,
         || Ok(()),
         |(), (t, found)| {
-            let list = &rows[stretch(rows.len(), t)];
+            let list = &rows[segment(rows.len(), t)];
             let bounds = |(low, high): (usize, usize), i: &I| (low.min(i.get()), high.max(i.get() + 1));
             *found = list.iter().fold((usize::MAX, 0), bounds);
             found.0 = found.0.min(found.1);
@@ -29,17 +29,17 @@ pub(super) fn intervals<I: Index>(threads: &Threads, rows: &[I]) -> Result<Vec<(
     Ok(found)
 }
 
-fn stretch(n: usize, t: usize) -> std::ops::Range<usize> {
-    let at = |t: usize| (n as u128 * t as u128 / STRETCHES as u128) as usize;
+fn segment(n: usize, t: usize) -> std::ops::Range<usize> {
+    let at = |t: usize| (n as u128 * t as u128 / SEGMENTS as u128) as usize;
     at(t)..at(t + 1)
 }
 
-/// Rows that the stretches have of their own, added up.
+/// Total number of rows of all segments.
 pub(super) fn buffer_rows(intervals: &[(usize, usize)]) -> usize {
     intervals.iter().map(|(low, high)| high - low).sum()
 }
 
-/// `out`(row of e) = ⊕ x ⊗ the rows that e meets.
+/// `out`(row of e) = ⊕ x ⊗ the factor rows of e.
 pub(super) fn buffered<T: Value, A: Arithmetic<T>, I: Index>(
     threads: &Threads,
     ring: A,
@@ -52,27 +52,27 @@ pub(super) fn buffered<T: Value, A: Arithmetic<T>, I: Index>(
     let rank = factors.rank;
     let len = buffer_rows(intervals) * rank;
     if room.len() < len {
-        *room = filled(len, A::ZERO, "rows of stretches")?;
+        *room = filled(len, A::ZERO, "rows of segments")?;
     }
-    let (mut buffers, mut rest) = (Vec::with_capacity(STRETCHES), &mut room[..len]);
+    let (mut buffers, mut rest) = (Vec::with_capacity(SEGMENTS), &mut room[..len]);
     for (low, high) in intervals {
         let (buffer, behind) = rest.split_at_mut((high - low) * rank);
         buffers.push(buffer);
         rest = behind;
     }
-    let parts = collected(STRETCHES, buffers.iter_mut().zip(intervals).enumerate(), "stretches of a tensor")?;
+    let parts = collected(SEGMENTS, buffers.iter_mut().zip(intervals).enumerate(), "segments of a tensor")?;
     for_each_part(
         threads,
         parts,
         || Ok(()),
         |(), (t, (buffer, (low, _)))| {
             buffer.fill(A::ZERO);
-            scatter(ring, entries, factors, stretch(rows.len(), t), (rows, *low), buffer);
+            scatter(ring, entries, factors, segment(rows.len(), t), (rows, *low), buffer);
             Ok(())
         },
     )?;
     let nrows = out.len().checked_div(rank).unwrap_or(0);
-    refill(
+    overwrite_blocks(
         out,
         threads,
         "mttkrp",

@@ -1,9 +1,9 @@
-//! kkSpGEMM on the device, as its paper has it.
+//! kkSpGEMM on the device, as in its paper.
 //!
-//! The symbolic phase compresses B if that saves enough work, and finds the length of every row of C with linked lists.
-//! The numeric phase gathers each row in an accumulator of two levels: linked lists, a part of a warp a row (kkmem), or
-//! linear probing, a block a row (kklp). Rows come out in the order of the accumulator, and are sorted at the end
-//! unless any order will do; later numeric phases fill in values at the columns found by the first.
+//! The symbolic phase compresses B if that saves enough work, and counts every row of C with linked lists. The numeric
+//! phase accumulates each row in two levels: linked lists with a part of a warp per row (kkmem), or linear probing with
+//! a block per row (kklp). Rows come out in accumulator order, and are sorted at the end unless unsorted rows are
+//! allowed; later numeric phases fill in values at the columns determined by the first.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
 
@@ -24,11 +24,11 @@ use crate::gpu::jit::Unit;
 use crate::gpu::{Cuda, DevicePattern};
 use crate::spgemm::{Accumulator, Compress, Compression, Options, Policy, compresses};
 use crate::{Error, Result};
-use select::Rows;
+use select::RowStats;
 
 pub(super) use plan::Plan;
 
-/// The symbolic phase. Shapes have been checked.
+/// The symbolic phase. The caller has checked shapes.
 pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, options: &Options) -> Result<Plan> {
     let settings = &options.kk;
     settings.check()?;
@@ -43,7 +43,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
     let (Work { flops, most, .. }, _) = bins::work(cuda, &a, &b)?;
     let of_rows = |n: u64| n as f64 / a.nrows.max(1) as f64;
 
-    // B is counted first and filled only if that saves enough; `Off` does not even count.
+    // B's words are counted first and filled in only if that saves enough; `Off` does not even count.
     let counted = match options.compress {
         Compress::Off => None,
         _ => Some(compress::count(cuda, &b)?),
@@ -56,13 +56,13 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
         compresses(options.compress, compression.map(|c| c.cf), settings.compress_cutoff);
     let words = counted.filter(|_| compressed).map(compress::Counted::fill).transpose()?;
 
-    // A word stands for 32 columns, so both the keys and the bound on a row's length shrink.
+    // A word covers 32 columns, so both the keys and the bound on a row's length shrink.
     let (fm, maxrf, keys, entries) = match (&words, compression) {
         (Some(words), Some(c)) => (c.compressed_fm, c.compressed_max_row, b.ncols.div_ceil(32), words.pattern.nnz),
         _ => (flops, most, b.ncols, b.nnz),
     };
     let mean_b = |entries: usize| entries as f64 / b.nrows.max(1) as f64;
-    let guess = Rows {
+    let guess = RowStats {
         mean_b: mean_b(entries),
         mean_flops: of_rows(fm),
         mean_c: select::guessed_row(maxrf, of_rows(fm)),
@@ -72,14 +72,14 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
     drop(words);
     let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
     drop(lengths);
-    // Only the row pointers are looked at.
+    // Only the row pointers are used.
     let col_idx = cuda.alloc(0, "no columns")?;
     let nnz = usize::try_from(nnz).unwrap_or(usize::MAX);
     let mut c = DevicePattern::new((a.nrows, b.ncols), false, row_ptr, col_idx);
     c.nnz = nnz;
     let longest = cuda.longest_row(&c)? as u64;
 
-    let rows = Rows { mean_b: mean_b(b.nnz), mean_flops: of_rows(flops), mean_c: of_rows(nnz as u64), longest };
+    let rows = RowStats { mean_b: mean_b(b.nnz), mean_flops: of_rows(flops), mean_c: of_rows(nnz as u64), longest };
     let (method, why_method) = select::method(options.accumulator, &rows);
     let mut plan = Plan {
         a,
@@ -106,7 +106,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
     Ok(plan)
 }
 
-/// What compression leaves of the work on a matrix of `ncols` columns.
+/// The work that compression leaves on a matrix of `ncols` columns.
 fn saved(fm: u64, max_row_flops: u64, ncols: usize, work: &Work) -> Compression {
     let part = |x: u64, of: u64| if of == 0 { 1.0 } else { x as f64 / of as f64 };
     let k = ncols as u64;
@@ -122,7 +122,7 @@ fn saved(fm: u64, max_row_flops: u64, ncols: usize, work: &Work) -> Compression 
 
 /// The numeric phase.
 pub(super) fn numeric(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
-    // One phase finds the columns: the order of rows that are not sorted may differ from run to run.
+    // Only one numeric phase determines the columns: the order of unsorted rows may differ from run to run.
     let first = plan.c.first.lock().unwrap_or_else(PoisonError::into_inner);
     let values = cuda.alloc_raw(ring.out, plan.nnz, "values of C")?;
     if let Some(pattern) = plan.pattern() {
@@ -143,7 +143,7 @@ pub(super) fn numeric(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &
     Ok(c)
 }
 
-/// The numeric phase into the values of a matrix that an earlier one made.
+/// The numeric phase into the values of a matrix that an earlier one created.
 pub(super) fn numeric_into(
     cuda: &Cuda,
     plan: &Plan,

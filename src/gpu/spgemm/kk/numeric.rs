@@ -8,7 +8,7 @@ use crate::algebra::{AnyPair, MinPlus, MinSecondI, PlusTimes, Printed, printed_r
 use crate::gpu::Cuda;
 use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::gpu::csr::RawCsr;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::pattern::Offsets;
@@ -26,7 +26,7 @@ fn settings([a, b, c]: [&'static str; 3], lanes: u32, threads: u32) -> [Setting;
     ]
 }
 
-/// Values of C at the columns of `columns`; or first the columns themselves, if they are not `known` yet.
+/// Values of C at `columns`; unless `known`, the columns themselves are computed too.
 pub(super) fn fill(
     cuda: &Cuda,
     plan: &Plan,
@@ -61,7 +61,7 @@ pub(super) fn fill(
     let (rows, kk) = (&plan.rows, &plan.settings);
     let program = |lanes, threads| {
         let offsets = [&pa.row_ptr, &pb.row_ptr, &plan.row_ptr].map(Offsets::cuda);
-        cuda.program_of(SOURCE, Front::new(&ring.text, &settings(offsets, lanes, threads)))
+        cuda.program_of(SOURCE, Prefix::new(&ring.text, &settings(offsets, lanes, threads)))
     };
     match plan.method {
         Method::Kkmem => {
@@ -108,7 +108,7 @@ pub(super) fn fill(
     }
 }
 
-/// The numeric phase's shape for values of 8 bytes, in words.
+/// The numeric phase's shape for values of 8 bytes, as text.
 pub(super) fn explain(cuda: &Cuda, plan: &Plan) -> String {
     let most = cuda.limits().shared_per_block.saturating_sub(1024);
     match plan.method {
@@ -121,7 +121,7 @@ pub(super) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
     let unit = |ring: &Printed, offsets, lanes, threads| Unit {
         source: SOURCE,
-        prefix: Front::new(&ring.text, &settings(offsets, lanes, threads)).text(),
+        prefix: Prefix::new(&ring.text, &settings(offsets, lanes, threads)).text(),
         hot: HOT,
     };
     let times = printed_ring(PlusTimes::<f64>::default());

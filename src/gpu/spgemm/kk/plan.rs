@@ -1,13 +1,13 @@
-//! What kkSpGEMM's symbolic phase knows of C.
+//! The plan of kkSpGEMM: the result of its symbolic phase.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::select::{Method, Rows};
+use super::select::{Method, RowStats};
 use crate::gpu::DevicePattern;
 use crate::gpu::pattern::Offsets;
 use crate::spgemm::{Compression, KkSettings};
 
-/// What the symbolic phase found and decided.
+/// The results and choices of the symbolic phase.
 #[derive(Clone, Debug)]
 pub(in crate::gpu::spgemm) struct Plan {
     pub(in crate::gpu::spgemm) a: Arc<DevicePattern>,
@@ -20,15 +20,15 @@ pub(in crate::gpu::spgemm) struct Plan {
     pub(in crate::gpu::spgemm) compression: Option<Compression>,
     pub(in crate::gpu::spgemm) why: Arc<str>,
     pub(super) method: Method,
-    pub(super) rows: Rows,
+    pub(super) rows: RowStats,
     pub(super) settings: KkSettings,
     pub(super) unsorted: bool,
-    pub(super) c: Arc<Found>,
+    pub(super) c: Arc<FirstPattern>,
 }
 
-/// C's pattern, once a numeric phase has found it; the lock is held by the one that looks for it.
+/// C's pattern, set by the first numeric phase; the lock is held while it is computed.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FirstPattern {
     pub(super) pattern: OnceLock<Arc<DevicePattern>>,
     pub(super) first: Mutex<()>,
 }
@@ -37,7 +37,7 @@ impl Plan {
     pub(in crate::gpu::spgemm) fn shape(&self) -> (usize, usize) {
         (self.a.nrows, self.b.ncols)
     }
-    /// Where C has entries, once a numeric phase has found out.
+    /// C's pattern, once a numeric phase has computed it.
     pub(in crate::gpu::spgemm) fn pattern(&self) -> Option<&Arc<DevicePattern>> {
         self.c.pattern.get()
     }

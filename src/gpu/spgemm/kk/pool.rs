@@ -10,19 +10,19 @@ use crate::{Error, Result};
 
 const WHAT: &str = "second levels of accumulators";
 
-/// Chunks of one size, each for one warp or block at a time (many2many, §3.1.2 of the paper).
+/// Chunks of one size, each held by one warp or block at a time (many2many, §3.1.2 of the paper).
 pub(super) struct Pool {
     pub(super) chunks: u32,
-    /// Locks; all free.
+    /// Locks; all free initially.
     pub(super) locks: Buffer<u32>,
-    /// Words that are "none" in an empty accumulator, and are so now.
+    /// Words that must be "none" in an empty accumulator; initialized so.
     pub(super) marks: Buffer<u32>,
-    /// Words that may hold anything.
+    /// Uninitialized words.
     pub(super) words: Buffer<u32>,
     pub(super) values: Arc<RawBuffer>,
 }
 
-/// What a chunk holds.
+/// The arrays of a chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Chunk {
     pub(super) marks: u64,
@@ -31,11 +31,11 @@ pub(super) struct Chunk {
 }
 
 impl Pool {
-    /// No chunks, for first levels that hold every row of values of type `ty`.
+    /// An empty pool, for first levels that hold every row of values of type `ty`.
     pub(super) fn none(cuda: &Cuda, ty: Type) -> Result<Self> {
         Self::of(cuda, ty, 0, Chunk::default())
     }
-    /// Enough chunks for `at_a_time` holders, or `forced`, or fewer where memory is short: then they wait for each
+    /// Enough chunks for `at_a_time` holders, or `forced`, or fewer if memory is short: holders then wait for each
     /// other.
     pub(super) fn new(cuda: &Cuda, ty: Type, at_a_time: u64, forced: Option<usize>, chunk: Chunk) -> Result<Self> {
         let bytes = (chunk.marks.saturating_add(chunk.words))
@@ -44,7 +44,7 @@ impl Pool {
         let mut chunks = select::chunks(at_a_time, forced, bytes, cuda.free_memory()?);
         loop {
             match Self::of(cuda, ty, chunks, chunk) {
-                // What is free may be less than the driver says, and a budget less again.
+                // Less may be free than the driver reports, and the budget may allow less still.
                 Err(Error::DeviceMemory { .. } | Error::Budget { .. }) if chunks > 1 => chunks /= 2,
                 made => return made,
             }

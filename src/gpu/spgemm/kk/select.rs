@@ -4,17 +4,17 @@
 
 use crate::spgemm::{Accumulator, KkSettings};
 
-/// Threads of a team under kkmem, and of one under kklp to begin with.
+/// Threads of a team under kkmem, and the initial team under kklp.
 pub(super) const TEAM: u32 = 256;
-/// Bytes of shared memory of a team to begin with. The paper has 16 KiB, its program 256 bytes less.
+/// Initial bytes of shared memory of a team. The paper has 16 KiB, its implementation 256 bytes less.
 const SHARED: u32 = 16_128;
-/// Rows of so many multiplications on average are for kklp.
+/// Mean multiplications per row from which kklp is chosen.
 const MANY_FLOPS: f64 = 256.0;
-/// kklp takes less shared memory while rows of C fill less than this part of it,
+/// kklp halves its shared memory while the mean row of C fills less than this fraction of it,
 const SPARSE: f64 = 0.275;
-/// and more if they fill more than this part.
+/// and doubles it if the mean row fills more than this fraction.
 const CROWDED: f64 = 0.55;
-/// If the longest row fills less than this part, there is no second level.
+/// If the longest row fills less than this fraction, there is no second level.
 const SPREAD: f64 = 0.70;
 
 /// The algorithm of the numeric phase.
@@ -26,20 +26,20 @@ pub(super) enum Method {
     Kklp,
 }
 
-/// What the rules look at: figures of the rows.
+/// Statistics of the rows, the input of the rules.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    /// Entries in a row of B on average.
+pub(super) struct RowStats {
+    /// Mean entries of a row of B.
     pub(super) mean_b: f64,
-    /// Multiplications in a row on average.
+    /// Mean multiplications of a row.
     pub(super) mean_flops: f64,
-    /// Entries in a row of C on average (ars), known or estimated.
+    /// Mean entries of a row of C (ars), known or estimated.
     pub(super) mean_c: f64,
-    /// Most entries of a row of C (maxrs), or a bound on them.
+    /// Most entries of a row of C (maxrs), or an upper bound.
     pub(super) longest: u64,
 }
 
-/// Shape of kkmem: a row has `lanes` lanes and a first level of `hashes` lists with room for `room` keys.
+/// Shape of kkmem: `lanes` lanes per row, and a first level of `hashes` lists with room for `room` keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lists {
     pub(super) lanes: u32,
@@ -47,7 +47,7 @@ pub(super) struct Lists {
     pub(super) room: u32,
 }
 
-/// Shape of kklp: a row has `threads` threads and a first level of `slots` slots for at most `limit` keys.
+/// Shape of kklp: `threads` threads per row, and a first level of `slots` slots for at most `limit` keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probing {
     pub(super) threads: u32,
@@ -66,14 +66,14 @@ pub(super) fn vector_length(mean: f64) -> u32 {
     }
 }
 
-/// Entries of a row of C on average, as the symbolic phase guesses them: every eighth multiplication gives one. The
-/// mean alone would be too low where rows differ much.
+/// The symbolic phase's estimate of the mean entries of a row of C: one for every eighth multiplication. The mean alone
+/// would be too low where rows differ much.
 pub(super) fn guessed_row(most_flops: u64, mean_flops: f64) -> f64 {
     (most_flops as f64 * mean_flops).sqrt() / 8.0
 }
 
-/// The algorithm of the numeric phase, and why.
-pub(super) fn method(forced: Accumulator, rows: &Rows) -> (Method, String) {
+/// The algorithm of the numeric phase, and the reason.
+pub(super) fn method(forced: Accumulator, rows: &RowStats) -> (Method, String) {
     let (flops, ars) = (rows.mean_flops, rows.mean_c);
     let lanes = vector_length(rows.mean_b);
     match forced {
@@ -87,24 +87,30 @@ pub(super) fn method(forced: Accumulator, rows: &Rows) -> (Method, String) {
     }
 }
 
-/// Lists that fit `bytes` bytes, with values of `value` bytes.
+/// The lists that fit `bytes` bytes, with values of `value` bytes.
 fn lists_in(bytes: u32, value: u32) -> (u32, u32) {
     let keys = bytes / (12 + value);
     let hashes = (keys.max(1) + 1).next_power_of_two() / 2;
-    // The hashes that were rounded away leave room for more keys.
+    // Rounding the hashes down leaves room for more keys.
     (hashes, bytes.saturating_sub(4 * hashes) / (8 + value))
 }
 
-/// Shape of kkmem for values of `value` bytes, at least `least` lanes a row, and why. `most` is the shared memory that
-/// a block may have.
-pub(super) fn linked_lists(rows: &Rows, value: u32, least: u32, settings: &KkSettings, most: u32) -> (Lists, String) {
+/// Shape of kkmem for values of `value` bytes, with at least `least` lanes per row, and the reason. `most` is the
+/// shared memory available to a block.
+pub(super) fn linked_lists(
+    rows: &RowStats,
+    value: u32,
+    least: u32,
+    settings: &KkSettings,
+    most: u32,
+) -> (Lists, String) {
     let first = vector_length(rows.mean_b).max(least);
     let share = |lanes: u32| SHARED / (TEAM / lanes) / 8 * 8;
     if let Some(forced) = settings.first_level {
         let lanes = first;
         let (_, fits) = lists_in(most / (TEAM / lanes), value);
         let room = u32::try_from(forced).unwrap_or(u32::MAX).min(fits);
-        // Lists for every key, as far as there is memory for them.
+        // One list per key, as far as memory allows.
         let mut hashes = room.max(1).next_power_of_two();
         while hashes > 1 && 4 * hashes + (8 + value) * room > most / (TEAM / lanes) {
             hashes /= 2;
@@ -122,13 +128,13 @@ pub(super) fn linked_lists(rows: &Rows, value: u32, least: u32, settings: &KkSet
     (Lists { lanes, hashes, room }, why)
 }
 
-/// Keys that a table of `slots` slots takes. One slot stays empty whatever the occupancy: it ends a search.
+/// Keys that a table of `slots` slots takes. One slot always stays empty: it terminates searches.
 fn limit(slots: u32, max_occupancy: f64) -> u32 {
     ((f64::from(slots) * max_occupancy) as u32).min(slots - 1)
 }
 
-/// Slots that fit `bytes` bytes of keys and values. What else a slot has here (who waits for it) comes on top, so that
-/// the sizes are those of the paper.
+/// Slots that fit `bytes` bytes of keys and values. Our additional word per slot (the waiting thread) is not counted,
+/// so that the sizes are those of the paper.
 fn slots_in(bytes: u32, value: u32) -> u32 {
     (bytes / (4 + value) + 1).next_power_of_two() / 2
 }
@@ -138,8 +144,8 @@ pub(super) fn probing_bytes(shape: Probing, value: u32, offset: u32) -> u32 {
     (value * shape.slots).next_multiple_of(16) + 8 * shape.slots + 4 * (shape.threads + 4) + offset * shape.threads
 }
 
-/// Shape of kklp for values of `value` bytes, and why. `most` is the shared memory that a block may have.
-pub(super) fn linear_probe(rows: &Rows, value: u32, settings: &KkSettings, most: u32) -> (Probing, String) {
+/// Shape of kklp for values of `value` bytes, and the reason. `most` is the shared memory available to a block.
+pub(super) fn linear_probe(rows: &RowStats, value: u32, settings: &KkSettings, most: u32) -> (Probing, String) {
     let fits = |slots: u32, threads: u32| {
         probing_bytes(Probing { threads, slots, limit: 0 }, value, 8) <= most.saturating_sub(1024)
     };
@@ -155,7 +161,7 @@ pub(super) fn linear_probe(rows: &Rows, value: u32, settings: &KkSettings, most:
     let (mut shared, mut threads) = (SHARED, TEAM);
     let mut slots = slots_in(shared, value);
     let mut why = "";
-    // Two warps are the least team.
+    // Two warps are the smallest team.
     while threads > 64 && ars < SPARSE * f64::from(slots) {
         (shared, threads, why) = (shared / 2, threads / 2, ", less for short rows");
         slots = slots_in(shared, value);
@@ -181,7 +187,7 @@ pub(super) fn linear_probe(rows: &Rows, value: u32, settings: &KkSettings, most:
     (Probing { threads, slots, limit }, why)
 }
 
-/// Slots of a second level of kklp that takes `longest` keys; `None` if that is more than it can have.
+/// Slots of a second level of kklp that takes `longest` keys; `None` if that exceeds the maximum.
 pub(super) fn second_slots(longest: u64, max_occupancy: f64) -> Option<u32> {
     let most = 1u64 << 31;
     let wanted = ((longest as f64 / max_occupancy).ceil() as u64).saturating_add(1).clamp(2, most);
@@ -189,8 +195,8 @@ pub(super) fn second_slots(longest: u64, max_occupancy: f64) -> Option<u32> {
     u32::try_from(slots).ok().filter(|_| slots > longest)
 }
 
-/// Chunks of the memory pool: as many as can be held at a time, or as many as are asked for; but not more than half of
-/// the free memory, and at least one.
+/// Chunks of the memory pool: as many as can be held at a time, or as the setting says, but at most half of the free
+/// memory, and at least one.
 pub(super) fn chunks(at_a_time: u64, forced: Option<usize>, chunk_bytes: u64, free: u64) -> u32 {
     let wanted = forced.map_or(at_a_time, |n| at_a_time.min(n as u64));
     let affordable = free / 2 / chunk_bytes.max(1);
@@ -204,8 +210,8 @@ mod tests {
     const MOST: u32 = 227 << 10;
     const AUTO: Accumulator = Accumulator::Auto;
 
-    fn rows(mean_b: f64, mean_flops: f64, mean_c: f64, longest: u64) -> Rows {
-        Rows { mean_b, mean_flops, mean_c, longest }
+    fn rows(mean_b: f64, mean_flops: f64, mean_c: f64, longest: u64) -> RowStats {
+        RowStats { mean_b, mean_flops, mean_c, longest }
     }
     fn settings() -> KkSettings {
         KkSettings::default()
@@ -218,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn few_multiplications_a_row_are_for_lists() {
+    fn few_multiplications_a_row_use_lists() {
         let of = |mean_b, flops, ars| method(AUTO, &rows(mean_b, flops, ars, 9));
         assert_eq!(of(5.0, 255.9, 100.0), (Method::Kkmem, "kkmem (LL, row flops 255.9 < 256)".into()));
         assert_eq!(of(5.0, 256.0, 100.0), (Method::Kklp, "kklp (LP, row flops 256.0 >= 256)".into()));
@@ -231,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_is_an_eighth_between_mean_and_most() {
+    fn the_estimate_is_an_eighth_from_mean_to_maximum() {
         assert_eq!(guessed_row(400, 100.0), 25.0);
         assert_eq!(guessed_row(0, 0.0), 0.0);
     }
 
     #[test]
-    fn lists_fill_their_share() {
-        // 2016 bytes of a warp: 100 keys at 20 bytes, 64 lists, and 110 keys in what 36 lists leave.
+    fn lists_use_their_share() {
+        // 2016 bytes of a warp: 100 keys at 20 bytes, 64 lists, and 110 keys in the space of the 36 lists rounded away.
         assert_eq!(lists_in(2016, 8), (64, 110));
         assert_eq!(lists_in(2016, 0), (128, 188));
         assert_eq!(lists_in(20, 8), (1, 1));
@@ -264,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forced_first_level_is_taken_as_far_as_it_fits() {
+    fn a_forced_first_level_is_limited_to_what_fits() {
         let of = |first_level, value| {
             let forced = KkSettings { first_level: Some(first_level), ..settings() };
             let all = rows(5.0, 0.0, 1e6, 1000);
@@ -327,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_takes_half_of_what_is_free() {
+    fn a_pool_uses_half_of_the_free_memory() {
         assert_eq!(chunks(1000, None, 10, 1 << 30), 1000);
         assert_eq!(chunks(1000, None, 10, 2000), 100);
         assert_eq!(chunks(1000, None, 10, 3), 1);

@@ -1,12 +1,12 @@
-//! How long the rows of C are: the host side of `cuda/kk_symbolic.cu`.
+//! Lengths of C's rows: the host side of `cuda/kk_symbolic.cu`.
 
 use super::compress::Words;
 use super::pool::{Chunk, Pool};
-use super::select::{self, Lists, Rows, TEAM};
+use super::select::{self, Lists, RowStats, TEAM};
 use crate::Result;
 use crate::algebra::Type;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::front::{Front, Setting};
+use crate::gpu::defines::{Prefix, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::{Cuda, DevicePattern};
@@ -23,24 +23,24 @@ fn settings(a: &'static str, b: &'static str, lanes: u32, compressed: bool) -> [
     ]
 }
 
-/// Warps of a kernel that can run at a time, and no more than there are.
+/// Warps of a launch that are resident at a time.
 pub(super) fn warps_at_a_time(cuda: &Cuda, blocks: u32, shape: Shape) -> u64 {
     let resident = u64::from(blocks.max(1)) * u64::from(cuda.limits().multiprocessors);
     resident.min(u64::from(shape.grid)) * u64::from(shape.block / 32)
 }
 
-/// A second level of `longest` keys, as one of a warp's: hashes and room.
+/// Hashes and room of a warp's second level for `longest` keys.
 pub(super) fn second(longest: u64) -> (u64, u64) {
     (longest.max(1).next_power_of_two().min(1 << 31), longest)
 }
 
-/// Length of every row of C, and how they were found.
+/// The length of every row of C, and the shape that computed them.
 pub(super) fn lengths(
     cuda: &Cuda,
     a: &DevicePattern,
     b: &DevicePattern,
     words: Option<&Words>,
-    rows: &Rows,
+    rows: &RowStats,
     kk: &KkSettings,
 ) -> Result<(Buffer<u32>, String)> {
     let value = if words.is_some() { 4 } else { 0 };
@@ -48,7 +48,7 @@ pub(super) fn lengths(
     let (Lists { lanes, hashes, room }, why) = select::linked_lists(rows, value, 4, kk, most);
     let keys = words.map_or(b, |w| &w.pattern);
     let of = settings(a.row_ptr.cuda(), keys.row_ptr.cuda(), lanes, words.is_some());
-    let program = cuda.program_of(SOURCE, Front::new("", &of))?;
+    let program = cuda.program_of(SOURCE, Prefix::new("", &of))?;
     let kernel = program.kernel("kk_lengths")?;
     let shape = Shape {
         shared: (4 * hashes + (8 + value) * room) * (TEAM / lanes),
@@ -83,7 +83,7 @@ pub(super) fn programs() -> Vec<Unit> {
     [(small, small, 4, true), (small, small, 8, false), (small, small, 32, true), (large, large, 16, true)]
         .map(|(a, b, lanes, compressed)| Unit {
             source: SOURCE,
-            prefix: Front::new("", &settings(a, b, lanes, compressed)).text(),
+            prefix: Prefix::new("", &settings(a, b, lanes, compressed)).text(),
             hot: &["kk_lengths"],
         })
         .into()

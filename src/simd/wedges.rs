@@ -1,15 +1,15 @@
-//! Triangles at rows that are short: the inner loop of counting without new names.
+//! Triangle counting at short rows, without relabeling: the inner loop.
 //!
-//! A triangle c < b < i is found once, at row i: b and c stand before the diagonal there, and c in row b. Row b is at
-//! hand then, so it is also seen whether it names i, which makes the matrix symmetric.
+//! A triangle c < b < i is found once, at row i: b and c precede the diagonal in row i, and c is in row b. Since row b
+//! is being read, whether it contains i is checked as well, which establishes symmetry.
 
 use std::ops::Range;
 
 use crate::{Index, Pattern};
 
-/// What was found in some rows.
+/// The counts of some rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Corners {
+pub(crate) struct ClosedWedges {
     /// Triangles whose largest vertex is one of the rows.
     pub(crate) triangles: u64,
     /// Entries below the diagonal; each has its mirror image.
@@ -18,15 +18,15 @@ pub(crate) struct Corners {
     pub(crate) diagonal: u64,
 }
 
-/// Triangles with their largest vertex in `rows` of a square, sorted pattern; `None` if an entry below the diagonal
-/// there has no mirror image, or more than `budget` comparisons, of up to 16 columns with one, would be needed beside
-/// those of short rows.
+/// Triangles with their largest vertex in `rows` of a square, sorted pattern. `None` if an entry below the diagonal
+/// there has no mirror image, or if comparisons beyond those of short rows exceed `budget`, each of one column with up
+/// to 16.
 ///
-/// Cost: O(l l'/16) for an entry before which there are l in its row, if the row of its column has l' below the
+/// Cost: O(l l'/16) for an entry with l entries before it in its row, if the row of its column has l' entries below the
 /// diagonal.
 /// # Panics
-/// If there are no such rows.
-pub(crate) fn corners_at<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+/// If the pattern is not square and sorted, or does not have these rows.
+pub(crate) fn close_wedges<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<ClosedWedges> {
     assert!(a.nrows() == a.ncols() && a.is_sorted() && rows.end <= a.nrows());
     #[cfg(target_arch = "x86_64")]
     {
@@ -43,7 +43,7 @@ pub(crate) fn corners_at<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u
     super::dispatch(|| one_by_one(a, rows, budget))
 }
 
-/// Comparisons of a list of so many columns with another.
+/// Comparisons of a list of `len` columns with one of `other` columns.
 #[inline(always)]
 fn cost(len: usize, other: usize) -> u64 {
     let (short, long) = if len < other { (len, other) } else { (other, len) };
@@ -51,12 +51,12 @@ fn cost(len: usize, other: usize) -> u64 {
 }
 
 #[inline(always)]
-fn one_by_one<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+fn one_by_one<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<ClosedWedges> {
     let below = |i: usize| {
         let row = a.row(i);
         (row, row.partition_point(|j| j.get() < i))
     };
-    let (mut found, mut left) = (Corners::default(), budget);
+    let (mut found, mut left) = (ClosedWedges::default(), budget);
     for i in rows {
         let (row, len) = below(i);
         for t in 0..len {
@@ -77,25 +77,25 @@ fn one_by_one<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Opti
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Corners, Pattern, Range, cost};
+    use super::{ClosedWedges, Pattern, Range, cost};
     use crate::simd::lanes::Lanes;
     use std::arch::x86_64::{__m256i, __m512i};
 
-    /// Rows of so many columns are looked at from end to end.
+    /// Longest row that is read from end to end.
     const SHORT: usize = 64;
 
-    /// So few columns are held in registers of their own, or looked for one by one in a longer row.
+    /// Most columns that are held in one register each, or searched for individually in a longer row.
     const FEW: usize = 4;
 
-    /// Of a list compared with rows up to [`SHORT`] whatever the budget.
+    /// Longest list that is compared with rows of up to [`SHORT`] columns regardless of the budget.
     const FREE: usize = 16;
 
-    /// How many of `few` are among the `many`, of which none stands twice.
+    /// Number of columns of `few` that are in `many`, which has no repeats.
     #[inline(always)]
     unsafe fn common<R: Lanes>(few: &[u32], many: &[u32]) -> u32 {
         let mut sum = 0;
         for part in many.chunks(R::LANES) {
-            // SAFETY: the caller's: the instructions are there.
+            // SAFETY: the caller's: the processor has the instructions.
             unsafe {
                 let columns = R::load(part);
                 let mut hits = R::none();
@@ -111,14 +111,14 @@ mod x86 {
     /// # Safety
     /// `a` is square, of fewer than 2³¹ columns, and has the rows; the processor has the instructions.
     #[inline(always)]
-    unsafe fn corners<R: Lanes>(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+    unsafe fn wedges<R: Lanes>(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<ClosedWedges> {
         let (ptr, cols) = (a.row_ptr(), a.col_idx());
-        // SAFETY: for a row of `a`: 1. its pointers are there; 2. they name a range of `cols`.
+        // SAFETY: for a row of `a`: 1. its pointers exist; 2. they delimit a range of `cols`.
         let row = |i: usize| unsafe { cols.get_unchecked(*ptr.get_unchecked(i)..*ptr.get_unchecked(i + 1)) };
-        let (mut found, mut left) = (Corners::default(), budget);
+        let (mut found, mut left) = (ClosedWedges::default(), budget);
         for i in rows {
             let own = row(i);
-            // SAFETY: the caller's, here and below: the instructions are there; what is loaded fits a register.
+            // SAFETY: the caller's, here and below: the processor has the instructions; each load fits a register.
             let (name, first) = unsafe { (R::splat(i as u32), R::load(&own[..own.len().min(R::LANES)])) };
             let len = if own.len() <= R::LANES {
                 // SAFETY: as above.
@@ -132,7 +132,7 @@ mod x86 {
                 len
             };
             found.below += len as u64;
-            // What stands there beyond the list is not below i. (A closure would be compiled without the instructions.)
+            // Lanes beyond the list are not below i. (A closure would be compiled without the instructions.)
             // SAFETY: as above.
             let few = unsafe { [first.lane(0), first.lane(1), first.lane(2), first.lane(3)] };
             for t in 0..len {
@@ -150,8 +150,9 @@ mod x86 {
                             if t == 0 {
                                 continue;
                             } else if len <= FEW && R::LANES == 8 {
-                                // All of the list at once: those from b on are not below it. No branch depends on t,
-                                // which is worth more than comparisons; to a mask of sixteen it is not.
+                                // Compares with the whole list at once, and discards columns that are not below b. No
+                                // branch depends on t, which saves more than the comparisons cost; with masks of
+                                // sixteen lanes it does not.
                                 for c in few {
                                     hits = R::or(hits, columns.equal(c));
                                 }
@@ -170,7 +171,7 @@ mod x86 {
                     continue;
                 }
                 if t <= FEW {
-                    // The row of a hub: of it only what is looked for is read.
+                    // A hub's row: only the probed columns are read.
                     left = left.checked_sub(t as u64)?;
                     other.binary_search(&(i as u32)).ok()?;
                     found.triangles += before.iter().map(|c| u64::from(other.binary_search(c).is_ok())).sum::<u64>();
@@ -191,17 +192,17 @@ mod x86 {
     /// # Safety
     /// `a` is square, of fewer than 2³¹ columns, and has the rows.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) unsafe fn v3(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+    pub(super) unsafe fn v3(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<ClosedWedges> {
         // SAFETY: the caller's, and the features are enabled here.
-        unsafe { corners::<__m256i>(a, rows, budget) }
+        unsafe { wedges::<__m256i>(a, rows, budget) }
     }
 
     /// # Safety
     /// As [`v3`].
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) unsafe fn v4(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+    pub(super) unsafe fn v4(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<ClosedWedges> {
         // SAFETY: as above.
-        unsafe { corners::<__m512i>(a, rows, budget) }
+        unsafe { wedges::<__m512i>(a, rows, budget) }
     }
 }
 
@@ -209,10 +210,10 @@ mod x86 {
 mod tests {
     use super::*;
 
-    /// Rows of all lengths, in and beyond a register, with and without a hub: by vectors, one by one, and by the
-    /// definition.
+    /// Rows of all lengths, within and beyond a register, with and without a hub: vectors and the scalar loop, compared
+    /// with the definition.
     #[test]
-    fn vectors_find_what_a_table_finds() {
+    fn vectors_agree_with_a_table() {
         let mut state = 7u64;
         let mut next = move |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -237,7 +238,7 @@ mod tests {
                 Some(*p)
             }));
             let a = Pattern::<u32>::new(n, n, ptr.collect(), rows.concat()).unwrap();
-            let mut want = Corners::default();
+            let mut want = ClosedWedges::default();
             for i in 0..n {
                 want.diagonal += u64::from(joined[i][i]);
                 for b in (0..i).filter(|&b| joined[i][b]) {
@@ -245,9 +246,9 @@ mod tests {
                     want.triangles += (0..b).filter(|&c| joined[i][c] && joined[b][c]).count() as u64;
                 }
             }
-            assert_eq!(corners_at(&a, 0..n, u64::MAX), Some(want));
+            assert_eq!(close_wedges(&a, 0..n, u64::MAX), Some(want));
             assert_eq!(one_by_one(&a, 0..n, u64::MAX), Some(want));
-            // Without one entry, wherever it is: nothing, or fewer below than above.
+            // With one entry removed, wherever it is: `None`, or fewer entries below the diagonal than above.
             let cols = a.col_idx();
             for gone in 0..if cfg!(miri) { 2 } else { cols.len().min(200) } {
                 let i = a.row_ptr().partition_point(|&p| p <= gone) - 1;
@@ -257,8 +258,8 @@ mod tests {
                 let ptr = a.row_ptr().iter().enumerate().map(|(r, &p)| p - usize::from(r > i)).collect();
                 let cols = [&cols[..gone], &cols[gone + 1..]].concat();
                 let less = Pattern::<u32>::new(n, n, ptr, cols).unwrap();
-                for found in [corners_at(&less, 0..n, u64::MAX), one_by_one(&less, 0..n, u64::MAX)] {
-                    let symmetric = |f: Corners| 2 * f.below + f.diagonal == less.nnz() as u64;
+                for found in [close_wedges(&less, 0..n, u64::MAX), one_by_one(&less, 0..n, u64::MAX)] {
+                    let symmetric = |f: ClosedWedges| 2 * f.below + f.diagonal == less.nnz() as u64;
                     assert!(found.is_none_or(|f| !symmetric(f)), "{found:?}");
                 }
             }
@@ -266,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_ends_it() {
+    fn the_budget_stops_the_search() {
         let n = 200;
         let full =
             Pattern::<u32>::new(n, n, (0..=n).map(|i| i * n).collect(), (0..n as u32).collect::<Vec<_>>().repeat(n));
         let full = full.unwrap();
-        assert_eq!(corners_at(&full, 0..n, 10), None);
+        assert_eq!(close_wedges(&full, 0..n, 10), None);
         assert_eq!(one_by_one(&full, 0..n, 10), None);
-        assert_eq!(corners_at(&full, 0..n, u64::MAX).map(|f| f.triangles), Some((200 * 199 * 198 / 6) as u64));
+        assert_eq!(close_wedges(&full, 0..n, u64::MAX).map(|f| f.triangles), Some((200 * 199 * 198 / 6) as u64));
     }
 }

@@ -1,10 +1,10 @@
-//! ⊕ and ⊗ that are known at run time only, each as a value: ⊕ a built-in loop or blocks of a formula, ⊗ blocks of a
-//! formula.
+//! Unfused kernels: ⊕ and ⊗ known only at run time, each as a value. ⊕ is a built-in loop or a formula on blocks, ⊗ a
+//! formula on blocks.
 
 use std::marker::PhantomData;
 
+use super::evaluator::{Evaluator, Workspace};
 use super::fold_blocks::{Blocks as FoldBlocks, Combine};
-use super::runs::{Room, Runs};
 use super::sides::{MulSides, Side, SideMultiplier};
 use super::staged::{Factors, MulRow, Multiplier, Piece, Pieces};
 use super::staged_rows::{MulPairs, PairMultiplier, Pairs};
@@ -15,13 +15,13 @@ use crate::sparse::Indices;
 use crate::{Error, Result};
 
 /// ⊕ and ⊗ of a semiring whose values are of type T, each as a value.
-pub(super) struct TwoSteps<T: Value> {
+pub(super) struct Unfused<T: Value> {
     fold: Box<dyn Fold<T::Word>>,
     mul: Mul,
     of: PhantomData<T>,
 }
 
-impl<T: Value> TwoSteps<T> {
+impl<T: Value> Unfused<T> {
     /// # Errors
     /// [`Error::Unsupported`] if the semiring's values are not of type T, or if its formulas cannot run on the
     /// processor.
@@ -53,13 +53,13 @@ pub(super) fn fold_of<T: Value>(add: &MonoidFormula) -> Result<Box<dyn Fold<T::W
 pub(super) fn no_structs() -> Error {
     Error::Unsupported {
         what: "a product of structs by a formula".into(),
-        why: "its loops are compiled for numbers; an operator of `op!` has loops of its own".into(),
+        why: "only numbers have compiled loops; an operator of `op!` compiles its own".into(),
     }
 }
 
 /// ⊗ by a formula of a, b, i, k, j.
 struct Mul {
-    runs: Runs,
+    evaluator: Evaluator,
     reads_a: bool,
     reads_b: bool,
     reads_i: bool,
@@ -72,26 +72,26 @@ impl Mul {
         let reads = |name| mul.reads(name);
         let (reads_a, reads_b) = (reads("a"), reads("b"));
         let (reads_i, reads_k, reads_j) = (reads("i"), reads("k"), reads("j"));
-        Ok(Self { runs: Runs::new(mul)?, reads_a, reads_b, reads_i, reads_k, reads_j })
+        Ok(Self { evaluator: Evaluator::new(mul)?, reads_a, reads_b, reads_i, reads_k, reads_j })
     }
 }
 
-/// Columns of A or B as a formula takes them.
+/// Copies columns of A or B to the index type of formulas.
 fn widen(to: &mut [u64], from: &[u32]) {
     to.iter_mut().zip(from).for_each(|(to, &j)| *to = u64::from(j));
 }
 
-/// ⊗ with what a thread works in. Compiled once, for values of any type.
+/// ⊗ with a thread's scratch memory. Compiled once, for values of any type.
 struct Multiplying<'a> {
     mul: &'a Mul,
     blocks: &'a Blocks,
-    room: &'a mut Room,
+    workspace: &'a mut Workspace,
 }
 
 impl Multiplying<'_> {
     fn multiply(&mut self, Factors { i, k, x, js, ys }: Factors<'_>, mut out: SliceMut<'_>) {
-        let Room { scratch, places, .. } = &mut *self.room;
-        let [.., columns] = places;
+        let Workspace { scratch, indices, .. } = &mut *self.workspace;
+        let [.., columns] = indices;
         if self.mul.reads_j {
             widen(columns, js);
         }
@@ -106,8 +106,8 @@ impl Multiplying<'_> {
         self.blocks.run_trusted(&inputs, scratch, &mut out);
     }
     fn multiply_pieces(&mut self, Pieces { xs, ys, pieces, js }: Pieces<'_>, mut out: SliceMut<'_>) {
-        let Room { scratch, operands: [a, b], places } = &mut *self.room;
-        let ([rows, ks, columns], n) = (places, js.len());
+        let Workspace { scratch, operands: [a, b], indices } = &mut *self.workspace;
+        let ([rows, ks, columns], n) = (indices, js.len());
         if self.mul.reads_a {
             a.slice_mut().repeat_each(&xs, pieces.iter().map(|piece| (piece.p, piece.n)));
         }
@@ -140,8 +140,8 @@ impl Multiplying<'_> {
         self.blocks.run_trusted(&inputs, scratch, &mut out);
     }
     fn multiply_pairs(&mut self, pairs: Pairs<'_>, mut out: SliceMut<'_>) {
-        let Room { scratch, operands: [_, b], places } = &mut *self.room;
-        let ([rows, columns, _], ks, n) = (places, pairs.ks, pairs.ks.len());
+        let Workspace { scratch, operands: [_, b], indices } = &mut *self.workspace;
+        let ([rows, columns, _], ks, n) = (indices, pairs.ks, pairs.ks.len());
         let (first, several) = ([pairs.first_row() as u64], pairs.ends.len() > 1);
         if self.mul.reads_i && several {
             rows.iter_mut().zip(pairs.rows_of_entries()).for_each(|(to, i)| *to = i as u64);
@@ -166,12 +166,12 @@ impl Multiplying<'_> {
     }
 }
 
-/// The same with results of type T.
+/// [`Multiplying`] with results of type T.
 struct MultiplyingTo<'a, T>(Multiplying<'a>, PhantomData<fn() -> T>);
 
 impl<T: Value> Multiplier<T::Word> for MultiplyingTo<'_, T> {
     fn multiply(&mut self, f: Factors<'_>, out: &mut [T::Word]) {
-        // SAFETY: what is written over are words of type T: the buffer is filled with the identity at first.
+        // SAFETY: words of type T are overwritten: the buffer is initialized with the identity.
         self.0.multiply(f, SliceMut::of(unsafe { values_mut::<T>(out) }));
     }
     fn multiply_pieces(&mut self, pieces: Pieces<'_>, out: &mut [T::Word]) {
@@ -180,20 +180,22 @@ impl<T: Value> Multiplier<T::Word> for MultiplyingTo<'_, T> {
     }
 }
 
-// SAFETY: the words written are those of values of type T, which the formula gives (`TwoSteps::new`).
-unsafe impl<T: Value> MulRow<T::Word> for TwoSteps<T> {
+// SAFETY: the words written are those of values of type T, the formula's result type (`Unfused::new`).
+unsafe impl<T: Value> MulRow<T::Word> for Unfused<T> {
     fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<T::Word>)) {
         let mul = &self.mul;
-        mul.runs.with(|blocks, room| work(&mut MultiplyingTo::<T>(Multiplying { mul, blocks, room }, PhantomData)));
+        mul.evaluator.with(|blocks, workspace| {
+            work(&mut MultiplyingTo::<T>(Multiplying { mul, blocks, workspace }, PhantomData))
+        });
     }
 }
 
 // SAFETY: as above.
-unsafe impl<T: Value> MulPairs<T::Word> for TwoSteps<T> {
+unsafe impl<T: Value> MulPairs<T::Word> for Unfused<T> {
     fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, T::Word>)) {
         let mul = &self.mul;
-        mul.runs.with(|blocks, room| {
-            let mut multiplying = Multiplying { mul, blocks, room };
+        mul.evaluator.with(|blocks, workspace| {
+            let mut multiplying = Multiplying { mul, blocks, workspace };
             work(&mut |pairs: Pairs<'_>, out: &mut [T::Word]| {
                 // SAFETY: as above.
                 multiplying.multiply_pairs(pairs, SliceMut::of(unsafe { values_mut::<T>(out) }));
@@ -203,17 +205,17 @@ unsafe impl<T: Value> MulPairs<T::Word> for TwoSteps<T> {
 }
 
 // SAFETY: as above; the operands are of type T too, which the caller checks (`check_dense`).
-unsafe impl<T: Value> MulSides<T::Word> for TwoSteps<T> {
+unsafe impl<T: Value> MulSides<T::Word> for Unfused<T> {
     fn with(&self, work: &mut dyn FnMut(&mut SideMultiplier<'_, T::Word>)) {
         fn input<'a, T: Value>(side: Side<'a, T::Word>) -> Input<'a> {
             match side {
-                // SAFETY: words of type T, which are handed over.
+                // SAFETY: words of type T, which the caller passed in.
                 Side::One(x) => Input::Scalar(Slice::of(unsafe { values::<T>(std::slice::from_ref(x)) })),
                 // SAFETY: as above.
                 Side::Many(x) => Input::Values(Slice::of(unsafe { values::<T>(x) })),
             }
         }
-        self.mul.runs.with(|blocks, Room { scratch, .. }| {
+        self.mul.evaluator.with(|blocks, Workspace { scratch, .. }| {
             work(&mut |a, b, out: &mut [T::Word]| {
                 let place = Input::Scalar(Slice::of(&[0u64]));
                 let inputs = [input::<T>(a), input::<T>(b), place, place, place];
@@ -224,18 +226,18 @@ unsafe impl<T: Value> MulSides<T::Word> for TwoSteps<T> {
     }
 }
 
-/// ⊕ that is a formula of a and b.
+/// ⊕ given by a formula of a and b.
 struct Add<T> {
-    runs: Runs,
+    evaluator: Evaluator,
     of: PhantomData<fn() -> T>,
 }
 
-// SAFETY: what is written are values of type T, which the formula gives; the words handed over are of it.
+// SAFETY: values of type T are written, the formula's result type; the words passed in are of it.
 unsafe impl<T: Value> Combine<T::Word> for Add<T> {
     fn combine(&self, zs: &mut [T::Word], xs: &[T::Word]) {
         // SAFETY: words of this type.
         let (zs, xs) = unsafe { (values_mut::<T>(zs), values::<T>(xs)) };
-        self.runs.with(|blocks, Room { scratch, operands: [sums, _], .. }| {
+        self.evaluator.with(|blocks, Workspace { scratch, operands: [sums, _], .. }| {
             let mut sums = sums.slice_mut();
             let mut sums = sums.part(0..zs.len());
             let inputs = [Input::Values(Slice::of(zs)), Input::Values(Slice::of(xs))];
@@ -246,15 +248,15 @@ unsafe impl<T: Value> Combine<T::Word> for Add<T> {
     fn fold(&self, z: T::Word, xs: &[T::Word]) -> T::Word {
         // SAFETY: words of this type.
         let (mut z, xs) = unsafe { ([value::<T>(z)], values::<T>(xs)) };
-        self.runs.with(|blocks, room| {
+        self.evaluator.with(|blocks, workspace| {
             let call = blocks.host_call();
             for x in xs {
                 let old = z;
-                // As arrays of one, not as scalars: so the last step writes where the result goes.
+                // As arrays of one, not as scalars, so that the last step writes directly to the result.
                 let inputs = [Input::Values(Slice::of(&old)), Input::Values(Slice::of(std::slice::from_ref(x)))];
                 match call {
                     Some(call) => call.run(&inputs, &mut SliceMut::of(&mut z)),
-                    None => blocks.run_trusted(&inputs, &mut room.scratch, &mut SliceMut::of(&mut z)),
+                    None => blocks.run_trusted(&inputs, &mut workspace.scratch, &mut SliceMut::of(&mut z)),
                 }
             }
         });
@@ -269,7 +271,7 @@ fn by_blocks<T: Value>(add: &MonoidFormula) -> Result<Box<dyn Fold<T::Word>>> {
     }
     let Some(identity) = add.identity().get::<T>() else { return Err(no_structs()) };
     let terminal = add.terminal().and_then(Constant::get::<T>).map(word);
-    let combine = Add::<T> { runs: Runs::new(add.op())?, of: PhantomData };
+    let combine = Add::<T> { evaluator: Evaluator::new(add.op())?, of: PhantomData };
     // SAFETY: all are of type T.
     Ok(Box::new(unsafe { FoldBlocks::new(combine, word(identity), terminal, same::<T>) }))
 }

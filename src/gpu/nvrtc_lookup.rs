@@ -1,9 +1,9 @@
-//! Where NVRTC and cuBLAS may lie, in the order in which they are looked for.
+//! Where NVRTC and cuBLAS are searched for, in this order.
 //!
-//! 1. `SPARRING_NVRTC`, a file or a folder: where it is set, it alone counts.
+//! 1. `SPARRING_NVRTC`, a file or a folder: if it is set, nothing else is searched.
 //! 2. The system's loader: its cache, `LD_LIBRARY_PATH`.
 //! 3. CUDA toolkits: `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`.
-//! 4. Python's packages `nvidia-cuda-nvrtc` and `nvidia-cuda-nvrtc-cu12`: in `VIRTUAL_ENV`, in `CONDA_PREFIX`, beside
+//! 4. Python's packages `nvidia-cuda-nvrtc` and `nvidia-cuda-nvrtc-cu12`: in `VIRTUAL_ENV`, in `CONDA_PREFIX`, next to
 //!    the `python3` of the `PATH`, in `~/.local`, in `/usr/local/lib` and `/usr/lib`. Python itself is not started.
 //!
 //! cuBLAS likewise: `SPARRING_CUBLAS`, `nvidia-cublas` and `nvidia-cublas-cu12`.
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(super) const VARIABLE: &str = "SPARRING_NVRTC";
 /// Names of the library, best first.
 const NAMES: [&str; 2] = ["libnvrtc.so.13", "libnvrtc.so.12"];
-/// Where Python's packages keep it, below `site-packages`.
+/// Where Python's packages have it, below `site-packages`.
 const IN_PACKAGES: [&str; 2] = ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"];
 
 /// A library to try.
@@ -23,11 +23,11 @@ const IN_PACKAGES: [&str; 2] = ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"];
 pub(super) struct Candidate {
     /// Its path, or a bare name for the loader.
     pub(super) library: PathBuf,
-    /// Files to open before it: NVRTC asks the loader for them by name, and does not look beside itself.
+    /// Files to open first: NVRTC opens them by name through the loader, which does not search NVRTC's own folder.
     pub(super) builtins: Vec<PathBuf>,
 }
 
-/// What to try, and the folders that turned out not to hold it.
+/// The candidates, and the searched folders that do not have the library.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     pub(super) candidates: Vec<Candidate>,
@@ -35,7 +35,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// The search on this machine; `variable` reads the environment.
+    /// The search on this host; `variable` reads the environment.
     pub(super) fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let variable = |name: &str| variable(name).filter(|x| !x.is_empty()).map(PathBuf::from);
         let mut search = Self::default();
@@ -66,7 +66,7 @@ impl Search {
         search
     }
 
-    /// Files of cuBLAS to try, bare names for the loader among them.
+    /// Candidates for cuBLAS, including bare names for the loader.
     pub(super) fn cublas(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
         const NAMES: [&str; 2] = ["libcublas.so.13", "libcublas.so.12"];
         let variable = |name: &str| variable(name).filter(|x| !x.is_empty()).map(PathBuf::from);
@@ -100,7 +100,7 @@ impl Search {
     }
 }
 
-/// Files of the folder.
+/// Files of the folder, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> =
         std::fs::read_dir(folder).map(|list| list.flatten().map(|e| e.path()).collect()).unwrap_or_default();
@@ -112,17 +112,17 @@ fn name_of(path: &Path) -> &str {
     path.file_name().and_then(|n| n.to_str()).unwrap_or_default()
 }
 
-/// Libraries of built-in functions in the folder of an NVRTC.
+/// NVRTC's libraries of built-in functions in a folder.
 fn builtins(folder: &Path) -> Vec<PathBuf> {
     entries(folder).into_iter().filter(|f| name_of(f).starts_with("libnvrtc-builtins.so")).collect()
 }
 
-/// Folders where Python keeps packages, best first, each once.
+/// Folders of Python packages, best first, without duplicates.
 fn site_packages(variable: &impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let mut prefixes: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|v| variable(v)).collect();
     let path = variable("PATH").map(PathBuf::into_os_string).unwrap_or_default();
     if let Some(python) = std::env::split_paths(&path).map(|p| p.join("python3")).find(|p| p.is_file()) {
-        // A virtual environment has a link to another Python, whose packages it may see as well.
+        // The `python3` of a virtual environment is a link to another Python, whose packages may be visible as well.
         let home = |python: &Path| python.parent().and_then(Path::parent).map(Path::to_path_buf);
         prefixes.extend(home(&python));
         prefixes.extend(python.canonicalize().ok().as_deref().and_then(home));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn cublas_is_looked_for_by_the_loader_and_in_packages() {
+    fn cublas_candidates_are_the_loaders_and_those_of_packages() {
         let home = std::env::temp_dir().join(format!("sparring-find-cublas-{}", std::process::id()));
         let file = home.join("lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12");
         touch(&file);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_names_a_file_or_a_folder_and_alone_counts() {
+    fn the_variable_names_a_file_or_folder_and_excludes_others() {
         let top = tempfile::tempdir().expect("a folder");
         let (library, builtins) = (top.path().join("libnvrtc.so.13"), top.path().join("libnvrtc-builtins.so.13.0"));
         touch(&library);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loader_comes_first_and_pythons_packages_after() {
+    fn the_loader_precedes_python_packages() {
         let top = tempfile::tempdir().expect("a folder");
         let inside = "lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13";
         let (active, on_path) = (top.path().join("active"), top.path().join("other"));

@@ -1,4 +1,4 @@
-//! What shells and `man` want to know: completions and pages, made of the same descriptions as the help.
+//! Shell completions and man pages, generated from the same descriptions as the help.
 
 use std::io::{self, Write};
 
@@ -17,17 +17,17 @@ use crate::failure::{Failure, Result, STATUS};
 
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// Whose completions to print
+    /// Shell to print completions for
     shell: Shell,
 }
 
 #[derive(Args)]
 pub(crate) struct Man {
-    /// Print the page of this command [default: that of the program]
+    /// Print the page of this command [default: the program]
     command: Option<String>,
 }
 
-/// Values that an option may have, beyond those that it is checked against.
+/// Suggested values of an option that clap does not know.
 fn values(command: &str, option: &str) -> Vec<&'static str> {
     match (command, option) {
         (_, "metric") => Metric::ALL.iter().map(Metric::name).collect(),
@@ -76,7 +76,7 @@ const FILES: [&str; 20] = [
     "renumber",
 ];
 
-/// The argument with the values that a shell may propose.
+/// The argument with the values that a shell may suggest.
 fn proposed(command: &str, argument: Arg) -> Arg {
     let values = values(command, argument.get_id().as_str());
     if !values.is_empty() {
@@ -96,18 +96,15 @@ pub(crate) fn completions(program: Command, arguments: &Completions) -> Result {
     print(&text)
 }
 
-/// What the program looks at, for its pages.
+/// Environment variables, for the man pages.
 const ENVIRONMENT: [(&str, &str); 4] = [
-    (
-        "SPARRING_ISA",
-        "The instructions that loops use: scalar, avx2 or avx512. Default: the best that the processor has.",
-    ),
+    ("SPARRING_ISA", "Instruction set of the loops: scalar, avx2 or avx512. Default: the best of the processor."),
     (
         "SPARRING_CACHE",
-        "The folder of compiled GPU programs and tilings. Default: $XDG_CACHE_HOME/sparring, else ~/.cache/sparring.",
+        "Folder of compiled GPU programs and tilings. Default: $XDG_CACHE_HOME/sparring, else ~/.cache/sparring.",
     ),
-    ("SPARRING_NVRTC_OPTIONS", "Options for the compiler of GPU programs beside its own, such as -lineinfo."),
-    ("SPARRING_NVRTC", "The compiler of GPU programs, libnvrtc.so, where it is not found by itself."),
+    ("SPARRING_NVRTC_OPTIONS", "Additional options for the compiler of GPU programs, such as -lineinfo."),
+    ("SPARRING_NVRTC", "Path of the compiler of GPU programs, libnvrtc.so, if it is not found automatically."),
 ];
 
 pub(crate) fn man(program: &Command, arguments: &Man) -> Result {
@@ -127,13 +124,13 @@ pub(crate) fn man(program: &Command, arguments: &Man) -> Result {
     print(&text)
 }
 
-/// Text that no line of roff is mistaken for.
+/// Text escaped for roff.
 fn plain(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace("\n.", "\n\\&.")
 }
 
 fn sections(page: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
-    // Examples and exit codes have sections of their own here.
+    // Examples and exit codes have their own sections here.
     let bare = page.clone().after_help("").after_long_help("");
     let man = clap_mangen::Man::new(bare);
     man.render_title(out)?;

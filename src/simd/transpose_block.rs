@@ -1,21 +1,20 @@
-//! Square blocks turned over their diagonal.
+//! Transposition of square blocks.
 
 use std::any::Any;
 
-/// `block[i][j]` becomes `block[j][i]`: in registers for 8 × 8 of f64 and 16 × 16 of f32 where the processor has
-/// AVX-512.
+/// Transposes `block`: in registers for 8 × 8 of f64 and 16 × 16 of f32 on processors with AVX-512.
 #[inline(always)]
-pub(crate) fn turn<T: Copy + 'static, const W: usize>(block: &mut [[T; W]; W]) {
+pub(crate) fn transpose_block<T: Copy + 'static, const W: usize>(block: &mut [[T; W]; W]) {
     #[cfg(target_arch = "x86_64")]
     if super::has_v4() {
         let any: &mut dyn Any = block;
         if let Some(block) = any.downcast_mut::<[[f64; 8]; 8]>() {
             // SAFETY: the processor has AVX-512.
-            return unsafe { v4::turn_f64(block) };
+            return unsafe { v4::transpose_f64(block) };
         }
         if let Some(block) = any.downcast_mut::<[[f32; 16]; 16]>() {
             // SAFETY: the processor has AVX-512.
-            return unsafe { v4::turn_f32(block) };
+            return unsafe { v4::transpose_f32(block) };
         }
     }
     let from = *block;
@@ -30,19 +29,19 @@ pub(crate) fn turn<T: Copy + 'static, const W: usize>(block: &mut [[T; W]; W]) {
 mod v4 {
     use std::arch::x86_64::*;
 
-    /// Lanes 0 and 2, or 1 and 3, of the one and of the other.
+    /// Selects lanes 0 and 2, or 1 and 3, of both operands.
     const EVEN: i32 = 0x88;
     const ODD: i32 = 0xdd;
 
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn turn_f64(block: &mut [[f64; 8]; 8]) {
+    pub(super) fn transpose_f64(block: &mut [[f64; 8]; 8]) {
         let mut r = [_mm512_setzero_pd(); 8];
         for (r, row) in r.iter_mut().zip(&*block) {
             // SAFETY: a row is eight values.
             *r = unsafe { _mm512_loadu_pd(row.as_ptr()) };
         }
-        // Columns of two rows: the even ones, the odd ones, each over four lanes.
+        // Interleaved pairs of rows: the even columns, the odd columns, each over four lanes.
         macro_rules! pairs {
             ($unpack:ident) => {
                 [$unpack(r[0], r[1]), $unpack(r[2], r[3]), $unpack(r[4], r[5]), $unpack(r[6], r[7])]
@@ -65,13 +64,13 @@ mod v4 {
 
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn turn_f32(block: &mut [[f32; 16]; 16]) {
+    pub(super) fn transpose_f32(block: &mut [[f32; 16]; 16]) {
         let zero = _mm512_setzero_ps();
         let mut quads = [[zero; 4]; 4];
         for (quad, rows) in quads.iter_mut().zip(block.as_chunks::<4>().0) {
             // SAFETY: a row is sixteen values.
             let [a, b, c, d] = rows.each_ref().map(|row| unsafe { _mm512_loadu_ps(row.as_ptr()) });
-            // Column j of four rows in each lane, for j of 0 to 3.
+            // Column j of four rows in each lane, for j = 0 to 3.
             let low = (_mm512_castps_pd(_mm512_unpacklo_ps(a, b)), _mm512_castps_pd(_mm512_unpacklo_ps(c, d)));
             let high = (_mm512_castps_pd(_mm512_unpackhi_ps(a, b)), _mm512_castps_pd(_mm512_unpackhi_ps(c, d)));
             *quad = [
@@ -103,14 +102,14 @@ mod v4 {
 mod tests {
     use super::*;
 
-    fn turned<T: Copy + PartialEq + std::fmt::Debug + 'static, const W: usize>(number: impl Fn(usize) -> T) {
+    fn check<T: Copy + PartialEq + std::fmt::Debug + 'static, const W: usize>(number: impl Fn(usize) -> T) {
         let mut block = [[number(0); W]; W];
         for (i, row) in block.iter_mut().enumerate() {
             for (j, x) in row.iter_mut().enumerate() {
                 *x = number(100 * i + j);
             }
         }
-        turn(&mut block);
+        transpose_block(&mut block);
         for (i, row) in block.iter().enumerate() {
             for (j, x) in row.iter().enumerate() {
                 assert_eq!(*x, number(100 * j + i), "{i}, {j} of {W}");
@@ -119,12 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_turned() {
-        turned::<f64, 8>(|i| i as f64);
-        turned::<f32, 16>(|i| i as f32);
-        turned::<f64, 4>(|i| i as f64);
-        turned::<f32, 8>(|i| i as f32);
-        turned::<u64, 8>(|i| i as u64);
-        turned::<i16, 16>(|i| i as i16);
+    fn every_block_is_transposed() {
+        check::<f64, 8>(|i| i as f64);
+        check::<f32, 16>(|i| i as f32);
+        check::<f64, 4>(|i| i as f64);
+        check::<f32, 8>(|i| i as f32);
+        check::<u64, 8>(|i| i as u64);
+        check::<i16, 16>(|i| i as i16);
     }
 }

@@ -1,16 +1,16 @@
-//! What a name that is not known may have meant.
+//! Suggestions for misspelled names.
 
 use sparring::{Error, Result};
 use sparring_generate as generate;
 
-/// The name of `known` that is nearest to `name`, if one is near.
+/// The closest name in `known`, if one is close enough.
 fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
     let likened = known.into_iter().map(|known| (strsim::jaro_winkler(&name, known), known));
     likened.filter(|(like, _)| *like > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
-/// `result`, its error with the nearest of the known names behind it.
+/// `result`, with the closest known name appended to its error.
 pub(crate) fn suggested<'a, T>(result: Result<T>, name: &str, known: impl IntoIterator<Item = &'a str>) -> Result<T> {
     result.map_err(|e| {
         let Some(near) = nearest(name, known).filter(|near| *near != name) else { return e };

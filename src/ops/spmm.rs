@@ -8,21 +8,20 @@ use crate::simd::FloatRows;
 use crate::sparse::{Dense, out_of_memory};
 use crate::{Csr, Error, Index, Result};
 
-/// `Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …` over the entries of row i in the order in which they are stored, `e` the
-/// identity of ⊕.
+/// `Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …` over the entries of row i in storage order, `e` the identity of ⊕.
 ///
-/// Shapes: `a` m×k, `x` k×n, result m×n. A row of A without entries gives a row of `e`.
-/// Cost: O(n·(m + nnz)) time, nothing beside the result.
+/// Shapes: `a` m×k, `x` k×n, result m×n. An empty row of A yields a row of `e`.
+/// Cost: O(n·(m + nnz)) time, no memory beyond the result.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
-pub(crate) fn mxd<R: Semiring, I: Index>(
+pub(crate) fn spmm<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
     a: &Csr<Lhs<R>, I>,
     x: &Dense<Rhs<R>>,
 ) -> Result<Dense<Out<R>>> {
     if a.ncols() != x.nrows() {
-        return Err(Error::Shape { op: "mxd", lhs: a.shape(), rhs: x.shape() });
+        return Err(Error::Shape { op: "spmm", lhs: a.shape(), rhs: x.shape() });
     }
     let (m, n) = (a.nrows(), x.ncols());
     if m.checked_mul(n).is_none() {
@@ -33,22 +32,22 @@ pub(crate) fn mxd<R: Semiring, I: Index>(
     }
     if FloatRows::new(ring).is_some()
         && let (a, x) = ((&**a.pattern(), Slice::of(a.values())), (Slice::of(x.values()), n))
-        && let Some(y) = float_spmm(threads, "mxd", a, x)
+        && let Some(y) = float_spmm(threads, "spmm", a, x)
     {
         let Ok(values) = y?.into_vec() else { unreachable!("operands and result are of one type") };
         return Dense::new(m, n, values);
     }
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
-    let values = fill(threads, "mxd", &blocks(m, &work)?, &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
+    let values = fill(threads, "spmm", &blocks(m, &work)?, &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         spmm_rows(ring, (a.pattern(), a.values()), (x.values(), n), rows, y);
     })?;
     Dense::new(m, n, values)
 }
 
-/// [`mxd`] over `y`: in its memory for + and × of floats, else in new memory that takes its place.
+/// [`spmm()`], overwriting `y`: in place for + and × of floats, otherwise in new memory that replaces it.
 /// # Errors
-/// As there; [`Error::Shape`] if `y` has another shape. After [`Error::Cancelled`] some values may be new.
-pub(crate) fn mxd_into<R: Semiring, I: Index>(
+/// Those of [`spmm()`]; [`Error::Shape`] if `y` has another shape. After [`Error::Cancelled`] some values may be new.
+pub(crate) fn spmm_into<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
     a: &Csr<Lhs<R>, I>,
@@ -56,18 +55,18 @@ pub(crate) fn mxd_into<R: Semiring, I: Index>(
     y: &mut Dense<Out<R>>,
 ) -> Result<()> {
     if a.ncols() != x.nrows() {
-        return Err(Error::Shape { op: "mxd", lhs: a.shape(), rhs: x.shape() });
+        return Err(Error::Shape { op: "spmm", lhs: a.shape(), rhs: x.shape() });
     }
     if y.shape() != (a.nrows(), x.ncols()) {
         return Err(Error::Shape { op: "spmm", lhs: y.shape(), rhs: (a.nrows(), x.ncols()) });
     }
     if FloatRows::new(ring).is_some()
         && let (a, x) = ((&**a.pattern(), Slice::of(a.values())), (Slice::of(x.values()), x.ncols()))
-        && let Some(done) = float_spmm_into(threads, "mxd", a, x, &mut SliceMut::of(y.values_mut()))
+        && let Some(done) = float_spmm_into(threads, "spmm", a, x, &mut SliceMut::of(y.values_mut()))
     {
         return done;
     }
-    *y = mxd(threads, ring, a, x)?;
+    *y = spmm(threads, ring, a, x)?;
     Ok(())
 }
 
@@ -76,7 +75,7 @@ mod tests {
     use super::*;
     use crate::algebra::{Plus, PlusTimes, Ring, SecondJ};
 
-    /// Widths with and without loops of their own: the bits of one column after the other; a ⊗ that reads its column.
+    /// Widths with and without specialized loops: bitwise the result of column by column; a ⊗ that reads its column.
     #[test]
     fn each_width_has_the_bits_of_its_columns() {
         let lens = [0, 3, 1, 0, 40, 8, 2];
@@ -90,14 +89,14 @@ mod tests {
         let threads = &Threads::new(2).unwrap();
         for n in [1, 7, 8, 9, 16, 24, 32, 40] {
             let x = Dense::new(40, n, (0..40 * n).map(|p| 1.0 / (p % 97 + 1) as f64).collect()).unwrap();
-            let y = mxd(threads, PlusTimes::<f64>::default(), &a, &x).unwrap();
+            let y = spmm(threads, PlusTimes::<f64>::default(), &a, &x).unwrap();
             let mut over = Dense::filled(lens.len(), n, f64::NAN).unwrap();
-            mxd_into(threads, PlusTimes::<f64>::default(), &a, &x, &mut over).unwrap();
-            let sums = mxd(threads, Ring::<Plus<i64>, SecondJ<f64, f64, i64>>::default(), &a, &x).unwrap();
+            spmm_into(threads, PlusTimes::<f64>::default(), &a, &x, &mut over).unwrap();
+            let sums = spmm(threads, Ring::<Plus<i64>, SecondJ<f64, f64, i64>>::default(), &a, &x).unwrap();
             for j in 0..n {
                 let column = |y: &Dense<f64>| y.values().iter().skip(j).step_by(n).copied().collect::<Vec<_>>();
                 let of_x = Dense::new(40, 1, column(&x)).unwrap();
-                let want = mxd(threads, PlusTimes::<f64>::default(), &a, &of_x).unwrap();
+                let want = spmm(threads, PlusTimes::<f64>::default(), &a, &of_x).unwrap();
                 assert_eq!(column(&y), want.values(), "column {j} of {n}");
                 assert_eq!(y, over, "{n} columns");
                 assert!((0..lens.len()).all(|i| sums.values()[i * n + j] == (lens[i] * j) as i64));

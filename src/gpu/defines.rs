@@ -1,6 +1,7 @@
-//! What stands in front of a file of `cuda/`: a printed operator, then types, constants and switches.
+//! The prefix of a file of `cuda/`: a printed operator, then types, constants and switches.
 //!
-//! A program is known by these, so that nothing is printed for one that was compiled before.
+//! A prefix is also the key of a compiled program, so a program that was compiled before is found without printing its
+//! text.
 
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -9,7 +10,7 @@ use hashbrown::Equivalent;
 
 use crate::algebra::Type;
 
-/// One line in front of a program.
+/// One line of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Setting {
     /// `typedef TYPE NAME;`, name first.
@@ -22,8 +23,8 @@ pub(crate) enum Setting {
     Switch(&'static str),
     /// `constexpr unsigned int NAME = NUMBER;`
     Constant(&'static str, u32),
-    /// A type of this name, of so many bytes in plain words that are as large as the bytes allow: what moves values and
-    /// does not compute with them serves all types of a size.
+    /// A type of this name and of this many bytes, made of the largest words that its alignment allows. Kernels that
+    /// only copy values serve all types of one size.
     Words(&'static str, u32),
 }
 
@@ -43,8 +44,7 @@ impl Setting {
             Self::Constant(name, x) => writeln!(text, "constexpr unsigned int {name} = {x};"),
             Self::Words(name, size) => {
                 let size = size.max(1);
-                // The largest power of two that divides the size; every element of an array then lies at a multiple of
-                // it.
+                // The largest power of two that divides the size: every element of an array is then aligned to it.
                 let aligned = 1u32 << size.trailing_zeros().min(4);
                 let (word, bytes) = match aligned {
                     1 => ("unsigned char", 1),
@@ -58,14 +58,14 @@ impl Setting {
     }
 }
 
-/// All that stands in front of a program: the text of an operator, or none, and the settings.
+/// The prefix of a program: the text of an operator, or none, and the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Front<'a> {
+pub(crate) struct Prefix<'a> {
     pub(crate) operator: &'a str,
     pub(crate) settings: &'a [Setting],
 }
 
-impl<'a> Front<'a> {
+impl<'a> Prefix<'a> {
     /// An operator's text and settings.
     pub(crate) fn new(operator: &'a str, settings: &'a [Setting]) -> Self {
         Self { operator, settings }
@@ -80,26 +80,26 @@ impl<'a> Front<'a> {
     }
 }
 
-/// A [`Front`] that is kept.
+/// An owned [`Prefix`], for keys.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct OwnedPrefix {
     operator: Box<str>,
     settings: Box<[Setting]>,
 }
 
-impl From<&Front<'_>> for Kept {
-    fn from(front: &Front<'_>) -> Self {
-        Self { operator: front.operator.into(), settings: front.settings.into() }
+impl From<&Prefix<'_>> for OwnedPrefix {
+    fn from(prefix: &Prefix<'_>) -> Self {
+        Self { operator: prefix.operator.into(), settings: prefix.settings.into() }
     }
 }
-impl Hash for Kept {
+impl Hash for OwnedPrefix {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        Front::new(&self.operator, &self.settings).hash(state);
+        Prefix::new(&self.operator, &self.settings).hash(state);
     }
 }
-impl Equivalent<Kept> for Front<'_> {
-    fn equivalent(&self, kept: &Kept) -> bool {
-        *self == Front::new(&kept.operator, &kept.settings)
+impl Equivalent<OwnedPrefix> for Prefix<'_> {
+    fn equivalent(&self, owned: &OwnedPrefix) -> bool {
+        *self == Prefix::new(&owned.operator, &owned.settings)
     }
 }
 
@@ -108,8 +108,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_moved_in_words_as_large_as_they_allow() {
-        let words = |size| Front::new("", &[Setting::Words("Value", size)]).text();
+    fn values_are_moved_in_the_largest_possible_words() {
+        let words = |size| Prefix::new("", &[Setting::Words("Value", size)]).text();
         assert_eq!(words(1), "struct alignas(1) Value { unsigned char words[1]; };\n");
         assert_eq!(words(2), "struct alignas(2) Value { unsigned short words[1]; };\n");
         assert_eq!(words(8), "struct alignas(8) Value { unsigned long long words[1]; };\n");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_lines_behind_the_operator() {
+    fn settings_follow_the_operator_line_by_line() {
         let settings = [
             Setting::Type("OffsetA", "unsigned int"),
             Setting::Number("GROUP", 8),
@@ -129,20 +129,20 @@ mod tests {
             Setting::Constant("LANES", 4),
         ];
         assert_eq!(
-            Front::new("struct Ring {};\n", &settings).text(),
+            Prefix::new("struct Ring {};\n", &settings).text(),
             "struct Ring {};\ntypedef unsigned int OffsetA;\n#define GROUP 8\n#define TABLE HashTable\n#define MERGE\n\
              constexpr unsigned int LANES = 4;\n"
         );
     }
 
     #[test]
-    fn what_is_kept_is_found() {
+    fn an_owned_prefix_is_found() {
         let settings = [Setting::Switch("A")];
-        let front = Front::new("text", &settings);
+        let prefix = Prefix::new("text", &settings);
         let mut map = hashbrown::HashMap::new();
-        map.insert(Kept::from(&front), 1);
-        assert_eq!(map.get(&front), Some(&1));
-        assert_eq!(map.get(&Front::new("text", &[])), None);
-        assert_eq!(map.get(&Front::new("other", &settings)), None);
+        map.insert(OwnedPrefix::from(&prefix), 1);
+        assert_eq!(map.get(&prefix), Some(&1));
+        assert_eq!(map.get(&Prefix::new("text", &[])), None);
+        assert_eq!(map.get(&Prefix::new("other", &settings)), None);
     }
 }
