@@ -11,7 +11,8 @@ use sparring::{Cpu, Csr, Pattern};
 use crate::common::arbitrary::{AnyPair, Rng};
 use crate::common::rings::{CountPaths, SumPlaces};
 use crate::common::{Same, check, reference};
-use crate::{Outcome, of_rows, options, text, that_repeat};
+use crate::shapes::{of_rows, that_repeat};
+use crate::{Outcome, options, text};
 
 /// What a masked product can be told.
 pub(super) fn all_options(complement: bool) -> Vec<Options> {
