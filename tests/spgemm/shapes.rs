@@ -295,7 +295,7 @@ fn hypersparse_products_are_the_definition() {
         for threads in [1, 3] {
             let cpu = Cpu::with_threads(threads).expect("threads");
             let c = cpu.mxm(ring, &hyper(&a), &hyper(&b)).eval().expect("a product");
-            check(&c, &want, true).unwrap_or_else(|e| panic!("{m}, {k}, {n}: {e}"));
+            crate::common::check(&c, &want, true).unwrap_or_else(|e| panic!("{m}, {k}, {n}: {e}"));
         }
     }
     fn hyper<T: Value>(a: &Csr<T>) -> Csr<T> {
