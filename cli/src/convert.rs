@@ -13,11 +13,11 @@ use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, .gz behind them, - for standard
-    /// input, or gen:NAME
+    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, .gz or .zst behind them, - for
+    /// standard input, or gen:NAME
     pub(crate) input: String,
-    /// File to write, what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard
-    /// output
+    /// File to write, what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz or .zst behind them, or - for
+    /// standard output
     output: String,
     /// Convert the values to this type first; what it does not hold is refused [default: that of the file]
     #[arg(long = "type", value_name = "TYPE")]

@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     question: Question,
     /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx), an
-    /// array of NumPy (.npy), .csv, .npz, .svm, .gz behind them, or - for standard output. The first two need no memory
-    /// for all distances at once
+    /// array of NumPy (.npy), .csv, .npz, .svm, .gz or .zst behind them, or - for standard output. The first two need
+    /// no memory for all distances at once
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     /// Draw how often distances come, those that are finite: FILE.svg or FILE.png

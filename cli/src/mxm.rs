@@ -54,7 +54,8 @@ pub(crate) struct Arguments {
     /// Compute it only where the mask has none
     #[arg(long, requires = "mask")]
     complement: bool,
-    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz or .zst behind them, or - for standard
+    /// output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

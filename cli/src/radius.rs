@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
     /// Write the graph of neighbours to this file, entry (i, j) the distance: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz
-    /// behind them, or - for standard output
+    /// or .zst behind them, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

@@ -319,11 +319,11 @@ impl Reading {
     /// Writes labels and numbers of vertices where that is asked for.
     fn write_names(&self, read: &LabeledMatrix) -> Result<()> {
         if let Some(name) = self.labels.as_ref().filter(|_| !read.labels.is_empty()) {
-            to_file(name, false, |out| Ok(read.labels.iter().try_for_each(|label| writeln!(out, "{label}"))?))?;
+            to_file(name, None, |out| Ok(read.labels.iter().try_for_each(|label| writeln!(out, "{label}"))?))?;
         }
         if let Some(name) = self.renumber.as_ref().filter(|_| !read.ids.is_empty()) {
             let lines = read.ids.iter().enumerate();
-            to_file(name, false, |out| {
+            to_file(name, None, |out| {
                 writeln!(out, "# vertex, from 0, and its number in the file")?;
                 Ok(lines.into_iter().try_for_each(|(i, id)| writeln!(out, "{i}\t{id}"))?)
             })?;

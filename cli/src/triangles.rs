@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, conflicts_with = "method")]
     per: Option<Per>,
     /// File for these counts: a column with a row for each vertex, or a symmetric matrix; what its name says: .mtx,
-    /// .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    /// .npz (SciPy), .npy, .csv, .svm, .gz or .zst behind them, or - for standard output
     #[arg(short, long, value_name = "FILE", requires = "per")]
     output: Option<String>,
     #[command(flatten)]

@@ -97,7 +97,7 @@ impl Output {
     pub(crate) fn save(&self, context: &Context, a: &Matrix) -> Result<()> {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = context.cluster()
-            && (self.kind.format == Format::MatrixMarket && !self.kind.packed && self.name != STANDARD)
+            && (self.kind.format == Format::MatrixMarket && self.kind.packed.is_none() && self.name != STANDARD)
             && cluster.machine().engine().holds(a.into())
         {
             context.progress.stage(format!("writing {}", self.name));

@@ -53,11 +53,15 @@ fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
 #[test]
 fn every_kind_of_file_is_written_and_read_again() {
     let a = file("kinds.mtx", SMALL);
-    for end in ["mtx", "mtx.gz", "mm", "npz", "npy", "npy.gz", "csv", "CSV", "csv.gz", "svm", "svmlight.gz", "libsvm"] {
+    let ends =
+        "mtx mtx.gz mtx.zst mm npz npy npy.gz npy.zst csv CSV csv.gz csv.ZST svm svmlight.gz svmlight.zst libsvm";
+    for end in ends.split(' ') {
         let (there, back) = (path(&format!("kinds-there.{end}")), path("kinds-back.mtx"));
         let found = json(&["convert", &a, &there]);
         assert_eq!((found["nnz"].as_u64(), found["type"].as_str()), (Some(3), Some("f64")), "{end}");
-        assert_eq!(std::fs::read(&there).unwrap().starts_with(&[0x1f, 0x8b]), end.ends_with("gz"), "{end}");
+        let written = std::fs::read(&there).unwrap();
+        assert_eq!(written.starts_with(&[0x1f, 0x8b]), end.ends_with("gz"), "{end}");
+        assert_eq!(written.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), end.to_lowercase().ends_with("zst"), "{end}");
         json(&["convert", &there, &back]);
         assert_eq!(std::fs::read_to_string(&back).unwrap(), SMALL, "{end}");
         assert_eq!(json(&["info", &there])["nnz"], 3, "{end}");

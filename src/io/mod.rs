@@ -39,3 +39,5 @@ pub use numpy::{
 pub use svmlight::{
     SvmlightOptions, parse_svmlight_with, read_svmlight_from, read_svmlight_with, write_svmlight, write_svmlight_to,
 };
+#[cfg(feature = "zstd")]
+pub use text::ZstdWriter;

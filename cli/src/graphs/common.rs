@@ -21,8 +21,8 @@ pub(crate) struct Common {
     #[arg(long, value_enum)]
     pub(super) kind: Option<Kind>,
     /// Write the result of each vertex as a column, or edges as a matrix; the format follows the name: .mtx, .npz
-    /// (SciPy), .npy, .csv, .svm, also with .gz; - is standard output. Where there is no result, .npy and .csv have inf
-    /// or 4294967295, others no entry
+    /// (SciPy), .npy, .csv, .svm, also with .gz or .zst; - is standard output. Where there is no result, .npy and .csv
+    /// have inf or 4294967295, others no entry
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<String>,
     #[command(flatten)]

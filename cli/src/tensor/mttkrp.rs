@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
     /// Compute N times and report the median
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the product, a row for each index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, .gz behind them, or -
-    /// for standard output
+    /// Write the product, a row for each index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, .gz or .zst behind
+    /// them, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

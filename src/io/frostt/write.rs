@@ -11,7 +11,7 @@ use crate::par::try_split;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
 
-/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz`; the entries in their order.
+/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz` or `.zst`; the entries in their order.
 ///
 /// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one: floats are
 /// written as the shortest text that gives the same value. The format has no dimensions: who reads a tensor whose last

@@ -13,7 +13,7 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_fil
 use crate::par::try_split;
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz`.
+/// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz` or `.zst`.
 ///
 /// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one.
 /// Floats are written as the shortest text that gives the same value, and as field `real`; integers as

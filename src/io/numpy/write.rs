@@ -14,7 +14,8 @@ use crate::{Error, Index, Pattern, Result};
 /// Elements that are turned into bytes at a time.
 const PART: usize = 1 << 13;
 
-/// Writes every element of a matrix as an array of two dimensions, by rows, compressed if `path` ends in `.gz`.
+/// Writes every element of a matrix as an array of two dimensions, by rows, compressed if `path` ends in `.gz` or
+/// `.zst`.
 /// # Errors
 /// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for structs, and
 /// where the columns of a row do not increase; [`Error::OutOfMemory`].

@@ -13,8 +13,8 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, shown,
 use crate::par::try_split;
 use crate::{Error, Index, Pattern, Result};
 
-/// Writes a matrix as a file of svmlight, columns from 1, compressed if `path` ends in `.gz`. Without labels every row
-/// has the label 0.
+/// Writes a matrix as a file of svmlight, columns from 1, compressed if `path` ends in `.gz` or `.zst`. Without labels
+/// every row has the label 0.
 ///
 /// The format has no width: who reads a matrix whose last columns are empty gives it
 /// ([`SvmlightOptions::columns`](crate::io::SvmlightOptions::columns)).
