@@ -222,6 +222,10 @@ impl Context {
     pub(crate) fn spread(&mut self, cluster: sparring_cluster::Cluster) {
         self.cluster = Some(cluster);
     }
+    /// Bytes of a file that is read, at most.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        self.reading.most()
+    }
     /// How files are read.
     #[cfg(feature = "cluster")]
     pub(crate) fn reading(&self) -> &Reading {

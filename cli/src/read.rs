@@ -115,7 +115,7 @@ macro_rules! read_by {
 }
 
 impl Reading {
-    fn most(&self) -> u64 {
+    pub(crate) fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
     }
     /// What a file is, and the file.

@@ -11,6 +11,7 @@ mod matrix_market;
 mod numpy;
 mod svmlight;
 mod text;
+mod whole;
 
 pub use crate::replace::write_file;
 pub use csv::{CsvOptions, parse_csv_with, read_csv_from, read_csv_with, write_csv, write_csv_to};
@@ -41,3 +42,4 @@ pub use svmlight::{
 };
 #[cfg(feature = "zstd")]
 pub use text::ZstdWriter;
+pub use whole::{read_bytes, read_bytes_from};

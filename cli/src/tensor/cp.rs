@@ -72,7 +72,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let output = save::Model::new(context, arguments.output.as_ref(), arguments.writing)?;
     let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
     let variant = arguments.variant.as_deref().map(|name| context.variant(name)).transpose()?;
-    let guess = arguments.resume.as_deref().map(save::load).transpose()?;
+    let guess = arguments.resume.as_deref().map(|file| save::load(file, context.most_bytes())).transpose()?;
     let results = (output.as_ref(), picture.as_ref());
     #[cfg(feature = "cluster")]
     if let Some(cluster) = context.cluster()

@@ -64,7 +64,7 @@ fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(
     if let [model] = &arguments.factors[..]
         && formats::kind(model).is_some_and(|kind| matches!(kind.format, Format::Json | Format::Ktensor))
     {
-        let (model, ms) = timed(|| save::load(model));
+        let (model, ms) = timed(|| save::load(model, context.most_bytes()));
         // The weights go into the first factor that is read.
         let mut model: Kruskal<f64> = model?;
         model.distribute(usize::from(arguments.mode == 0))?;
