@@ -17,6 +17,7 @@ use crate::formats::{self, Format};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
+use crate::room;
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, sum_of_finite};
 use crate::write::{Output, Writing};
@@ -60,6 +61,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y) = (&vectors.x, vectors.to.as_ref());
     announce(context, x.nrows(), vectors.y().nrows(), output.is_some());
+    if let Some(output) = &output {
+        room::check(output, (x.nrows(), vectors.y().nrows()), vectors.pairs().into())?;
+    }
     let options = Options { memory_budget: context.memory_budget, ..question.options() };
     let title = format!("{metric} of all pairs");
     let histogram = picture.as_ref().map(|_| RefCell::new(Histogram::new(title, "distance")));

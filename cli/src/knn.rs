@@ -14,6 +14,7 @@ use crate::formats::{Format, SPARSE};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
+use crate::room;
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, Vectors, sum_of_finite};
 use crate::write::{Output, Writing};
@@ -183,6 +184,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         vectors.read_ms += read_ms;
         vectors.to = Some(of_file.matrix().clone());
         index = Some(of_file);
+    }
+    if let Some(output) = &output {
+        let (n, m) = (vectors.x.nrows(), vectors.y().nrows());
+        room::check(output, (n, m), n as u128 * k.min(m - usize::from(exclude_self && m > 0)) as u128)?;
     }
     if let Some(file) = &arguments.save_index {
         context.progress.stage(format!("writing {file}"));
