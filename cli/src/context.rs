@@ -120,7 +120,7 @@ impl Context {
         let (cpu, quiet) = (progress.follow(cpu()?), cpu()?);
         let Common { threads, memory_budget, json, .. } = *common;
         let reading = common.reading.clone();
-        let (aside, input_taken) = (Cell::new(false), Cell::new(false));
+        let (aside, input_taken) = (Cell::new(reading.takes_stdout()?), Cell::new(false));
         Ok(Self {
             cpu,
             quiet,
@@ -260,9 +260,12 @@ impl Context {
             false
         }
     }
-    /// Says results on standard error from here on: a matrix goes to standard output.
-    pub(crate) fn give_up_stdout(&self) {
-        self.aside.set(true);
+    /// Says results on standard error from here on: a file goes to standard output, where there is room for one.
+    pub(crate) fn give_up_stdout(&self) -> sparring::Result<()> {
+        match self.aside.replace(true) {
+            false => Ok(()),
+            true => Err(Error::Argument { name: "-", message: read::ONE_OUTPUT.into() }),
+        }
     }
     /// The machine that computes what is known at run time only.
     pub(crate) fn machine(&self) -> sparring::Result<Machine> {

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// no memory for all distances at once
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
-    /// Draw how often distances come, those that are finite: FILE.svg or FILE.png
+    /// Draw how often distances come, those that are finite: FILE.svg, FILE.png, or - for SVG on standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ struct Made {
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let question = &arguments.question;
     let metric = question.metric()?;
-    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let picture = Picture::new(context, "--plot", arguments.plot.as_deref())?;
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, formats::SPARSE)?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y) = (&vectors.x, vectors.to.as_ref());

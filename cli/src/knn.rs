@@ -10,7 +10,7 @@ use sparring::{Cuda, Error};
 use crate::context::Context;
 use crate::device::{Where, refuse, timed_on};
 use crate::failure::Result;
-use crate::formats::{Format, SPARSE};
+use crate::formats::{Format, SPARSE, STANDARD, to_file};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// it was made for
     #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "exclude_self"])]
     index: Option<String>,
-    /// Write an index of the vectors y, for --index
+    /// Write an index of the vectors y, for --index; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "index")]
     save_index: Option<String>,
     /// Where the neighbours go. OUT.tsv: lines of row, neighbour, distance with tabs between, nearest first. OUT.mtx,
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// two count rows from 1, as Matrix Market does
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
-    /// Draw how often distances come, those that are finite: FILE.svg or FILE.png
+    /// Draw how often distances come, those that are finite: FILE.svg, FILE.png, or - for SVG on standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
@@ -160,7 +160,7 @@ fn search_on(
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (question, k) = (&arguments.question, arguments.k as usize);
     let metric = question.metric()?;
-    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let picture = Picture::new(context, "--plot", arguments.plot.as_deref())?;
     let output =
         Output::new(context, arguments.output.as_ref(), arguments.writing, &[SPARSE, &[Format::Tsv]].concat())?;
     if context.cuda.is_some() {
@@ -174,6 +174,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             let why = "an index in a file is of the rows of one machine".into();
             return Err(Error::Unsupported { what: format!("{option} with --cluster"), why }.into());
         }
+    }
+    if arguments.save_index.as_deref() == Some(STANDARD) {
+        context.give_up_stdout()?;
     }
     let mut vectors = context.read_by_all(arguments.files.load(context, "knn"))?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
@@ -192,7 +195,11 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     if let Some(file) = &arguments.save_index {
         context.progress.stage(format!("writing {file}"));
         let options = Options { exclude_self: false, ..options };
-        context.cpu.index(metric.clone(), vectors.y(), options)?.save(file)?;
+        let index = context.cpu.index(metric.clone(), vectors.y(), options)?;
+        match &**file {
+            STANDARD => to_file(file, None, |out| Ok(index.save_to(out)?))?,
+            file => index.save(file)?,
+        }
     }
     context.progress.stage_of("searching", vectors.x.nrows(), "rows");
     let here = || match &context.cuda {

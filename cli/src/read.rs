@@ -114,9 +114,20 @@ macro_rules! read_by {
     };
 }
 
+/// Why a second file for standard output is refused.
+pub(crate) const ONE_OUTPUT: &str = "standard output takes one file, and two are to go there";
+
 impl Reading {
     pub(crate) fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
+    }
+    /// Whether names or labels go to standard output.
+    pub(crate) fn takes_stdout(&self) -> Result<bool> {
+        let goes = |name: &Option<String>| name.as_deref() == Some(STANDARD);
+        match (goes(&self.labels), goes(&self.renumber)) {
+            (true, true) => Err(Error::Argument { name: "-", message: ONE_OUTPUT.into() }),
+            (labels, numbers) => Ok(labels || numbers),
+        }
     }
     /// What a file is, and the file.
     fn format<'a>(&self, name: &'a str) -> (Format, &'a str) {

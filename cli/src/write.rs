@@ -76,7 +76,7 @@ impl Output {
         let Some(name) = name else { return Ok(None) };
         let kind = formats::kind_to_write(name, writing.output_format.map(Format::from), formats)?;
         if name == STANDARD {
-            context.give_up_stdout();
+            context.give_up_stdout()?;
         }
         Ok(Some(Self { name: name.clone(), kind }))
     }

@@ -73,6 +73,35 @@ fn every_kind_of_file_is_written_and_read_again() {
     assert!(array.starts_with(header) && array.len() == 128 + 6 * 8 && array[127] == b'\n');
 }
 
+/// A picture or an index is all that there is on standard output, which takes one file.
+#[test]
+fn pictures_and_indexes_go_to_standard_output() {
+    let a = file("piped.mtx", SMALL);
+    let knn = ["knn", &a, "-k", "1", "--metric", "l1"];
+    for command in [&["info", &a][..], &["distances", &a, "--metric", "l1"], &knn, &["bfs", &a, "--source", "0"]] {
+        let square = file("piped-square.mtx", &SMALL.replace("2 3 3", "3 3 3"));
+        let command: Vec<&str> = command.iter().map(|word| if *word == a { &*square } else { *word }).collect();
+        let (code, out, err) = fed(&[&command[..], &["--plot", "-"]].concat(), b"");
+        assert!(code == Some(0) && out.starts_with("<svg") && out.trim_end().ends_with("</svg>"), "{command:?}: {err}");
+        assert!(!err.is_empty() && !err.contains("<svg"), "{command:?}: {err}");
+    }
+    let index = program::sparring(&[&knn[..], &["--save-index", "-"]].concat());
+    let (saved, other) = (path("piped.index"), path("piped-other.index"));
+    std::fs::write(&saved, &index.stdout).unwrap();
+    let direct = json(&[&knn[..], &["--save-index", &other]].concat());
+    assert_eq!(std::fs::read(&other).unwrap(), index.stdout);
+    assert_eq!(json(&[&knn[..], &["--index", &saved]].concat())["sum"], direct["sum"]);
+    let svm = file("piped.svm", "1 1:2\n");
+    for both in [
+        &[&knn[..], &["--save-index", "-", "-o", "-"]].concat()[..],
+        &[&knn[..], &["--save-index", "-", "--plot", "-"]].concat(),
+        &["distances", &a, "--metric", "l1", "--plot", "-", "-o", "-"],
+        &["convert", &svm, "-", "--labels", "-"],
+    ] {
+        assert!(refused(both).contains("standard output takes one file, and two are to go there"), "{both:?}");
+    }
+}
+
 #[test]
 fn types_are_kept() {
     for (field, entries, ty) in [

@@ -27,7 +27,8 @@ pub(crate) struct Common {
     pub(super) output: Option<String>,
     #[command(flatten)]
     pub(super) writing: Writing,
-    /// Draw the distribution of the results, or of degrees where results have none: a file .svg or .png
+    /// Draw the distribution of the results, or of degrees where results have none: a file .svg or .png, or - for SVG
+    /// on standard output
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<String>,
 }
