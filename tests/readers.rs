@@ -512,6 +512,46 @@ fn files_compressed_by_zstd_are_read() {
     assert!(line.contains("checksum"), "{line}");
 }
 
+/// What every writer writes under a name that ends in `.zst` is read again; large text shrinks.
+#[cfg(feature = "zstd")]
+#[test]
+fn files_are_compressed_by_zstd() {
+    use sparring::io;
+    let n = 50_000u32;
+    let cols = (0..n).map(|i| i * 7919 % 10).collect();
+    let values = (0..n).map(|i| f64::from(i % 1000) + 0.5).collect();
+    let a = Csr::<f64>::new(n as usize, 10, (0..=n as usize).collect(), cols, values).unwrap();
+    let (pattern, slice, options) = (a.pattern(), Slice::of(a.values()), WriteOptions::new());
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let same = |read: Result<LabeledMatrix>| assert_eq!(read.unwrap().csr::<f64>().unwrap(), a);
+    io::write_csv(path("a.csv.zst"), pattern, slice, &options).unwrap();
+    same(io::read_csv_with(path("a.csv.zst"), &CsvOptions::new()));
+    io::write_svmlight(path("a.svm.ZST"), pattern, slice, &Labels::default(), &options).unwrap();
+    same(io::read_svmlight_with(path("a.svm.ZST"), &SvmlightOptions::new().columns(10)));
+    io::write_npy(path("a.npy.zst"), pattern, slice).unwrap();
+    same(io::read_npy_with(path("a.npy.zst"), &NumpyOptions::new()));
+    io::write_matrix_market(path("a.mtx.zst"), &a, &options).unwrap();
+    assert_eq!(io::read_matrix_market(path("a.mtx.zst")).unwrap().csr::<f64>().unwrap(), a);
+    io::write_matrix_market(path("a.mtx"), &a, &options).unwrap();
+    let bytes = |name: &str| std::fs::metadata(path(name)).unwrap().len();
+    assert!(bytes("a.mtx.zst") * 2 < bytes("a.mtx"), "{} of {}", bytes("a.mtx.zst"), bytes("a.mtx"));
+    let packed = std::fs::read(path("a.mtx.zst")).unwrap();
+    assert!(packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+}
+
+/// Without the feature a name that ends in `.zst` would promise what the file is not.
+#[cfg(not(feature = "zstd"))]
+#[test]
+fn files_are_not_compressed_by_zstd() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx.zst");
+    let a = Csr::<f64>::new(1, 1, vec![0, 1], vec![0], vec![1.0]).unwrap();
+    let line = sparring::io::write_matrix_market(&path, &a, &WriteOptions::new()).unwrap_err().to_string();
+    assert!(line.contains("needs the feature zstd; use .gz"), "{line}");
+    assert!(!path.exists());
+}
+
 /// Files that SciPy's `savemat` wrote: A = [1 0 −2.5; 0 0 4], L = [1 0; 1 1] logical, Z complex, Problem = {A, Zeros}.
 #[test]
 fn matlab_files_are_read() {
@@ -539,7 +579,8 @@ fn matlab_files_are_read() {
         (two.clone(), plain.variable("B"), "no matrix B; its matrices: A, L, Z"),
         (file("cell.mat"), plain, "no matrix of numbers"),
         (two[..two.len() - 9].to_vec(), plain, "cut or damaged"),
-        (b"MATLAB 7.3 MAT-file".to_vec(), plain, "version 7.3, which is HDF5"),
+        #[cfg(not(feature = "hdf5"))]
+        (b"MATLAB 7.3 MAT-file".to_vec(), plain, "version 7.3, which is HDF5 and read with the feature hdf5 alone"),
         (b"1,2".to_vec(), plain, "no MAT-file"),
         (file("packed.mat"), plain.max_bytes(250), "budget"),
     ] {

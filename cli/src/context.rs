@@ -120,7 +120,7 @@ impl Context {
         let (cpu, quiet) = (progress.follow(cpu()?), cpu()?);
         let Common { threads, memory_budget, json, .. } = *common;
         let reading = common.reading.clone();
-        let (aside, input_taken) = (Cell::new(false), Cell::new(false));
+        let (aside, input_taken) = (Cell::new(reading.takes_stdout()?), Cell::new(false));
         Ok(Self {
             cpu,
             quiet,
@@ -224,6 +224,10 @@ impl Context {
     pub(crate) fn spread(&mut self, cluster: sparring_cluster::Cluster) {
         self.cluster = Some(cluster);
     }
+    /// The most bytes read from a file.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        self.reading.most()
+    }
     /// The options for reading files.
     #[cfg(feature = "cluster")]
     pub(crate) fn reading(&self) -> &Reading {
@@ -258,9 +262,12 @@ impl Context {
             false
         }
     }
-    /// Redirects summaries to standard error, because a matrix goes to standard output.
-    pub(crate) fn give_up_stdout(&self) {
-        self.aside.set(true);
+    /// Redirects summaries to standard error, because a file goes to standard output, which holds only one.
+    pub(crate) fn give_up_stdout(&self) -> sparring::Result<()> {
+        match self.aside.replace(true) {
+            false => Ok(()),
+            true => Err(Error::Argument { name: "-", message: read::ONE_OUTPUT.into() }),
+        }
     }
     /// The machine for untyped operations.
     pub(crate) fn machine(&self) -> sparring::Result<Machine> {

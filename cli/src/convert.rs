@@ -13,10 +13,10 @@ use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, also with .gz, - for standard
-    /// input, or gen:NAME
+    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, also with .gz or .zst, - for
+    /// standard input, or gen:NAME
     pub(crate) input: String,
-    /// File to write, its format given by its name: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for
+    /// File to write, its format given by its name: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz or .zst, or - for
     /// standard output
     output: String,
     /// Convert the values to this type; values that it cannot represent are an error [default: the type of the file]

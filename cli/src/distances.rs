@@ -17,6 +17,7 @@ use crate::formats::{self, Format};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
+use crate::room;
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, MetricArgs, sum_of_finite};
 use crate::write::{Output, Writing};
@@ -31,11 +32,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     metric_args: MetricArgs,
     /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx), a
-    /// NumPy array (.npy), .csv, .npz, .svm, also with .gz, or - for standard output. The first two are written
+    /// NumPy array (.npy), .csv, .npz, .svm, also with .gz or .zst, or - for standard output. The first two are written
     /// without holding all distances in memory
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
-    /// Draw a histogram of the finite distances: FILE.svg or FILE.png
+    /// Draw a histogram of the finite distances: FILE.svg, FILE.png, or - for SVG on standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
@@ -55,11 +56,14 @@ struct Computed {
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let metric_args = &arguments.metric_args;
     let metric = metric_args.metric()?;
-    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let picture = Picture::new(context, "--plot", arguments.plot.as_deref())?;
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, formats::SPARSE)?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y) = (&vectors.x, vectors.to.as_ref());
     announce(context, x.nrows(), vectors.y().nrows(), output.is_some());
+    if let Some(output) = &output {
+        room::check(output, (x.nrows(), vectors.y().nrows()), vectors.pairs().into())?;
+    }
     let options = Options { memory_budget: context.memory_budget, ..metric_args.options() };
     let title = format!("{metric} of all pairs");
     let histogram = picture.as_ref().map(|_| RefCell::new(Histogram::new(title, "distance")));

@@ -58,8 +58,8 @@ pub(crate) struct Arguments {
     /// Compute N times and report the median
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the result: .npy; with two indices or fewer also .mtx, .npz (SciPy), .csv, .svm; also with .gz, or - for
-    /// standard output
+    /// Write the result: .npy; with two indices or fewer also .mtx, .npz (SciPy), .csv, .svm; also with .gz or .zst, or -
+    /// for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

@@ -79,7 +79,7 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     let algorithm = algorithm.run();
     let common = algorithm.common();
     let output = Output::new(context, common.output.as_ref(), common.writing, SPARSE)?;
-    let picture = common.plot.as_ref().map(|name| Picture::new("plot", name)).transpose()?;
+    let picture = Picture::new(context, "plot", common.plot.as_deref())?;
     let (source, read_ms) = context.load(&common.file)?;
     let (a, read_ms) = (source.matrix, read_ms + algorithm.read_other(context)?);
     if let bytes @ 1.. = algorithm.result_bytes(a.nrows()) {

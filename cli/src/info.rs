@@ -25,7 +25,8 @@ pub(crate) struct Arguments {
     /// Draw the sparsity pattern
     #[arg(long, value_name = "OUT.png")]
     spy: Option<PathBuf>,
-    /// Draw the sparsity patternwith axes, and the distribution of row lengths: FILE.svg or FILE.png
+    /// Draw the sparsity pattern with axes, and the distribution of row lengths: FILE.svg, FILE.png, or - for SVG on
+    /// standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
 }
@@ -51,7 +52,7 @@ impl Degrees {
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
-    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let picture = Picture::new(context, "--plot", arguments.plot.as_deref())?;
     let (source, read_ms) = context.load(&arguments.file)?;
     let a = &source.matrix;
     if let Some(path) = &arguments.spy {

@@ -10,10 +10,11 @@ use sparring::{Cuda, Error};
 use crate::context::Context;
 use crate::device::{DeviceArg, refuse, timed_on};
 use crate::failure::Result;
-use crate::formats::{Format, SPARSE};
+use crate::formats::{Format, SPARSE, STANDARD, to_file};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
+use crate::room;
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, MetricArgs, Vectors, sum_of_finite};
 use crate::write::{Output, Writing};
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     /// index
     #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "exclude_self"])]
     index: Option<String>,
-    /// Save an index of the vectors y, for --index
+    /// Save an index of the vectors y, for --index; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "index")]
     save_index: Option<String>,
     /// Write the neighbours. OUT.tsv: tab-separated lines of row, neighbour, distance, nearest first. OUT.mtx, .npz,
@@ -42,7 +43,7 @@ pub(crate) struct Arguments {
     /// rows from 1
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
-    /// Draw a histogram of the finite distances: FILE.svg or FILE.png
+    /// Draw a histogram of the finite distances: FILE.svg, FILE.png, or - for SVG on standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
@@ -159,7 +160,7 @@ fn search_on(
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (metric_args, k) = (&arguments.metric_args, arguments.k as usize);
     let metric = metric_args.metric()?;
-    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let picture = Picture::new(context, "--plot", arguments.plot.as_deref())?;
     let output =
         Output::new(context, arguments.output.as_ref(), arguments.writing, &[SPARSE, &[Format::Tsv]].concat())?;
     if context.cuda.is_some() {
@@ -174,6 +175,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             return Err(Error::Unsupported { what: format!("{option} with --cluster"), why }.into());
         }
     }
+    if arguments.save_index.as_deref() == Some(STANDARD) {
+        context.give_up_stdout()?;
+    }
     let mut vectors = context.read_by_all(arguments.files.load(context, "knn"))?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
     let options = Options { exclude_self, memory_budget, ..metric_args.options() };
@@ -184,10 +188,18 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         vectors.to = Some(of_file.matrix().clone());
         index = Some(of_file);
     }
+    if let Some(output) = &output {
+        let (n, m) = (vectors.x.nrows(), vectors.y().nrows());
+        room::check(output, (n, m), n as u128 * k.min(m - usize::from(exclude_self && m > 0)) as u128)?;
+    }
     if let Some(file) = &arguments.save_index {
         context.progress.stage(format!("writing {file}"));
         let options = Options { exclude_self: false, ..options };
-        context.cpu.index(metric.clone(), vectors.y(), options)?.save(file)?;
+        let index = context.cpu.index(metric.clone(), vectors.y(), options)?;
+        match &**file {
+            STANDARD => to_file(file, None, |out| Ok(index.save_to(out)?))?,
+            file => index.save(file)?,
+        }
     }
     context.progress.stage_of("searching", vectors.x.nrows(), "rows");
     let here = || match &context.cuda {

@@ -29,6 +29,7 @@ mod plot;
 mod progress;
 mod radius;
 mod read;
+mod room;
 mod semiring;
 mod size;
 mod spy;

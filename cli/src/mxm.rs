@@ -53,7 +53,8 @@ pub(crate) struct Arguments {
     /// Complement the mask
     #[arg(long, requires = "mask")]
     complement: bool,
-    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output
+    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz or .zst, or - for standard
+    /// output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
     /// Write the neighbour graph to this file, entry (i, j) the distance: .mtx, .npz (SciPy), .npy, .csv, .svm, also
-    /// with .gz, or - for standard output
+    /// with .gz or .zst, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

@@ -113,9 +113,20 @@ macro_rules! read_by {
     };
 }
 
+/// Why a second file for standard output is refused.
+pub(crate) const ONE_OUTPUT: &str = "standard output takes one file, and two are to go there";
+
 impl Reading {
-    fn most(&self) -> u64 {
+    pub(crate) fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
+    }
+    /// Whether names or labels go to standard output.
+    pub(crate) fn takes_stdout(&self) -> Result<bool> {
+        let goes = |name: &Option<String>| name.as_deref() == Some(STANDARD);
+        match (goes(&self.labels), goes(&self.renumber)) {
+            (true, true) => Err(Error::Argument { name: "-", message: ONE_OUTPUT.into() }),
+            (labels, numbers) => Ok(labels || numbers),
+        }
     }
     /// The format of a file, and its name.
     fn format<'a>(&self, name: &'a str) -> (Format, &'a str) {
@@ -318,11 +329,11 @@ impl Reading {
     /// Writes labels and vertex numbers, if requested.
     fn write_names(&self, read: &LabeledMatrix) -> Result<()> {
         if let Some(name) = self.labels.as_ref().filter(|_| !read.labels.is_empty()) {
-            to_file(name, false, |out| Ok(read.labels.iter().try_for_each(|label| writeln!(out, "{label}"))?))?;
+            to_file(name, None, |out| Ok(read.labels.iter().try_for_each(|label| writeln!(out, "{label}"))?))?;
         }
         if let Some(name) = self.renumber.as_ref().filter(|_| !read.ids.is_empty()) {
             let lines = read.ids.iter().enumerate();
-            to_file(name, false, |out| {
+            to_file(name, None, |out| {
                 writeln!(out, "# vertex, from 0, and its number in the file")?;
                 Ok(lines.into_iter().try_for_each(|(i, id)| writeln!(out, "{i}\t{id}"))?)
             })?;

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, conflicts_with = "method")]
     per: Option<Per>,
     /// Write these counts: a column with a row per vertex, or a symmetric matrix; the format follows the name: .mtx,
-    /// .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output
+    /// .npz (SciPy), .npy, .csv, .svm, also with .gz or .zst, or - for standard output
     #[arg(short, long, value_name = "FILE", requires = "per")]
     output: Option<String>,
     #[command(flatten)]

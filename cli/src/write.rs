@@ -76,7 +76,7 @@ impl Output {
         let Some(name) = name else { return Ok(None) };
         let kind = formats::kind_to_write(name, writing.output_format.map(Format::from), formats)?;
         if name == STANDARD {
-            context.give_up_stdout();
+            context.give_up_stdout()?;
         }
         Ok(Some(Self { name: name.clone(), kind }))
     }
@@ -97,7 +97,7 @@ impl Output {
     pub(crate) fn save(&self, context: &Context, a: &Matrix) -> Result<()> {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = context.cluster()
-            && (self.kind.format == Format::MatrixMarket && !self.kind.packed && self.name != STANDARD)
+            && (self.kind.format == Format::MatrixMarket && self.kind.packed.is_none() && self.name != STANDARD)
             && cluster.machine().engine().holds(a.into())
         {
             context.progress.stage(format!("writing {}", self.name));

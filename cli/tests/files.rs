@@ -53,11 +53,15 @@ fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
 #[test]
 fn every_kind_of_file_is_written_and_read_again() {
     let a = file("kinds.mtx", SMALL);
-    for end in ["mtx", "mtx.gz", "mm", "npz", "npy", "npy.gz", "csv", "CSV", "csv.gz", "svm", "svmlight.gz", "libsvm"] {
+    let ends =
+        "mtx mtx.gz mtx.zst mm npz npy npy.gz npy.zst csv CSV csv.gz csv.ZST svm svmlight.gz svmlight.zst libsvm";
+    for end in ends.split(' ') {
         let (there, back) = (path(&format!("kinds-there.{end}")), path("kinds-back.mtx"));
         let found = json(&["convert", &a, &there]);
         assert_eq!((found["nnz"].as_u64(), found["type"].as_str()), (Some(3), Some("f64")), "{end}");
-        assert_eq!(std::fs::read(&there).unwrap().starts_with(&[0x1f, 0x8b]), end.ends_with("gz"), "{end}");
+        let written = std::fs::read(&there).unwrap();
+        assert_eq!(written.starts_with(&[0x1f, 0x8b]), end.ends_with("gz"), "{end}");
+        assert_eq!(written.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), end.to_lowercase().ends_with("zst"), "{end}");
         json(&["convert", &there, &back]);
         assert_eq!(std::fs::read_to_string(&back).unwrap(), SMALL, "{end}");
         assert_eq!(json(&["info", &there])["nnz"], 3, "{end}");
@@ -67,6 +71,35 @@ fn every_kind_of_file_is_written_and_read_again() {
     let array = std::fs::read(path("kinds-there.npy")).unwrap();
     let header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
     assert!(array.starts_with(header) && array.len() == 128 + 6 * 8 && array[127] == b'\n');
+}
+
+/// A picture or an index is all that there is on standard output, which takes one file.
+#[test]
+fn pictures_and_indexes_go_to_standard_output() {
+    let a = file("piped.mtx", SMALL);
+    let knn = ["knn", &a, "-k", "1", "--metric", "l1"];
+    for command in [&["info", &a][..], &["distances", &a, "--metric", "l1"], &knn, &["bfs", &a, "--source", "0"]] {
+        let square = file("piped-square.mtx", &SMALL.replace("2 3 3", "3 3 3"));
+        let command: Vec<&str> = command.iter().map(|word| if *word == a { &*square } else { *word }).collect();
+        let (code, out, err) = fed(&[&command[..], &["--plot", "-"]].concat(), b"");
+        assert!(code == Some(0) && out.starts_with("<svg") && out.trim_end().ends_with("</svg>"), "{command:?}: {err}");
+        assert!(!err.is_empty() && !err.contains("<svg"), "{command:?}: {err}");
+    }
+    let index = program::sparring(&[&knn[..], &["--save-index", "-"]].concat());
+    let (saved, other) = (path("piped.index"), path("piped-other.index"));
+    std::fs::write(&saved, &index.stdout).unwrap();
+    let direct = json(&[&knn[..], &["--save-index", &other]].concat());
+    assert_eq!(std::fs::read(&other).unwrap(), index.stdout);
+    assert_eq!(json(&[&knn[..], &["--index", &saved]].concat())["sum"], direct["sum"]);
+    let svm = file("piped.svm", "1 1:2\n");
+    for both in [
+        &[&knn[..], &["--save-index", "-", "-o", "-"]].concat()[..],
+        &[&knn[..], &["--save-index", "-", "--plot", "-"]].concat(),
+        &["distances", &a, "--metric", "l1", "--plot", "-", "-o", "-"],
+        &["convert", &svm, "-", "--labels", "-"],
+    ] {
+        assert!(refused(both).contains("standard output takes one file, and two are to go there"), "{both:?}");
+    }
 }
 
 #[test]

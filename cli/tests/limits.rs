@@ -18,6 +18,25 @@ fn matrix(name: &str) -> String {
     file(name, &text)
 }
 
+/// All pairs of eight million rows are 512 TB; neighbours are fewer, unless the graph is written as a table.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_is_no_larger_than_its_disk() {
+    let many = file("disk.mtx", "%%MatrixMarket matrix coordinate real general\n8000000 1 1\n1 1 1\n");
+    for (command, end, bytes) in [
+        (&["distances"][..], "npy", "512,000,000,000,128"),
+        (&["distances"], "csv", "128,000,000,000,000"),
+        (&["distances"], "mtx", "128,000,000,000,000"),
+        (&["knn", "-k", "1"], "npy", "512,000,000,000,128"),
+    ] {
+        let name = program::scratch(&format!("disk-out.{end}"));
+        let name = name.to_str().unwrap();
+        let said = failed(&[command, &[&many, "--metric", "euclidean", "-o", name]].concat(), 2);
+        assert!(said.contains(&format!("takes {bytes} bytes at least, and its disk has ")), "{said}");
+        assert!(said.contains(" bytes free") && !std::path::Path::new(name).exists(), "{said}");
+    }
+}
+
 #[test]
 fn a_budget_is_kept_by_every_command_that_computes() {
     let a = matrix("budget-of-all.mtx");

@@ -75,6 +75,24 @@ fn models_are_written_read_and_drawn() {
     text(&["cp", &x, "-r", "2", "-o", &model_again]);
     assert_eq!(resumed(&toolbox), resumed(&model_again));
 
+    // Compressed ones too; --max-bytes is for the model as well.
+    for end in ["json.gz", "json.zst", "ktensor.gz", "ktensor.zst"] {
+        let packed = path(&format!("model-packed.{end}"));
+        text(&["cp", &x, "-r", "2", "-o", &packed]);
+        assert_eq!(resumed(&packed), resumed(&toolbox), "{end}");
+    }
+    for name in [&model_again, &toolbox, &path("model-packed.json.gz")] {
+        let unpacked = if name.ends_with("gz") { &model_again } else { name };
+        let bytes = std::fs::metadata(unpacked).unwrap().len();
+        let limited = |most: u64| {
+            let most = most.to_string();
+            sparring(&["cp", &x, "-r", "2", "--resume", name, "--sweeps", "1", "--max-bytes", &most])
+        };
+        let said = String::from_utf8(limited(bytes - 1).stderr).unwrap();
+        assert!(said.contains("a file") && said.contains(&(bytes - 1).to_string()), "{name}: {said}");
+        assert!(limited(bytes.max(TENSOR.len() as u64)).status.success(), "{name}");
+    }
+
     let wrong = file("wrong.json", r#"{"weights": [1.0, 2.0], "factors": [[[1.0]]]}"#);
     assert!(refused(&["cp", &x, "-r", "2", "--resume", &wrong]).contains("row 0 of a factor has 1 columns, not 2"));
     assert!(refused(&["cp", &x, "-r", "3", "--resume", &model]).contains("shapes do not agree"));

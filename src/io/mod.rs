@@ -11,6 +11,7 @@ mod matrix_market;
 mod numpy;
 mod svmlight;
 mod text;
+mod whole;
 
 pub use crate::replace::write_file;
 pub use csv::{CsvOptions, parse_csv_with, read_csv_from, read_csv_with, write_csv, write_csv_to};
@@ -39,3 +40,6 @@ pub use numpy::{
 pub use svmlight::{
     SvmlightOptions, parse_svmlight_with, read_svmlight_from, read_svmlight_with, write_svmlight, write_svmlight_to,
 };
+#[cfg(feature = "zstd")]
+pub use text::ZstdWriter;
+pub use whole::{read_bytes, read_bytes_from};

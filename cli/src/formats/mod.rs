@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparring::algebra::Slice;
 use sparring::io::{
-    Labels, WriteOptions, write_csv_to, write_file, write_matrix_market_any_to, write_npy_to, write_npz_to,
+    Labels, WriteOptions, ZstdWriter, write_csv_to, write_file, write_matrix_market_any_to, write_npy_to, write_npz_to,
     write_svmlight_to,
 };
 use sparring::par::filled;
@@ -65,11 +65,27 @@ impl Format {
     }
 }
 
-/// A file format, and whether it is compressed by gzip.
+/// The compression of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// The stem of a lower-case name, and the compression that its ending gives.
+    fn of(name: &str) -> (&str, Option<Self>) {
+        let ends = [(".gz", Self::Gzip), (".zst", Self::Zstd)];
+        let found = ends.into_iter().find_map(|(end, packing)| Some((name.strip_suffix(end)?, Some(packing))));
+        found.unwrap_or((name, None))
+    }
+}
+
+/// A file format, and its compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) format: Format,
-    pub(crate) packed: bool,
+    pub(crate) packed: Option<Packing>,
 }
 
 const ENDINGS: &[(&str, Format)] = &[
@@ -99,19 +115,16 @@ const ENDINGS: &[(&str, Format)] = &[
 /// The format of a name by its ending, if known; `-` is Matrix Market.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
     if name == STANDARD {
-        return Some(Kind { format: Format::MatrixMarket, packed: false });
+        return Some(Kind { format: Format::MatrixMarket, packed: None });
     }
     let lower = name.to_ascii_lowercase();
-    let (stem, packed) = lower.strip_suffix(".gz").map_or((&*lower, false), |stem| (stem, true));
+    let (stem, packed) = Packing::of(&lower);
     let (_, format) = ENDINGS.iter().find(|(end, _)| stem.ends_with(end))?;
     Some(Kind { format: *format, packed })
 }
 
 /// The format of an input file; Matrix Market if its name does not say.
-pub(crate) fn kind_to_read(whole: &str) -> Format {
-    // zstd is only read, not written.
-    let name = whole.len().checked_sub(4).and_then(|end| whole.split_at_checked(end));
-    let name = name.filter(|(_, end)| end.eq_ignore_ascii_case(".zst")).map_or(whole, |(stem, _)| stem);
+pub(crate) fn kind_to_read(name: &str) -> Format {
     match kind(name).map_or(Format::MatrixMarket, |kind| kind.format) {
         Format::Tsv => Format::Edges,
         Format::Json | Format::Ktensor => Format::MatrixMarket,
@@ -122,7 +135,7 @@ pub(crate) fn kind_to_read(whole: &str) -> Format {
 /// The format of an output file, one of `known`: `requested`, or that of the name, or the first for standard output.
 /// Others are rejected before anything is computed.
 pub(crate) fn kind_to_write(name: &str, requested: Option<Format>, known: &[Format]) -> Result<Kind> {
-    let packed = name != STANDARD && name.to_ascii_lowercase().ends_with(".gz");
+    let packed = Packing::of(&name.to_ascii_lowercase()).1;
     let kind = match requested {
         Some(format) => Some(Kind { format, packed }),
         None if name == STANDARD => known.first().map(|&format| Kind { format, packed }),
@@ -138,7 +151,7 @@ pub(crate) fn kind_to_write(name: &str, requested: Option<Format>, known: &[Form
             Error::Argument { name: "--output-format", message: format!("this result is written as {}", endings()) }
         }
         None => {
-            let message = format!("'{name}' ends in none of {} (with .gz behind it: compressed)", endings());
+            let message = format!("'{name}' ends in none of {} (with .gz or .zst behind it: compressed)", endings());
             Error::Argument { name: "output", message }
         }
     })
@@ -216,15 +229,25 @@ impl From<Error> for Stop {
 }
 
 /// Writes the file `name` with `body`, optionally compressed. The file appears only when complete.
-pub(crate) fn to_file(name: &str, packed: bool, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
-    let compressed = |file: &mut dyn Write| {
-        if !packed {
-            return body(file);
+pub(crate) fn to_file(
+    name: &str,
+    packed: Option<Packing>,
+    body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>,
+) -> Result<()> {
+    let compressed = |file: &mut dyn Write| match packed {
+        None => body(file),
+        Some(Packing::Gzip) => {
+            let mut out = packing(|| GzEncoder::new(file, Compression::default()))?;
+            body(&mut out)?;
+            out.finish()?;
+            Ok(())
         }
-        let mut out = packing(|| GzEncoder::new(file, Compression::default()))?;
-        body(&mut out)?;
-        out.finish()?;
-        Ok(())
+        Some(Packing::Zstd) => {
+            let mut out = ZstdWriter::new(file)?;
+            body(&mut out)?;
+            out.finish()?;
+            Ok(())
+        }
     };
     let written = if name == STANDARD {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -246,16 +269,20 @@ mod tests {
     #[test]
     fn the_end_of_a_name_says_what_the_file_is() {
         let of = |name| kind(name).map(|kind| (kind.format, kind.packed));
-        assert_eq!(of("a.mtx"), Some((Format::MatrixMarket, false)));
-        assert_eq!(of("b/a.MTX.GZ"), Some((Format::MatrixMarket, true)));
-        assert_eq!(of("-"), Some((Format::MatrixMarket, false)));
-        assert_eq!((of("a.csv.gz"), of("a.npy")), (Some((Format::Csv, true)), Some((Format::Npy, false))));
+        assert_eq!(of("a.mtx"), Some((Format::MatrixMarket, None)));
+        assert_eq!(of("b/a.MTX.GZ"), Some((Format::MatrixMarket, Some(Packing::Gzip))));
+        assert_eq!(of("b/a.Mtx.Zst"), Some((Format::MatrixMarket, Some(Packing::Zstd))));
+        assert_eq!(of("-"), Some((Format::MatrixMarket, None)));
+        assert_eq!(
+            (of("a.csv.gz"), of("a.npy")),
+            (Some((Format::Csv, Some(Packing::Gzip))), Some((Format::Npy, None)))
+        );
         assert_eq!((of("a.gz"), of("mtx"), of("a.parquet"), of("")), (None, None, None, None));
         assert_eq!(
             (kind_to_read("a.tsv.gz"), kind_to_read("a.txt"), kind_to_read("a"), kind_to_read("ä.CSV.zst")),
             (Format::Edges, Format::Edges, Format::MatrixMarket, Format::Csv)
         );
         let refused = kind_to_write("a.txt", None, &[Format::MatrixMarket, Format::Tsv]).unwrap_err().to_string();
-        assert_eq!(refused, "output: 'a.txt' ends in none of .mtx, .mm, .tsv (with .gz behind it: compressed)");
+        assert_eq!(refused, "output: 'a.txt' ends in none of .mtx, .mm, .tsv (with .gz or .zst behind it: compressed)");
     }
 }

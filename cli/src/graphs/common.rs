@@ -21,13 +21,14 @@ pub(crate) struct Common {
     #[arg(long, value_enum)]
     pub(super) kind: Option<Kind>,
     /// Write the result of each vertex as a column, or edges as a matrix; the format follows the name: .mtx, .npz
-    /// (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output. Missing results are inf or 4294967295 in
-    /// .npy and .csv, and absent from other formats
+    /// (SciPy), .npy, .csv, .svm, also with .gz or .zst, or - for standard output. Missing results are inf or 4294967295
+    /// in .npy and .csv, and absent from other formats
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<String>,
     #[command(flatten)]
     pub(super) writing: Writing,
-    /// Draw the distribution of the results, or of degrees if results have none: FILE.svg or FILE.png
+    /// Draw the distribution of the results, or of degrees if results have none: FILE.svg, FILE.png, or - for SVG on
+    /// standard output
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<String>,
 }

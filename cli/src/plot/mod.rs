@@ -12,8 +12,10 @@ use std::path::Path;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use sparring::io::write_file;
 use sparring::{Error, Result};
+
+use crate::context::Context;
+use crate::formats::{STANDARD, to_file};
 
 pub(crate) use curve::Curve;
 pub(crate) use histogram::Histogram;
@@ -51,7 +53,7 @@ pub(crate) trait Drawing {
     fn draw<B: DrawingBackend<ErrorType: 'static>>(&self, area: &Area<B>) -> Drawn;
 }
 
-/// The output file of a plot.
+/// The output file of a plot, or standard output.
 #[derive(Clone)]
 pub(crate) struct Picture {
     name: String,
@@ -59,8 +61,19 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
+    /// The plot of `option`, if a name is given. Standard output then holds nothing else.
+    pub(crate) fn new(context: &Context, option: &'static str, name: Option<&str>) -> Result<Option<Self>> {
+        let picture = name.map(|name| Self::of(option, name)).transpose()?;
+        if picture.is_some() && name == Some(STANDARD) {
+            context.give_up_stdout()?;
+        }
+        Ok(picture)
+    }
     /// The file `name`, given by `option`. Rejected up front if it ends in neither .svg nor .png.
-    pub(crate) fn new(option: &'static str, name: &str) -> Result<Self> {
+    fn of(option: &'static str, name: &str) -> Result<Self> {
+        if name == STANDARD {
+            return Ok(Self { name: name.into(), svg: true });
+        }
         let end = Path::new(name).extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         match end.as_deref() {
             Some("svg") => Ok(Self { name: name.into(), svg: true }),
@@ -80,7 +93,7 @@ impl Picture {
         let (mut svg, bytes) = (String::new(), (256 << 10) + 256 * drawing.marks());
         svg.try_reserve(bytes).map_err(|_| Error::OutOfMemory { what: "a picture", bytes: bytes as u128 })?;
         drawing.draw(&SVGBackend::with_string(&mut svg, drawing.size()).into_drawing_area()).map_err(failed)?;
-        write_file(&self.name, |out| out.write_all(svg.as_bytes())).map_err(|e| self.io(e))
+        to_file(&self.name, None, |out| Ok(out.write_all(svg.as_bytes())?))
     }
     fn io(&self, source: io::Error) -> Error {
         Error::Io { path: self.name.clone(), source }
@@ -130,9 +143,9 @@ mod tests {
     #[test]
     fn the_end_of_a_name_says_what_the_picture_is() {
         assert!(
-            Picture::new("--plot", "a.SVG").is_ok_and(|p| p.svg)
-                && Picture::new("--plot", "a.png").is_ok_and(|p| !p.svg)
+            Picture::of("--plot", "a.SVG").is_ok_and(|p| p.svg) && Picture::of("--plot", "a.png").is_ok_and(|p| !p.svg)
         );
-        assert!(Picture::new("--plot", "a.gif").is_err() && Picture::new("--plot", "svg").is_err());
+        assert!(Picture::of("--plot", "-").is_ok_and(|p| p.svg));
+        assert!(Picture::of("--plot", "a.gif").is_err() && Picture::of("--plot", "svg").is_err());
     }
 }

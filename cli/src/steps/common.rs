@@ -23,8 +23,8 @@ pub(crate) struct Common {
     /// Complement the mask
     #[arg(long, requires = "mask")]
     pub(super) complement: bool,
-    /// Write the result to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz, or - for standard output; a
-    /// vector is a matrix of one column
+    /// Write the result to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, also with .gz or .zst, or - for standard
+    /// output; a vector is a matrix of one column
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<String>,
     #[command(flatten)]

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
-    /// Draw 1 - fit by sweep, and the columns of the factors: FILE.svg or FILE.png
+    /// Draw 1 - fit by sweep, and the columns of the factors: FILE.svg, FILE.png, or - for SVG on standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
     #[command(flatten)]
@@ -70,9 +70,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let output = save::Model::new(context, arguments.output.as_ref(), arguments.writing)?;
-    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let picture = Picture::new(context, "--plot", arguments.plot.as_deref())?;
     let variant = arguments.variant.as_deref().map(|name| context.variant(name)).transpose()?;
-    let guess = arguments.resume.as_deref().map(save::load).transpose()?;
+    let guess = arguments.resume.as_deref().map(|file| save::load(file, context.most_bytes())).transpose()?;
     let results = (output.as_ref(), picture.as_ref());
     #[cfg(feature = "cluster")]
     if let Some(cluster) = context.cluster()

@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
     /// Compute N times and report the median
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the product, a row per index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, also with .gz, or - for
-    /// standard output
+    /// Write the product, a row per index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, also with .gz or .zst, or -
+    /// for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(
     if let [model] = &arguments.factors[..]
         && formats::kind(model).is_some_and(|kind| matches!(kind.format, Format::Json | Format::Ktensor))
     {
-        let (model, ms) = timed(|| save::load(model));
+        let (model, ms) = timed(|| save::load(model, context.most_bytes()));
         // The weights are multiplied into the first factor that is read.
         let mut model: Kruskal<f64> = model?;
         model.distribute(usize::from(arguments.mode == 0))?;

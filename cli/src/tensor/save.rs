@@ -1,10 +1,10 @@
 //! Models in files: `.json` and `.ktensor`, which can be resumed, `.npz` for NumPy, or a folder of tables.
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use sparring::algebra::Slice;
-use sparring::io::{read_ktensor, write_file, write_ktensor_to, write_npz_arrays_to};
+use sparring::io::{parse_ktensor, read_bytes, read_bytes_from, write_file, write_ktensor_to, write_npz_arrays_to};
 use sparring::tensor::Kruskal;
 use sparring::{Error, Result};
 
@@ -92,19 +92,17 @@ fn folder(context: &Context, folder: &Path, model: &Kruskal<f64>) -> Result<()> 
     Ok(())
 }
 
-/// A model from `.json` or `.ktensor`, or as JSON from standard input.
-pub(super) fn load(name: &str) -> Result<Kruskal<f64>> {
-    if kind(name).is_some_and(|kind| kind.format == Format::Ktensor) {
-        return read_ktensor(name);
-    }
+/// A model from `.json` or `.ktensor`, or as JSON from standard input; at most `most` bytes, decompressed.
+pub(super) fn load(name: &str, most: u64) -> Result<Kruskal<f64>> {
     let file = if name == STANDARD { STDIN } else { name };
-    let mut text = String::new();
-    let read = match name {
-        STANDARD => io::stdin().lock().read_to_string(&mut text).map(drop),
-        name => std::fs::read_to_string(name).map(|read| text = read),
-    };
-    read.map_err(|source| Error::Io { path: file.to_owned(), source })?;
-    serde_json::from_str(&text).map_err(|e| Error::Parse {
+    let bytes = match name {
+        STANDARD => read_bytes_from(&mut io::stdin().lock(), file, most),
+        name => read_bytes(name, most),
+    }?;
+    if kind(name).is_some_and(|kind| kind.format == Format::Ktensor) {
+        return parse_ktensor(&bytes, name);
+    }
+    serde_json::from_slice(&bytes).map_err(|e| Error::Parse {
         file: file.to_owned(),
         line: e.line() as u64,
         column: e.column() as u64,

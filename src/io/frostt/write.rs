@@ -11,7 +11,7 @@ use crate::par::try_split;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
 
-/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz`; entries in their order.
+/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz` or `.zst`; entries in their order.
 ///
 /// Reading the file as `T` restores the entries bit for bit, except for NaN payloads: floats are written in the
 /// shortest form that reads back exactly. The format has no dimensions: to read a tensor whose last slices are empty,

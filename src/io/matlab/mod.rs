@@ -1,9 +1,9 @@
-//! Reader of sparse and dense matrices in MATLAB MAT-files, versions 5 to 7, a format in which the SuiteSparse
-//! collection distributes its matrices.
+//! Reader of sparse and dense matrices in MATLAB MAT-files, versions 5 to 7, and 7.3 with the feature `hdf5`: a format
+//! in which the SuiteSparse collection distributes its matrices.
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |
-//! | file | version 5 (`-v6`, and `-v7` with compressed variables), either byte order | version 4; version 7.3, which is HDF5 |
+//! | file | version 5 (`-v6`, and `-v7` with compressed variables), either byte order; version 7.3, which is HDF5, with the feature `hdf5` | version 4 |
 //! | variable | the one matrix of the file, or the field `A` of the structure `Problem`, as in the SuiteSparse collection; any by [`MatlabOptions::variable`]: `A`, `Problem.Zeros` | several, where none is named |
 //! | sparse | f64, complex, logical; explicit zeros are kept | |
 //! | dense | two-dimensional f64, f32, logical; zeros are not stored as entries | complex, integers, more dimensions |
@@ -12,7 +12,10 @@
 //!
 //! Source: The MathWorks, *MAT-File Format*, R2024b, chapter 1, "MAT-File Level 5".
 
+mod build;
 mod elements;
+#[cfg(feature = "hdf5")]
+mod hdf5;
 mod options;
 mod read;
 

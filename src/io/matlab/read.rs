@@ -6,15 +6,14 @@ use std::path::Path;
 
 use num_complex::Complex;
 
+use super::build::{self, DENSE_COMPLEX, DENSE_INTEGERS, choose};
 use super::elements::{COMPRESSED, Elements, MATRIX, inflated, reals, words};
 use super::options::MatlabOptions;
-use crate::algebra::Array;
 use crate::io::labeled::{LabeledMatrix, check_shape};
 use crate::io::matrix_market::MarketValue;
 use crate::io::text::{binary_from, binary_of, check_size, push, unpacked};
 use crate::par::{Threads, collected, filled};
-use crate::sparse::sums::summed;
-use crate::{Coo, Error, Result};
+use crate::{Error, Result};
 
 /// Bytes before the first element.
 const HEADER: usize = 128;
@@ -53,6 +52,10 @@ pub fn read_mat_from(from: &mut dyn Read, name: &str, options: &MatlabOptions<'_
 /// As [`read_mat_with`].
 pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
     let bytes = unpacked(bytes, name, &options.limits(), &other_kind)?;
+    #[cfg(feature = "hdf5")]
+    if is_hdf5(&bytes) {
+        return super::hdf5::parse(&bytes, name, options);
+    }
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
     let big_endian = bytes.get(126..HEADER) == Some(b"MI");
@@ -91,11 +94,18 @@ pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> 
 
 /// The reason why a file with these first bytes is not a MAT-file of version 5, if so.
 fn other_kind(first: &[u8]) -> Option<&'static str> {
-    if first.starts_with(b"MATLAB 7.3") || first.starts_with(b"\x89HDF") {
-        return Some("it is a MAT-file of version 7.3, which is HDF5 and not read; save it with -v7");
+    if is_hdf5(first) {
+        const OFF: &str =
+            "it is a MAT-file of version 7.3, which is HDF5 and read with the feature hdf5 alone; save it with -v7";
+        return (!cfg!(feature = "hdf5")).then_some(OFF);
     }
     let ends = matches!(first.get(126..HEADER), Some(b"IM" | b"MI"));
     (!ends).then_some("it is no MAT-file of version 5, 6 or 7")
+}
+
+/// Whether a file that begins with these bytes is one of version 7.3.
+fn is_hdf5(first: &[u8]) -> bool {
+    first.starts_with(b"MATLAB 7.3") || first.starts_with(b"\x89HDF")
 }
 
 /// A matrix: a variable, or a field of one.
@@ -169,30 +179,9 @@ impl<'a> File<'a> {
 
     /// The matrix of this name, or the default one.
     fn chosen(self, wanted: Option<&str>) -> Result<LabeledMatrix> {
-        let all = |sparse: bool| self.variables.iter().filter(move |v| (v.header.class == SPARSE) == sparse);
-        let names = || {
-            let names: Vec<&str> = self.variables.iter().map(|v| &*v.name).take(20).collect();
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-        };
-        let found = match wanted {
-            Some(wanted) => self.variables.iter().find(|v| v.name == wanted),
-            None => match (all(true).count(), all(false).count()) {
-                (1, _) => all(true).next(),
-                (0, 1) => all(false).next(),
-                // The variable of the SuiteSparse collection.
-                _ => all(true).find(|v| v.name == "Problem.A"),
-            },
-        };
-        match (found, wanted) {
-            (Some(found), _) if found.header.class == SPARSE => self.sparse(found),
-            (Some(found), _) => self.dense(found),
-            (None, Some(wanted)) => Err(self.broken(format!("it has no matrix {wanted}; its matrices: {}", names()))),
-            (None, None) if self.variables.is_empty() => Err(self.broken("it has no matrix of numbers")),
-            (None, None) => {
-                Err(self
-                    .broken(format!("it has several matrices, one of which is to be named (--variable): {}", names())))
-            }
-        }
+        let names: Vec<_> = self.variables.iter().map(|v| (&*v.name, v.header.class == SPARSE)).collect();
+        let found = &self.variables[choose(&names, wanted).map_err(|why| self.broken(why))?];
+        if found.header.class == SPARSE { self.sparse(found) } else { self.dense(found) }
     }
 
     fn shape(&self, found: &Variable<'_>) -> Result<(usize, usize)> {
@@ -255,10 +244,10 @@ impl<'a> File<'a> {
         let shape = self.shape(found)?;
         let wrong = |why| self.broken(format!("{}: {why}", found.name));
         if found.header.complex {
-            return Err(wrong("dense complex matrices are not read; save it as a sparse one"));
+            return Err(wrong(DENSE_COMPLEX));
         }
         if found.header.class == UINT8 && !found.header.logical {
-            return Err(wrong("dense matrices of integers are not read; save it as double"));
+            return Err(wrong(DENSE_INTEGERS));
         }
         let mut elements = Elements::new(found.content, found.header.start, self.big_endian);
         let element = elements.next().map_err(wrong)?.ok_or_else(|| wrong(WRONG))?;
@@ -266,36 +255,20 @@ impl<'a> File<'a> {
         if shape.0.checked_mul(shape.1) != Some(values.len()) {
             return Err(wrong("its elements do not fit its shape"));
         }
-        let (mut rows, mut cols, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        for (j, column) in values.chunks(shape.0.max(1)).enumerate() {
-            for (i, &x) in column.iter().enumerate().filter(|(_, x)| x.to_bits() != 0) {
-                push(&mut rows, i as u32, "indices")?;
-                push(&mut cols, j as u32, "indices")?;
-                push(&mut kept, x, "values")?;
-            }
-        }
-        let places = (rows, cols);
-        match found.header.class {
-            SINGLE => {
-                let values = collected(kept.len(), kept.iter().map(|&x| x as f32), "values")?;
-                self.compress(shape, places, values)
-            }
-            UINT8 => {
-                let values = collected(kept.len(), kept.iter().map(|&x| x != 0.0), "values")?;
-                self.compress(shape, places, values)
-            }
-            _ => self.compress(shape, places, kept),
-        }
+        let elements = match found.header.class {
+            SINGLE => build::Elements::F32,
+            UINT8 => build::Elements::Bool,
+            _ => build::Elements::F64,
+        };
+        build::of_columns(self.threads, self.name, shape, &values, elements)
     }
 
     fn compress<T: MarketValue>(
         &self,
-        (nrows, ncols): (usize, usize),
-        (rows, cols): (Vec<u32>, Vec<u32>),
+        shape: (usize, usize),
+        places: (Vec<u32>, Vec<u32>),
         values: Vec<T>,
     ) -> Result<LabeledMatrix> {
-        let coo = Coo::from_parts(nrows, ncols, rows, cols, values);
-        let (pattern, values) = summed(self.threads, &coo, self.name, T::checked_repeated)?.into_parts();
-        Ok(LabeledMatrix::new(pattern, Array::of(values)))
+        build::compress(self.threads, self.name, shape, places, values)
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn other_kind(text: &[u8]) -> Option<&'static str> {
         ),
         (b"\x93NUMPY", ": the file is an array of NumPy, which is read as npy"),
         (b"\x89HDF", ": the file is HDF5, which is not read"),
+        #[cfg(not(feature = "hdf5"))]
         (b"MATLAB 7.3", ": the file is one of MATLAB 7.3, which is HDF5 and not read; save it there with -v7"),
         (b"MATLAB ", ": the file is one of MATLAB, which is read as mat"),
         (b"%%MatrixMarket", ": the file is Matrix Market, which is read as mtx"),

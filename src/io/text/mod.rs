@@ -13,6 +13,8 @@ mod plain;
 mod write;
 #[cfg(feature = "zstd")]
 mod zstd;
+#[cfg(feature = "zstd")]
+mod zstd_write;
 
 pub(crate) use cursor::{Bad, Cursor, count_line_ends, long_line, position, quoted};
 pub(crate) use deflate::Deflate;
@@ -24,3 +26,5 @@ pub(crate) use number::{not_a_number, real, signed, unsigned, whole};
 pub(crate) use pieces::{Limits, parse_pieces, pieces};
 pub(crate) use plain::Plain;
 pub(crate) use write::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_file};
+#[cfg(feature = "zstd")]
+pub use zstd_write::ZstdWriter;

@@ -39,9 +39,12 @@ impl Stop {
 
 /// Writes a temporary file next to `path`, compressed if the name ends in `.gz`, and renames it when complete.
 pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
-    let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let ends_in = |end: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
     let written = write_file(path, |file| {
-        if !packed {
+        if ends_in("zst") {
+            return zstd(file, body);
+        }
+        if !ends_in("gz") {
             return body(file);
         }
         let mut out = Gzip::new(file).map_err(Stop::Other)??;
@@ -50,6 +53,20 @@ pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Resul
         Ok(())
     });
     written.map_err(|e| e.with_path(&path.display().to_string()))
+}
+
+/// Writes what `body` writes, compressed by zstd.
+#[cfg(feature = "zstd")]
+fn zstd(file: &mut dyn Write, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<(), Stop> {
+    let mut out = super::zstd_write::ZstdWriter::new(file).map_err(Stop::Other)?;
+    body(&mut out)?;
+    out.finish()?;
+    Ok(())
+}
+#[cfg(not(feature = "zstd"))]
+fn zstd(_: &mut dyn Write, _: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<(), Stop> {
+    let why = "compression by zstd needs the feature zstd; use .gz".into();
+    Err(Stop::Other(Error::Unsupported { what: "a file that ends in .zst".into(), why }))
 }
 
 /// Writes each nonempty line of `text`, prefixed by `mark`.

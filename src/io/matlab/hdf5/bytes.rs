@@ -1,0 +1,174 @@
+//! The bytes of an HDF5 file by address, the numbers in them, and the errors of reading them.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use crate::Error;
+
+/// Why a file is refused.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// For what it holds.
+    Wrong(Cow<'static, str>),
+    /// For memory or a limit.
+    Failed(Error),
+}
+
+pub(super) type Found<T> = Result<T, Fault>;
+
+impl From<&'static str> for Fault {
+    fn from(why: &'static str) -> Self {
+        Self::Wrong(why.into())
+    }
+}
+impl From<String> for Fault {
+    fn from(why: String) -> Self {
+        Self::Wrong(why.into())
+    }
+}
+impl From<Error> for Fault {
+    fn from(e: Error) -> Self {
+        Self::Failed(e)
+    }
+}
+
+/// Why a file that ends early, or contradicts itself, is refused.
+pub(super) const CUT: &str = "it was cut or damaged";
+
+/// The first bytes of a superblock.
+const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
+
+/// A file from its superblock on, where addresses begin.
+pub(super) struct File<'a> {
+    bytes: &'a [u8],
+    sizes: Sizes,
+    /// Structures that may still be visited: links that form a circle would be followed forever.
+    left: Cell<usize>,
+}
+
+/// Bytes of an address and of a length.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    offset: usize,
+    length: usize,
+}
+
+impl<'a> File<'a> {
+    /// The file, and the address of its root group.
+    pub(super) fn open(bytes: &'a [u8]) -> Found<(Self, u64)> {
+        // Behind a user block of 0, 512, 1024, … bytes.
+        let starts = std::iter::once(0).chain((9..40).map(|k| 1usize << k)).take_while(|&at| at < bytes.len());
+        let start = starts.into_iter().find(|&at| bytes[at..].starts_with(SIGNATURE)).ok_or(CUT)?;
+        let bytes = &bytes[start..];
+        let mut block = Cursor { rest: &bytes[SIGNATURE.len()..], sizes: Sizes { offset: 8, length: 8 } };
+        let version = block.byte()?;
+        if version < 2 {
+            block.skip(4)?;
+        } else if version > 3 {
+            return Err(format!("its superblock is of version {version}, and 0 to 3 are read").into());
+        }
+        let sizes = Sizes { offset: block.byte()?.into(), length: block.byte()?.into() };
+        if ![2, 4, 8].contains(&sizes.offset) || ![2, 4, 8].contains(&sizes.length) {
+            return Err(CUT.into());
+        }
+        block.sizes = sizes;
+        // Up to the address of the root group's header: constants and flags, then addresses; in an old superblock an
+        // entry of a symbol table follows, which begins with the offset of its name.
+        block.skip(match version {
+            0 => 9 + 5 * sizes.offset,
+            1 => 13 + 5 * sizes.offset,
+            _ => 1 + 3 * sizes.offset,
+        })?;
+        let root = block.offset()?.ok_or(CUT)?;
+        // A structure takes four bytes or more, and is visited three times at most.
+        let left = Cell::new(bytes.len().saturating_add(4096));
+        Ok((Self { bytes, sizes, left }, root))
+    }
+    /// Counts the visit of a structure.
+    pub(super) fn visit(&self) -> Found<()> {
+        let left = self.left.get().checked_sub(1).ok_or("its parts refer to each other in a circle")?;
+        self.left.set(left);
+        Ok(())
+    }
+    /// All bytes from an address on.
+    pub(super) fn at(&self, address: u64) -> Found<Cursor<'a>> {
+        self.visit()?;
+        let rest = usize::try_from(address).ok().and_then(|at| self.bytes.get(at..)).ok_or(CUT)?;
+        Ok(Cursor { rest, sizes: self.sizes })
+    }
+    /// So many bytes from an address on.
+    pub(super) fn slice(&self, address: u64, len: u64) -> Found<&'a [u8]> {
+        self.at(address)?.take(usize::try_from(len).map_err(|_| CUT)?)
+    }
+    /// Bytes of the file, of which the user block is not counted.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+/// Bytes that are read in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'a> {
+    rest: &'a [u8],
+    sizes: Sizes,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn take(&mut self, len: usize) -> Found<&'a [u8]> {
+        let (first, rest) = self.rest.split_at_checked(len).ok_or(CUT)?;
+        self.rest = rest;
+        Ok(first)
+    }
+    pub(super) fn skip(&mut self, len: usize) -> Found<()> {
+        self.take(len).map(drop)
+    }
+    /// The next bytes as a cursor of their own.
+    pub(super) fn part(&mut self, len: usize) -> Found<Self> {
+        let rest = self.take(len)?;
+        Ok(Self { rest, ..*self })
+    }
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
+    }
+    /// All that is left.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+    /// An unsigned number of so many bytes, eight at most.
+    pub(super) fn uint(&mut self, len: usize) -> Found<u64> {
+        Ok(uint(self.take(len)?, false))
+    }
+    pub(super) fn byte(&mut self) -> Found<u8> {
+        Ok(self.take(1)?[0])
+    }
+    /// A number of two bytes.
+    pub(super) fn short(&mut self) -> Found<usize> {
+        Ok(self.uint(2)? as usize)
+    }
+    /// An address; `None` for the undefined one, all of whose bits are set.
+    pub(super) fn offset(&mut self) -> Found<Option<u64>> {
+        let len = self.sizes.offset;
+        let address = self.uint(len)?;
+        Ok((address != u64::MAX >> (64 - 8 * len)).then_some(address))
+    }
+    pub(super) fn length(&mut self) -> Found<u64> {
+        self.uint(self.sizes.length)
+    }
+    /// Text up to a zero byte, which is skipped; `padded`: with as many zeros as make a multiple of eight bytes.
+    pub(super) fn text(&mut self, padded: bool) -> Found<&'a [u8]> {
+        let end = self.rest.iter().position(|&b| b == 0).ok_or(CUT)?;
+        let text = &self.rest[..end];
+        self.skip(if padded { (end + 1).next_multiple_of(8) } else { end + 1 })?;
+        Ok(text)
+    }
+    /// Skips the signature of a structure.
+    pub(super) fn signature(&mut self, expected: &[u8]) -> Found<()> {
+        if self.take(expected.len())? == expected { Ok(()) } else { Err(CUT.into()) }
+    }
+}
+
+/// An unsigned number of eight bytes at most.
+pub(super) fn uint(bytes: &[u8], big_endian: bool) -> u64 {
+    let add = |sum: u64, &byte: &u8| sum << 8 | u64::from(byte);
+    if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
+}

@@ -1,0 +1,273 @@
+//! MAT-files of version 7.3: HDF5 files in which each variable is a group or a dataset with attributes of MATLAB's.
+//!
+//! | variable | stored as |
+//! | --- | --- |
+//! | sparse | a group with the attribute `MATLAB_sparse` (rows) and the datasets `data`, `ir` (rows of entries) and `jc` (where columns begin) |
+//! | dense | a dataset of two dimensions, the columns of the matrix as its rows |
+//! | structure | a group of the class `struct`, with an object for each field |
+//!
+//! Of HDF5 that is: superblocks 0 to 3, object headers 1 and 2, symbol tables and link messages, datasets in one piece
+//! or in chunks of a B-tree, filters deflate and shuffle. The rest is refused by name. Memory is taken only for bytes
+//! that the file may hold: deflate has a largest ratio, and all else is stored as it is.
+//!
+//! Source: The HDF Group, *HDF5 File Format Specification*, version 3.0; attributes as MATLAB R2024b writes them.
+
+mod bytes;
+mod dataset;
+mod group;
+mod object;
+mod types;
+
+use num_complex::Complex;
+
+use super::build::{self, DENSE_COMPLEX, DENSE_INTEGERS, choose, compress, of_columns};
+use super::elements::{Element, reals};
+use super::options::MatlabOptions;
+use crate::io::labeled::{LabeledMatrix, check_shape};
+use crate::io::text::{check_size, push};
+use crate::par::{Threads, collected, filled};
+use crate::{Error, Result};
+use bytes::{CUT, Fault, File, Found, uint};
+use dataset::{Budget, Elements};
+use object::{DATASPACE, Object};
+use types::{Datatype, Number};
+
+/// Structures within each other, at most.
+const DEPTH: usize = 8;
+
+/// Reads a matrix of the bytes of a file, which errors call `name`.
+pub(super) fn parse(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
+    let here = Threads::current();
+    let threads = options.common.threads.unwrap_or(&here);
+    let run = || {
+        let (file, root) = File::open(bytes)?;
+        let budget = Budget { taken: 0, most: options.common.max_bytes };
+        let mut reader = Reader { file, name, threads, budget, variables: Vec::new() };
+        let root = Object::open(&reader.file, root)?;
+        for (name, address) in group::links(&reader.file, &root)? {
+            // What variables refer to, and objects of MATLAB's own.
+            if !name.starts_with(b"#") {
+                reader.look(address, String::from_utf8_lossy(name).into_owned(), 0)?;
+            }
+        }
+        reader.chosen(options.variable)
+    };
+    run().map_err(|fault| match fault {
+        Fault::Failed(e) => e,
+        Fault::Wrong(why) => Error::Unsupported { what: format!("the file {name}"), why: why.into_owned() },
+    })
+}
+
+/// What the elements of a matrix stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Double,
+    Single,
+    Logical,
+    /// Eight bits, without a sign: the one integer type whose matrices are listed, as in version 5.
+    Uint8,
+}
+
+impl Class {
+    fn of(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"double" => Self::Double,
+            b"single" => Self::Single,
+            b"logical" => Self::Logical,
+            b"uint8" => Self::Uint8,
+            _ => return None,
+        })
+    }
+}
+
+/// A matrix: a variable, or a field of one.
+struct Variable<'a> {
+    name: String,
+    object: Object<'a>,
+    class: Class,
+    /// Rows, of a sparse matrix.
+    nrows: Option<u64>,
+}
+
+struct Reader<'a> {
+    file: File<'a>,
+    name: &'a str,
+    threads: &'a Threads,
+    budget: Budget,
+    variables: Vec<Variable<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    /// Lists the matrices in an object: itself, or the fields of a structure.
+    fn look(&mut self, address: u64, name: String, depth: usize) -> Found<()> {
+        let object = Object::open(&self.file, address)?;
+        let Some(class) = types::text(&object, "MATLAB_class")? else { return Ok(()) };
+        let nrows = types::number(&object, "MATLAB_sparse")?;
+        let is_dataset = object.has(DATASPACE);
+        if let Some(class) = Class::of(class) {
+            // An empty dataset holds the dimensions of the matrix.
+            let dense = is_dataset
+                && (types::number(&object, "MATLAB_empty")?.is_some_and(|empty| empty != 0)
+                    || types::shape(&object)?.len() == 2);
+            if nrows.is_some() || dense {
+                push(&mut self.variables, Variable { name, object, class, nrows }, "variables of a MAT-file")?;
+            }
+        } else if class == b"struct" && !is_dataset && depth < DEPTH {
+            for (field, address) in group::links(&self.file, &object)? {
+                self.look(address, format!("{name}.{}", String::from_utf8_lossy(field)), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The matrix of this name, or the one that is meant.
+    fn chosen(mut self, wanted: Option<&str>) -> Found<LabeledMatrix> {
+        let names: Vec<_> = self.variables.iter().map(|v| (&*v.name, v.nrows.is_some())).collect();
+        let found = choose(&names, wanted)?;
+        let found = self.variables.swap_remove(found);
+        let read = match found.nrows {
+            Some(nrows) => self.sparse(&found, nrows),
+            None => self.dense(&found),
+        };
+        read.map_err(|fault| match fault {
+            Fault::Wrong(why) if why != CUT => Fault::from(format!("{}: {why}", found.name)),
+            fault => fault,
+        })
+    }
+
+    /// Compressed columns.
+    fn sparse(&mut self, found: &Variable<'a>, nrows: u64) -> Found<LabeledMatrix> {
+        const POINTERS: &str = "its column pointers do not fit its entries";
+        let links = group::links(&self.file, &found.object)?;
+        let mut part = |name| match group::find(&links, name) {
+            Some(address) => dataset::read(&self.file, &Object::open(&self.file, address)?, &mut self.budget).map(Some),
+            None => Ok(None),
+        };
+        let (starts, rows, values) = (part("jc")?.ok_or("it lacks its column pointers")?, part("ir")?, part("data")?);
+        let starts = integers(&starts)?;
+        let shape = shape(nrows, (starts.len() as u64).checked_sub(1).ok_or(POINTERS)?)?;
+        // Pointers of rows are as many as the attribute declares.
+        check_size("a MAT-file", nrows.saturating_mul(size_of::<usize>() as u64), self.budget.most)?;
+        let nnz = starts.clone().last().unwrap_or(0);
+        let increasing = starts.clone().zip(starts.clone().skip(1)).all(|(a, b)| a <= b);
+        let room = rows.as_ref().map(integers).transpose()?.map_or(0, |rows| rows.len());
+        if starts.clone().next() != Some(0) || !increasing || nnz > room as u64 {
+            return Err(POINTERS.into());
+        }
+        // Space behind the last entry belongs to no column.
+        let nnz = nnz as usize;
+        let mut cols = filled(nnz, 0u32, "indices")?;
+        for (j, (start, end)) in starts.clone().zip(starts.skip(1)).enumerate() {
+            cols[start as usize..end as usize].fill(j as u32);
+        }
+        let Some((rows, values)) = rows.zip(values).filter(|_| nnz > 0) else {
+            if nnz > 0 {
+                return Err("it lacks its values".into());
+            }
+            return self.entries(found.class, shape, (Vec::new(), Vec::new()), None);
+        };
+        let list = integers(&rows)?.take(nnz);
+        if let Some(row) = list.clone().find(|&i| i >= nrows) {
+            return Err(format!("row {row} is not below {nrows}").into());
+        }
+        let rows = collected(nnz, list.map(|i| i as u32), "indices")?;
+        if !(1..nnz).all(|e| cols[e - 1] < cols[e] || rows[e - 1] < rows[e]) {
+            return Err("the rows of a column do not increase".into());
+        }
+        self.entries(found.class, shape, (rows, cols), Some(&values))
+    }
+
+    /// The matrix of these entries, of the type that its class says.
+    fn entries(
+        &self,
+        class: Class,
+        shape: (usize, usize),
+        places: (Vec<u32>, Vec<u32>),
+        values: Option<&Elements<'_>>,
+    ) -> Found<LabeledMatrix> {
+        let nnz = places.0.len();
+        let (number, complex) = match values.map(|values| values.datatype) {
+            Some(Datatype::Number(number)) => (Some(number), false),
+            Some(Datatype::Complex(number)) => (Some(number), true),
+            None => (None, false),
+            _ => return Err("its values are no numbers".into()),
+        };
+        let numbers = match (number, values) {
+            (Some(number), Some(values)) => {
+                let len = nnz * number.bytes * if complex { 2 } else { 1 };
+                real(number, values.bytes.get(..len).ok_or("it has fewer values than entries")?)?
+            }
+            _ => Vec::new(),
+        };
+        let (threads, name) = (self.threads, self.name);
+        let pairs = numbers.chunks_exact(2);
+        Ok(match (class, complex) {
+            (Class::Single, true) => {
+                let values = collected(nnz, pairs.map(|x| Complex::new(x[0] as f32, x[1] as f32)), "values")?;
+                compress(threads, name, shape, places, values)
+            }
+            (_, true) => {
+                let values = collected(nnz, pairs.map(|x| Complex::new(x[0], x[1])), "values")?;
+                compress(threads, name, shape, places, values)
+            }
+            (Class::Single, _) => {
+                compress(threads, name, shape, places, collected(nnz, numbers.iter().map(|&x| x as f32), "values")?)
+            }
+            (Class::Logical, _) => {
+                compress(threads, name, shape, places, collected(nnz, numbers.iter().map(|&x| x != 0.0), "values")?)
+            }
+            _ => compress(threads, name, shape, places, numbers),
+        }?)
+    }
+
+    /// By columns, which are the rows of the dataset.
+    fn dense(&mut self, found: &Variable<'a>) -> Found<LabeledMatrix> {
+        let values = dataset::read(&self.file, &found.object, &mut self.budget)?;
+        let elements = match found.class {
+            Class::Double => build::Elements::F64,
+            Class::Single => build::Elements::F32,
+            Class::Logical => build::Elements::Bool,
+            Class::Uint8 => return Err(DENSE_INTEGERS.into()),
+        };
+        if types::number(&found.object, "MATLAB_empty")?.is_some_and(|empty| empty != 0) {
+            let dims: Vec<u64> = integers(&values)?.take(3).collect();
+            return match dims[..] {
+                [nrows, ncols] if nrows == 0 || ncols == 0 => {
+                    Ok(of_columns(self.threads, self.name, shape(nrows, ncols)?, &[], elements)?)
+                }
+                _ => Err("it is empty, and its dimensions are not two with a zero".into()),
+            };
+        }
+        let &[ncols, nrows] = &values.dims[..] else { return Err(CUT.into()) };
+        let shape = shape(nrows, ncols)?;
+        match values.datatype {
+            Datatype::Number(number) => {
+                Ok(of_columns(self.threads, self.name, shape, &real(number, &values.bytes)?, elements)?)
+            }
+            Datatype::Complex(_) => Err(DENSE_COMPLEX.into()),
+            _ => Err("its elements are no numbers".into()),
+        }
+    }
+}
+
+/// A shape that indices of 32 bits have.
+fn shape(nrows: u64, ncols: u64) -> Found<(usize, usize)> {
+    let shape = (usize::try_from(nrows).map_err(|_| CUT)?, usize::try_from(ncols).map_err(|_| CUT)?);
+    check_shape(shape.0, shape.1)?;
+    Ok(shape)
+}
+
+/// Numbers of any type as f64.
+fn real(number: Number, bytes: &[u8]) -> Found<Vec<f64>> {
+    Ok(reals(Element { kind: number.code, bytes }, number.big_endian)?)
+}
+
+/// Whole numbers; negative ones are larger than any index.
+fn integers<'e>(elements: &'e Elements<'_>) -> Found<impl ExactSizeIterator<Item = u64> + Clone + 'e> {
+    match elements.datatype {
+        Datatype::Number(number) if !number.is_float() => {
+            Ok(elements.bytes.chunks_exact(number.bytes).map(move |bytes| uint(bytes, number.big_endian)))
+        }
+        _ => Err("its indices are no whole numbers".into()),
+    }
+}
