@@ -31,7 +31,7 @@ const UINT8: u32 = 9;
 const DEPTH: usize = 8;
 
 /// Reads a matrix of a MAT-file, sparse or dense: its one matrix, that of the SuiteSparse collection (`Problem.A`), or
-/// [`MatlabOptions::variable`].
+/// [`MatlabOptions::variable`]. Files of version 7.3 (`save -v7.3`), which are HDF5, need the feature `hdf5`.
 /// # Errors
 /// [`Error::Io`]; [`Error::Unsupported`] for what is no such file, is damaged or has no such matrix or several;
 /// [`Error::Budget`] for more than [`MatlabOptions::max_bytes`], unpacked; [`Error::OutOfMemory`].
