@@ -421,6 +421,13 @@ const OPERATIONS: &[(&str, Operation)] = &[
         write_npz_to(&mut out, &matrix.pattern, matrix.values.slice())?;
         Ok(out.0 + parse_npy_array_with(&x.files[3], "npy", &options)?.values.len() as u64)
     }),
+    #[cfg(feature = "hdf5")]
+    ("a MAT-file of version 7.3", |_| {
+        use sparring::io::{MatlabOptions, parse_mat_with};
+        let file = include_bytes!("golden/mat/packed73.mat");
+        let read = |name| parse_mat_with(file, "mat", &MatlabOptions::new().variable(name));
+        Ok((read("W")?.pattern.nnz() + read("D")?.pattern.nnz()) as u64)
+    }),
     ("plan and numeric twice", |x| {
         let cpu = Cpu::new();
         let ring = PlusTimes::<f64>::default();

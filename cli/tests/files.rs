@@ -73,6 +73,20 @@ fn every_kind_of_file_is_written_and_read_again() {
     assert!(array.starts_with(header) && array.len() == 128 + 6 * 8 && array[127] == b'\n');
 }
 
+/// Those of version 7.3 as well, by the names of variables and fields.
+#[test]
+fn mat_files_are_read() {
+    let mat = |name: &str| format!("{}/../tests/golden/mat/{name}", env!("CARGO_MANIFEST_DIR"));
+    for (name, variable) in [("problem.mat", "Problem.A"), ("problem73.mat", "Problem.A"), ("several73.mat", "A")] {
+        let back = path("mat-back.mtx");
+        json(&["convert", &mat(name), &back, "--variable", variable]);
+        let written = std::fs::read_to_string(&back).unwrap();
+        assert!(written.ends_with("\n2 3 3\n1 1 1.0\n1 3 -2.5\n2 3 4.0\n"), "{name}: {written}");
+    }
+    let said = failed(&["info", &mat("packed73.mat"), "--variable", "W", "--max-bytes", "100K"], 1);
+    assert!(said.contains("240000 bytes"), "{said}");
+}
+
 /// A picture or an index is all that there is on standard output, which takes one file.
 #[test]
 fn pictures_and_indexes_go_to_standard_output() {

@@ -31,7 +31,7 @@ const UINT8: u32 = 9;
 const DEPTH: usize = 8;
 
 /// Reads a sparse or dense matrix of a MAT-file: its only matrix, that of the SuiteSparse collection (`Problem.A`), or
-/// [`MatlabOptions::variable`].
+/// [`MatlabOptions::variable`]. Files of version 7.3 (`save -v7.3`), which are HDF5, need the feature `hdf5`.
 /// # Errors
 /// [`Error::Io`]; [`Error::Unsupported`] if the file is no MAT-file, is damaged, or has no such matrix or several;
 /// [`Error::Budget`] if the decompressed size exceeds [`MatlabOptions::max_bytes`]; [`Error::OutOfMemory`].
