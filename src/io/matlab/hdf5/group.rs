@@ -47,7 +47,7 @@ pub(super) fn links<'a>(file: &File<'a>, group: &Object<'a>) -> Found<Vec<(&'a [
 }
 
 /// The object of this name.
-pub(super) fn find<'a>(links: &[(&'a [u8], u64)], name: &str) -> Option<u64> {
+pub(super) fn find(links: &[(&[u8], u64)], name: &str) -> Option<u64> {
     links.iter().find(|(found, _)| *found == name.as_bytes()).map(|&(_, address)| address)
 }
 
