@@ -22,7 +22,8 @@ fn limits(max_bytes: u64) -> Limits {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 /// # Errors
-/// [`Io`](crate::Error::Io); [`Budget`](crate::Error::Budget) for more bytes; [`OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Io`](crate::Error::Io); [`Budget`](crate::Error::Budget) for more bytes;
+/// [`OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_bytes(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     let limits = limits(max_bytes);
     let (name, bytes) = binary_of(path.as_ref(), &limits)?;
