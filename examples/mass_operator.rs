@@ -1,10 +1,10 @@
 //! The finite element mass operator of order 1 to 8 on squares and cubes: assembled, applied as a matrix, and applied
 //! matrix-free.
 //!
-//! `M = Bᵀ W B` for each element, where B has the values of all products of D = p + 1 Bernstein polynomials at Qᵈ = (p
-//! + 2)ᵈ Gauss points, and W the weights of those points. The action U = M V processes one direction after another. In
-//! one pass ([`Mass::action`]), intermediates stay in registers and caches; as a chain of batched contractions, one for
-//! each direction forward and backward, they go through memory.
+//! `M = Bᵀ W B` for each element, where B has the values of all products of D = p + 1 Bernstein polynomials at
+//! Qᵈ = (p + 2)ᵈ Gauss points, and W the weights of those points. The action U = M V processes one direction after
+//! another. In one pass ([`Mass::action`]), intermediates stay in registers and caches; as a chain of batched
+//! contractions, one for each direction forward and backward, they go through memory.
 //!
 //! ```sh
 //! cargo run --release --example mass_operator -- --large

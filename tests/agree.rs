@@ -1,10 +1,11 @@
-//! Every scalar function means the same on the device and on the host.
+//! Every scalar function agrees on device and host.
 //!
-//! Integers, bool, comparisons, min, max, conversions, +, −, ·, /, √, fused multiply-add, floor and ceil: bit for bit,
-//! where any NaN is as good as another. exp, ln, ln(1 + x), x ln x and powers: within the units in the last place
-//! below, which are CUDA's own bounds (CUDA C++ Programming Guide, "Mathematical Functions") and one for the host's.
+//! Integers, bool, comparisons, min, max, conversions, +, −, ·, /, √, fused multiply-add, floor and ceil agree bit for
+//! bit; all NaNs count as equal. exp, ln, ln(1 + x), x ln x and powers agree within the ulp bounds below: CUDA's own
+//! bounds (CUDA C++ Programming Guide, "Mathematical Functions") plus one for the host.
 //!
-//! Without a GPU the programs are still compiled, if NVRTC is there (`SPARRING_REQUIRE_NVRTC=1`: else it fails).
+//! Without a GPU, the programs are still compiled if NVRTC is available. With `SPARRING_REQUIRE_NVRTC=1`, a missing
+//! NVRTC is a failure.
 
 use std::fmt::Debug;
 use std::rc::Rc;
@@ -40,7 +41,7 @@ Constant<T: Number> { c: T } (a) -> T { c } }
 sparring::op! { /// An index as another number.
 FromIndex<T: Num> (a: u64) -> T { a.index_as() } }
 
-/// Largest differences, in units in the last place.
+/// Largest allowed differences, in units in the last place.
 mod ulp {
     /// eᵃ.
     pub(super) const EXP: u64 = 3;
@@ -48,19 +49,19 @@ mod ulp {
     pub(super) const LN: u64 = 2;
     /// ln(1 + a).
     pub(super) const LN_1P: u64 = 2;
-    /// a ln a: of 5·10⁷ random numbers, the host's was at most 5 from a times the library's ln a; CUDA's logarithm adds
-    /// its own.
+    /// a ln a. Over 5·10⁷ random numbers, the host differs by at most 5 from a times the library's ln a; CUDA's
+    /// logarithm adds its own error.
     pub(super) const X_LN_X: u64 = 8;
     /// aᵇ; the guide gives 4 for float and 2 for double.
     pub(super) const POW: u64 = 5;
 }
 
-/// A number with awkward values of its type, and a distance.
+/// A number type with its awkward values and a distance.
 trait Sample: Number + Debug {
     const NAME: &'static str;
     fn awkward() -> Vec<Self>;
     fn random(bits: u64) -> Self;
-    /// Numbers of the type between the two; 0 for two NaN.
+    /// Count of representable numbers between the two; 0 for two NaNs.
     fn apart(self, other: Self) -> u64;
 }
 
@@ -113,14 +114,14 @@ macro_rules! floats {
                 positive.into_iter().flat_map(|x: $t| [x, -x]).chain([<$t>::NAN]).collect()
             }
             fn random(bits: u64) -> Self {
-                // Half of them any pattern of bits, half between −16 and 16.
+                // Half are arbitrary bit patterns, half lie between −16 and 16.
                 if bits & 1 == 0 { <$t>::from_bits((bits >> 1) as $bits) } else { ((bits >> 11) as f64 / 9007199254740992.0 * 32.0 - 16.0) as $t }
             }
             fn apart(self, other: Self) -> u64 {
                 if self.is_nan() || other.is_nan() {
                     return if self.is_nan() && other.is_nan() { 0 } else { u64::MAX };
                 }
-                // −0 and +0 are neighbours here, one apart.
+                // −0 and +0 are neighbours here, at distance 1.
                 let place = |x: Self| {
                     let bits = x.to_bits() as $signed;
                     i128::from(if bits < 0 { <$signed>::MIN.wrapping_sub(bits).wrapping_sub(1) } else { bits })
@@ -135,7 +136,7 @@ floats! {
     f64 u64 i64;
 }
 
-/// All awkward values and some others.
+/// All awkward values and some random ones.
 fn samples<T: Sample>(random: u64) -> Vec<T> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut values = T::awkward();
@@ -150,7 +151,7 @@ fn samples<T: Sample>(random: u64) -> Vec<T> {
     values
 }
 
-/// Runs one function on the device and tells what differs.
+/// Runs one function on the device and reports the differences.
 type Check = Box<dyn Fn(&Cuda, &Functions) -> Result<Vec<String>, Error>>;
 
 /// Functions whose first operand has type `T`.
@@ -184,7 +185,7 @@ fn differences<A: Debug, U: Sample>(name: &str, most: u64, rows: impl Iterator<I
 
 macro_rules! complex {
     ($($t:ident)*) => {$(
-        /// Each part for itself.
+        /// Componentwise.
         impl Sample for Complex<$t> {
             const NAME: &'static str = concat!("complex of ", stringify!($t));
             fn awkward() -> Vec<Self> {
@@ -258,7 +259,7 @@ impl<T: Sample> Suite<T> {
         assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
 
-    /// What needs no order.
+    /// Operations that need no order.
     fn arithmetic(&mut self) {
         self.binary("plus", Plus::<T>::new(), 0);
         self.binary("minus", Minus::<T>::new(), 0);
@@ -273,7 +274,7 @@ impl<T: Sample> Suite<T> {
             self.unary(&format!("constant{i}"), Constant::new(c), 0);
         }
     }
-    /// What every ordered number has.
+    /// Operations of every ordered number type.
     fn numbers(&mut self)
     where
         T: Num,
@@ -324,7 +325,7 @@ impl<T: Sample> Suite<T> {
         self.unary("x_ln_x", XLnX::<T>::new(), ulp::X_LN_X);
         self.binary("power", Pow::<T>::new(), ulp::POW);
     }
-    /// ⊗ of the distances that are made of exact functions.
+    /// ⊗ of the distances whose scalar functions are exact.
     fn distances(&mut self)
     where
         T: Real + distance::Float,
@@ -394,7 +395,7 @@ fn indices() {
     suite.run();
 }
 
-/// What formulas can call is called by one of the suites above.
+/// Every function that formulas can call is covered by one of the suites above.
 #[test]
 fn every_function_of_the_machine_has_a_row() {
     let (mut floats, mut integers) = (Suite::<f64>::new(), Suite::<u64>::new());

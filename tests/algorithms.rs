@@ -1,4 +1,5 @@
-//! Algorithms of the books, one line of mathematics a line of code, on every machine; each against a plain textbook.
+//! Textbook algorithms, one line of code per line of mathematics, on every engine; each is checked against a plain
+//! version.
 //!
 //! Sources: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra"; Brandes 2001
 //! (betweenness); Beamer, Asanović, Patterson 2015 (PageRank as in the GAP benchmark).
@@ -7,7 +8,7 @@ use sparring::algebra::{AbsDiff, Div, One};
 use sparring::graph::{betweenness, bfs_levels, bfs_parents, sssp_distances};
 use sparring::prelude::*;
 
-/// Lengths of shortest paths, by relaxing all edges n − 1 times (Bellman–Ford).
+/// Shortest path lengths, by relaxing all edges n − 1 times (Bellman–Ford).
 fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> Result<Vector<f64>> {
     let n = m.shape(a).0;
     let mut d = m.upload_vector(&Vector::new(n, vec![source], vec![0.0])?)?;
@@ -17,7 +18,7 @@ fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> Result<
     m.download_vector(&d)
 }
 
-/// Ranks of pages, damping 0.85, until they change by less than 1e-12 in all; `at` is the transpose of the links.
+/// PageRank with damping 0.85, until the total change is below 1e-12; `at` is the transposed link matrix.
 fn pagerank<B: Backend>(m: &B, a: &B::Matrix<f64>, at: &B::Matrix<f64>) -> Result<Vector<f64>> {
     let (n, damping) = (m.shape(a).0, 0.85);
     let mut r = m.upload_vector(&Vector::constant(n, 1.0 / n as f64)?)?;
@@ -42,7 +43,8 @@ sparring::op! {
     pub Scaled<T: Real> (a, s) at (i, j) -> T { a * s }
 }
 
-/// Which part of a vertex's pairs of neighbours are neighbours; of vertices with two neighbours or more.
+/// Local clustering coefficient of vertices with at least two neighbours: the fraction of pairs of neighbours that are
+/// adjacent.
 fn local_clustering<B: Backend>(m: &B, a: &B::Matrix<f64>) -> Result<Vector<f64>> {
     let c = m.mxm(PlusPair::<f64>::new(), a, a).mask(a.structure()).eval()?;
     let triangles = m.reduce_rows(Plus::new(), &c).eval()?;
@@ -57,7 +59,7 @@ sparring::op! {
     pub Pairs<T: Real> (d) -> T { d * (d - V::lit(T::ONE)) }
 }
 
-/// A graph with 60 vertices and weights, some vertices alone; with `both`, edges go both ways.
+/// A weighted graph with 60 vertices, some of them isolated; with `both`, edges go both ways.
 fn graph(seed: u64, both: bool) -> Csr<f64> {
     let mut state = seed;
     let mut next = |n: u64| {
@@ -178,7 +180,7 @@ mod textbook {
             }
             joined / all
         };
-        // A vertex whose edges meet no triangle has no entry in the product.
+        // A vertex whose edges lie in no triangle has no entry in the product.
         (0..a.nrows()).map(|i| Some(of(i)).filter(|x| *x > 0.0)).collect()
     }
 }
@@ -214,7 +216,7 @@ fn all_algorithms<B: Backend>(m: &B) {
     }
 }
 
-/// Weights that are no lengths are told, and lengths beyond all buckets end.
+/// Weights that are not lengths are rejected, and lengths beyond the last bucket terminate.
 #[test]
 fn lengths_at_the_edge() {
     let cpu = Cpu::with_threads(2).unwrap();

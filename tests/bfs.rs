@@ -1,4 +1,4 @@
-//! Breadth-first levels against a queue, on the CPU.
+//! Breadth-first levels compared with a queue, on the CPU.
 
 mod common;
 

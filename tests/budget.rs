@@ -1,5 +1,5 @@
-//! A budget bounds what a product takes: C and scratch together, as an allocator that counts sees it. And without one,
-//! a product that the machine cannot hold is refused before it is begun.
+//! A memory budget bounds C and scratch together, as measured by a counting allocator. Without a budget, a product that
+//! the machine cannot hold is refused before it starts.
 
 mod common;
 
@@ -17,7 +17,7 @@ use sparring::{Cpu, Csr, Dense, Error, Tensor};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What is not counted against a budget: jobs of the pool, messages, ranges of rows before tasks are known.
+/// Memory not counted against a budget: jobs of the pool, messages, row ranges before the tasks are known.
 const SLACK: u64 = 48 << 10;
 
 fn random(seed: u64) -> impl FnMut(usize) -> usize {
@@ -28,7 +28,7 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// `nrows` rows of about `d` entries in `ncols` columns, and one with a hundred times as many.
+/// `nrows` rows of about `d` entries in `ncols` columns, and one row with a hundred times as many.
 fn matrix(seed: u64, nrows: usize, ncols: usize, d: usize) -> Csr<f64> {
     let mut below = random(seed);
     let (mut row_ptr, mut cols) = (vec![0], vec![]);
@@ -42,7 +42,7 @@ fn matrix(seed: u64, nrows: usize, ncols: usize, d: usize) -> Csr<f64> {
     Csr::new(nrows, ncols, row_ptr, cols, values).expect("a matrix")
 }
 
-/// The mask of a product, and whether its complement is meant.
+/// The mask of a product, and whether it is complemented.
 type Mask<'a> = Option<(&'a Csr<f64>, bool)>;
 
 fn product(cpu: &Cpu, a: &Csr<f64>, b: &Csr<f64>, mask: Mask<'_>, options: &Options) -> Result<Csr<f64>, Error> {
@@ -54,7 +54,8 @@ fn product(cpu: &Cpu, a: &Csr<f64>, b: &Csr<f64>, mask: Mask<'_>, options: &Opti
     }
 }
 
-/// Under budgets from next to nothing up to plenty: refused, or the same bits, and no more is taken than was allowed.
+/// For budgets from almost nothing to plenty: the product is refused or gives the same bits, and it stays within the
+/// budget.
 fn holds(name: &str, a: &Csr<f64>, b: &Csr<f64>, mask: Mask<'_>, options: &Options) {
     let want = product(&Cpu::with_threads(2).expect("threads"), a, b, mask, options).expect("a product");
     for threads in [1, 3] {
@@ -112,7 +113,7 @@ fn a_product_takes_no_more_than_it_may() {
     }
 }
 
-/// What the columns of C cost a thread depends on a budget, not on their number alone.
+/// The scratch per thread for the columns of C depends on the budget, not only on the number of columns.
 #[test]
 fn many_columns_cost_no_memory_that_is_not_allowed() {
     let _alone = alone();
@@ -130,13 +131,13 @@ fn many_columns_cost_no_memory_that_is_not_allowed() {
     let mask = matrix(5, 300, 4_000_000_000, 9);
     for complement in [false, true] {
         holds("hypersparse mask", &a, &b, Some((&mask, complement)), &options);
-        // Also where the work is so much that a byte a column would be made.
+        // Also with so many flops that a byte map of the columns would be used.
         let wide = matrix(2, 200, 3_000_000, 8);
         holds("mask", &a, &wide, Some((&matrix(6, 300, 3_000_000, 700), complement)), &options);
     }
 }
 
-/// A full first row and a full first column: few entries, and a product of all.
+/// A full first row and a full first column: few entries, but a full product.
 fn arrow(n: usize) -> Csr<f64> {
     let row_ptr = (0..=n).map(|i| if i == 0 { 0 } else { n + i - 1 }).collect();
     let cols: Vec<u32> = (0..n as u32).chain(std::iter::repeat_n(0, n - 1)).collect();
@@ -144,7 +145,7 @@ fn arrow(n: usize) -> Csr<f64> {
     Csr::new(n, n, row_ptr, cols, values).expect("an arrow")
 }
 
-/// 4·10¹² entries are 16 TB of columns.
+/// 4·10¹² entries take 16 TB for the column indices alone.
 #[test]
 fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
     let _alone = alone();
@@ -153,12 +154,12 @@ fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
     let (found, bytes) = peak(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().map(|c| c.nnz()));
     assert!(matches!(found, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 43), "{found:?}");
     assert!(bytes < 200 << 20, "{bytes} bytes were taken");
-    // What a complement leaves is at least what its mask does not take away.
+    // A complemented mask leaves at least the entries that it does not exclude.
     let (found, bytes) =
         peak(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).mask(!a.structure()).eval().map(|c| c.nnz()));
     assert!(matches!(found, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 43), "{found:?}");
     assert!(bytes < 300 << 20, "{bytes} bytes were taken");
-    // The count is right, too: under a budget it is told to the byte.
+    // The count is exact, too: under a budget it is reported to the byte.
     let a = arrow(3000);
     let nnz = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().expect("a small one").nnz();
     assert_eq!(nnz, 9_000_000);
@@ -167,7 +168,7 @@ fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
     assert!(matches!(found, Err(Error::Budget { bytes: 36_000_000..37_000_000, .. })), "{found:?}");
 }
 
-/// Values into a matrix that is there: scratch alone, and that is bounded as well.
+/// Numeric products into an existing matrix need scratch alone, which is bounded as well.
 #[test]
 fn values_in_place_take_scratch_alone() {
     let _alone = alone();
@@ -190,8 +191,7 @@ fn values_in_place_take_scratch_alone() {
     }
 }
 
-/// Products by a plan sort nothing: they take less memory than the smallest permutation of the entries, of 4 bytes
-/// each.
+/// Planned products sort nothing: they take less memory than the smallest permutation of the entries, at 4 bytes each.
 #[test]
 fn a_plan_of_a_tensor_sorts_once() {
     const NNZ: usize = 400_000;
@@ -214,7 +214,7 @@ fn a_plan_of_a_tensor_sorts_once() {
     }
 }
 
-/// Multiplications until one panics.
+/// Number of multiplications until one panics.
 static LEFT: AtomicI64 = AtomicI64::new(0);
 
 #[derive(Clone, Copy, Debug)]
@@ -230,7 +230,7 @@ impl BinaryOp for Fails {
     }
 }
 
-/// A phase of fewer threads lets go of what those before it worked in.
+/// A phase with fewer threads frees the scratch of the phases before it.
 #[test]
 fn a_plan_lets_go_of_scratch_for_more_threads() {
     let _alone = alone();
@@ -240,8 +240,8 @@ fn a_plan_lets_go_of_scratch_for_more_threads() {
     let plan = one.plan(&a, &b).eval().expect("a plan");
     let mut c = one.mxm(ring, &a, &b).plan(&plan).eval().expect("a product");
     let own = live();
-    // Threads take work when they come to it, so how many have worked is not known; the more they do, the sooner all of
-    // them have.
+    // Threads pick up work dynamically, so the number of active threads is unknown; more work activates all of them
+    // sooner.
     let mut most = 0;
     for _ in 0..200 {
         eight.mxm(ring, &a, &b).plan(&plan).into(&mut c).expect("in place");
@@ -255,7 +255,7 @@ fn a_plan_lets_go_of_scratch_for_more_threads() {
     assert!(live() - own <= SLACK as i64, "{} bytes more are kept", live() - own);
 }
 
-/// What threads work in stays with the plan, also for another semiring of values as large, and after one that panicked.
+/// Per-thread scratch stays with the plan, also for another semiring with values of the same size, and after a panic.
 #[test]
 fn a_plan_keeps_the_scratch_of_its_phases() {
     let _alone = alone();
@@ -287,14 +287,14 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
         assert!(failed.is_err());
         let ((), second) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
         assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
-        // Threads take work when they come to it: until each has had some, its scratch is to come.
+        // Threads pick up work dynamically: a thread's scratch is allocated at its first task.
         for _ in 0..50 {
             cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place");
         }
         let ((), third) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
         assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
-        // For each column, their number rounded up, a place of two bytes, and the window of doubles; or of four under a
-        // mask.
+        // Per thread, for the column count rounded up to a power of two: a two-byte index per column and the window of
+        // doubles; under a mask, four bytes per column.
         let tables = threads as u64 * if masked { 4 << 21 } else { (2 << 21) + (8 << 14) };
         assert!(
             first > 4_000_000 && second <= tables + SLACK && third <= SLACK,
@@ -303,8 +303,8 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
     }
 }
 
-/// Text is parsed, laws are tried and loops are made once: the second lookup asks for no memory, and the second call
-/// for that of its result alone, so that neither can have done it again.
+/// Parsing, law checks and compilation of loops happen once. The second lookup allocates nothing, and the second call
+/// only its result, so neither can have repeated the work.
 #[test]
 fn operators_by_name_are_made_once() {
     use sparring::algebra::Type;
@@ -314,7 +314,7 @@ fn operators_by_name_are_made_once() {
     let a = Csr::<f64>::new(4, 4, vec![0, 2, 5, 8, 10], vec![0, 1, 0, 1, 2, 1, 2, 3, 2, 3], vec![0.5; 10]).unwrap();
     let x = sparring::Vector::<f64>::full(vec![0.25; 4]).unwrap();
     let (a, x) = (Matrix::from(a), Vector::from(x));
-    // Row pointers, columns, values, marks, and what holds them.
+    // Row pointers, columns, values, bitmap, and the objects that own them.
     const RESULT: (i64, u64) = (16, 2048);
     let second = |what: &str, call: &dyn Fn()| {
         call();

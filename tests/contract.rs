@@ -1,4 +1,4 @@
-//! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of
+//! Contractions compared with loops over all indices: random expressions, layouts, updates and types, for any number of
 //! threads.
 
 #[path = "contract/any.rs"]
@@ -25,7 +25,7 @@ use sparring::contract::{Batch, Einsum, Layout, View, ViewMut};
 use sparring::{Cpu, Error, einsum};
 use textbook::Textbook;
 
-/// What becomes of C.
+/// How C is updated.
 #[derive(Clone, Copy, Debug)]
 enum Update<T> {
     Assign,
@@ -33,19 +33,19 @@ enum Update<T> {
     Beta(T),
 }
 
-/// An algebra told plainly, beside the library's.
+/// An algebra written out plainly, independent of the library's.
 struct Algebra<T> {
     zero: T,
     plus: fn(T, T) -> T,
     times: fn(T, T) -> T,
     number: fn(i64) -> T,
-    /// What C holds where it must not be read.
+    /// A fill value for C where it must not be read.
     rubbish: T,
-    /// The zero annihilates: folds may be empty.
+    /// Zero annihilates, so folds may be empty.
     annihilates: bool,
 }
 
-/// Numbers so small that f32 adds them without rounding, in any order.
+/// Numbers small enough that f32 adds them exactly, in any order.
 const F64: Algebra<f64> = Algebra {
     zero: 0.0,
     plus: |a, b| a + b,
@@ -92,7 +92,7 @@ const SCHEDULE: Algebra<i32> = Algebra {
     times: i32::wrapping_add,
     number: |i| i as i32,
     rubbish: i32::MAX,
-    // The least integer wraps.
+    // The smallest integer wraps.
     annihilates: false,
 };
 const LOGIC: Algebra<bool> = Algebra {
@@ -104,12 +104,12 @@ const LOGIC: Algebra<bool> = Algebra {
     annihilates: true,
 };
 
-/// Threads that every result is computed with.
+/// Thread counts used for every result.
 fn machines() -> [Cpu; 4] {
     [1, 2, 3, 8].map(|n| Cpu::with_threads(n).expect("threads"))
 }
 
-/// A contraction: C, which lies as `out` says, becomes what `alpha` and `update` say.
+/// A contraction: C, with layout `out`, is updated according to `alpha` and `update`.
 struct Case<'a, T> {
     text: &'a str,
     operands: &'a [View<'a, T>],
@@ -118,7 +118,7 @@ struct Case<'a, T> {
     update: Update<T>,
 }
 
-/// One contraction by machines of several numbers of threads, against the textbook.
+/// One contraction with several thread counts, compared with the textbook.
 fn compare<T: Value, A: Arithmetic<T>>(
     cpus: &[Cpu],
     ring: A,
@@ -130,7 +130,7 @@ fn compare<T: Value, A: Arithmetic<T>>(
     compare_made(cpus, ring, algebra, case, &einsum, random);
 }
 
-/// The same, of an expression that is made in another way.
+/// The same, for an expression built another way.
 fn compare_made<T: Value, A: Arithmetic<T>>(
     cpus: &[Cpu],
     ring: A,
@@ -186,7 +186,7 @@ fn compare_made<T: Value, A: Arithmetic<T>>(
     }
 }
 
-/// An array for a layout, of small numbers.
+/// An array of small numbers for a layout.
 fn array<T>(random: &mut Rng, layout: &Layout, number: fn(i64) -> T) -> Vec<T> {
     layouts::array(layout, || number(random.below(7) as i64 - 3))
 }
@@ -229,7 +229,7 @@ fn random_cases<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, al
             2 => Update::Beta(algebra.zero),
             _ => Update::Assign,
         };
-        // Pools of threads take longer than such contractions: all of them now and then.
+        // Thread pools cost more than such small contractions, so all thread counts run only now and then.
         let some = if case % 16 == 0 { &cpus[..] } else { &cpus[case % 2..=case % 2] };
         compare(some, ring, algebra, Case { text: &text, operands: &views, out: &out, alpha, update }, &mut random);
     }
@@ -257,7 +257,8 @@ fn random_expressions_of_truth_values() {
     random_cases(6, 1000, LorLand::new(), &LOGIC);
 }
 
-/// Square matrices of every size in every order, in as many blocks as threads need, each operand also one for all.
+/// Square matrices of every size in every layout, in as many blocks as threads need; each operand is also shared by the
+/// batch.
 #[test]
 fn products_of_matrices_of_every_size() {
     let cpus = machines();
@@ -270,7 +271,7 @@ fn products_of_matrices_of_every_size() {
             2 => Layout::interleaved(&[n, n], batch),
             _ => Layout::row_major(&[n, n]).and_then(|l| l.broadcast(batch)),
         };
-        // All three alike, and two at random.
+        // All three in the same layout, and two at random.
         let mixed = [random.below(4), random.below(4), random.below(3)];
         for [a, b, c] in [[0; 3], [1; 3], [2; 3], mixed] {
             let layouts = [a, b].map(|kind| make(kind).expect("a layout"));
@@ -285,8 +286,8 @@ fn products_of_matrices_of_every_size() {
     }
 }
 
-/// Rectangles, their transposes, one operand for all by its letters, matrices times vectors, and what meets entry by
-/// entry.
+/// Rectangles, their transposes, one operand shared by the batch through its letters, matrix–vector products, and
+/// elementwise products.
 #[test]
 fn products_of_rectangles() {
     let cpus = machines();
@@ -325,7 +326,7 @@ fn products_of_rectangles() {
     }
 }
 
-/// The paper's kernels, and its operators as one expression each: several steps for each block of elements.
+/// The paper's kernels, and its operators as one expression each: several steps per block of elements.
 #[test]
 fn finite_elements() {
     let cpus = machines();
@@ -356,7 +357,7 @@ fn finite_elements() {
     }
 }
 
-/// Sums that round: the same bits for any number of threads, and near the textbook.
+/// Sums that round: the same bits for any number of threads, and close to the textbook.
 #[test]
 fn rounding_does_not_depend_on_threads() {
     let mut random = Rng(10);
@@ -380,7 +381,7 @@ fn rounding_does_not_depend_on_threads() {
         for other in &found[1..] {
             assert!(found[0].values().iter().zip(other.values()).all(|(a, b)| a.to_bits() == b.to_bits()), "{text}");
         }
-        // One fold in the order of its index, from 0, each step rounded once: the very bits.
+        // One fold in index order, from 0, each step rounded once: bitwise equal.
         let book = Textbook::read(text, &views);
         let view = found[0].view();
         book.each(&book.result, |b, index| {
@@ -395,7 +396,7 @@ fn rounding_does_not_depend_on_threads() {
     }
 }
 
-/// The text of an error, which names each of `words`.
+/// The text of an error, which contains each of `words`.
 #[track_caller]
 fn says<T>(found: Result<T, Error>, words: &[&str]) {
     let text = found.err().expect("an error").to_string();
@@ -448,7 +449,7 @@ fn layouts_are_checked() {
     says(Layout::new(&[3], &[], 0), &["strides", "0", "1"]);
     says(Layout::row_major(&[2]).and_then(|l| l.strided(3, -1)), &["3 tensors -1 apart"]);
     says(Layout::interleaved(&[max], max), &["of a layout"]);
-    // No elements, whatever the extents beside: nothing lies anywhere.
+    // No elements, whatever the other extents: no address is used.
     let empty = Layout::row_major(&[1 << 40, 1 << 40, 0]).expect("a layout");
     assert_eq!((empty.elements(), empty.place(0, &[0, 0, 0])), (0, None));
     assert!(View::<f64>::new(&[], empty).is_ok());
@@ -461,7 +462,7 @@ fn layouts_are_checked() {
     says(layout.permute(&[1, 0, 2]).and_then(|l| l.reshape(&[6, 4])), &["would have to be moved"]);
     says(layout.permute(&[0, 0, 1]), &["[0, 0, 1]", "3 indices"]);
     says(layout.permute(&[0, 1, 3]), &["[0, 1, 3]"]);
-    // The paper's: a tensor of four indices read as a matrix, the first index fastest.
+    // From the paper: a tensor of four indices read as a matrix, with the first index fastest.
     let tensor = Layout::column_major(&[2, 3, 4, 5]).expect("a layout");
     assert_eq!(tensor.reshape_columns(&[6, 20]).expect("a matrix"), Layout::column_major(&[6, 20]).expect("a layout"));
 
@@ -479,7 +480,7 @@ fn layouts_are_checked() {
     );
 }
 
-/// Reshaped and permuted layouts name the elements that they should.
+/// Reshaped and permuted layouts address the elements that they should.
 #[test]
 fn views_move_nothing() {
     let mut random = Rng(11);
@@ -514,7 +515,7 @@ fn views_move_nothing() {
     assert!(moved > 100 && kept > 100, "{moved} would move, {kept} stay");
 }
 
-/// An array that cannot be had, a path with its cost, and one index that no product needs.
+/// An array that cannot be allocated, a path with its cost, and indices summed before any product.
 #[test]
 fn memory_and_paths() {
     let cpu = Cpu::with_threads(2).expect("threads");
@@ -529,7 +530,7 @@ fn memory_and_paths() {
         &["out of memory"],
     );
 
-    // A chain whose cheap end is on the right.
+    // A chain that is cheaper from the right.
     let x = vec![1.0; 10_000];
     let view = |m, n| View::new(&x, Layout::row_major(&[m, n]).expect("a layout")).expect("a view");
     let chain = Einsum::new("ij,jk,kl->il", &[view(10, 100), view(100, 100), view(100, 1)]).expect("text");
@@ -538,7 +539,7 @@ fn memory_and_paths() {
     let bytes = asked.workspace_bytes().expect("bytes");
     assert!((800..100_000).contains(&bytes), "{bytes}");
     assert!(asked.eval().expect("a product").values().iter().all(|&v| v == 10_000.0));
-    // Sums of what one operand has alone come first: the whole would be 10¹² steps.
+    // Sums over indices of a single operand come first: the full loop would take 10¹² steps.
     let (n, vector) = (100, View::new(&x, Layout::row_major(&[100, 100]).expect("a layout")).expect("a view"));
     let sums = Einsum::new("ab,cd,ef->", &[vector.clone(), vector.clone(), vector]).expect("text");
     assert_eq!(cpu.einsum(PlusTimes::new(), sums).eval().expect("a sum").values(), [f64::from(n * n).powi(3)]);

@@ -1,4 +1,4 @@
-//! CP-ALS: published fits, singular systems, constraints, starts, callbacks, threads.
+//! CP-ALS: published fits, singular systems, constraints, initial guesses, callbacks, threads.
 
 mod common;
 
@@ -27,8 +27,7 @@ fn a_published_run() {
     let run = |sweeps| CpAls::new(2).guess(start.clone()).sweeps(sweeps).tol(0.0).run(&Cpu::new(), &x).unwrap();
     let fits = run(20).fits;
     for (sweep, fit) in GENTEN_FITS {
-        // All digits that are printed; of the last two the residual, 4·10⁻⁵ of the norm, is a difference of squares
-        // near 14.
+        // All printed digits. The residual of the last two, 4·10⁻⁵ of the norm, is a difference of squares near 14.
         let tolerance = if sweep < 10 { 1e-12 } else { 1e-11 };
         assert!(close(fits[sweep - 1], fit, tolerance), "{sweep}: {}", fits[sweep - 1]);
     }
@@ -53,7 +52,7 @@ fn a_published_run() {
     assert!(found.model.match_score(&exact.unwrap(), true).unwrap() > 0.999);
 }
 
-/// What `read_frostt` returns is decomposed as it is, with the bits of the tensor inside.
+/// The output of `read_frostt` decomposes directly, with the same bits as its tensor.
 #[test]
 fn a_tensor_of_either_width() {
     let (x, _) = genten();
@@ -66,7 +65,7 @@ fn a_tensor_of_either_width() {
     }
 }
 
-/// Every component becomes the same: Υ is singular from then on, and the weights of minimum norm are equal.
+/// All components become equal: Υ is singular from then on, and the weights have minimum norm.
 #[test]
 fn a_singular_system_has_the_solution_of_minimum_norm() {
     for (rank, weight) in [(2, 2.59807621), (4, 1.29903811), (8, 0.64951905)] {
@@ -85,14 +84,14 @@ fn random<I: Index>(rng: &mut Rng, dims: &[usize], nnz: usize) -> Tensor<f64, I>
     x.summed(&sparring::par::Threads::current(), sparring::algebra::Plus::new()).unwrap()
 }
 
-/// What the fit says, from dense arrays.
+/// The fit by its definition, from dense arrays.
 fn fit_of(x: &Tensor<f64>, model: &Kruskal<f64>) -> f64 {
     let (x, m) = (x.to_dense(sparring::algebra::Plus::new()).unwrap(), model.to_dense().unwrap());
     let of = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
     1.0 - of(&mut x.iter().zip(&m).map(|(a, b)| a - b)) / of(&mut x.iter().copied())
 }
 
-/// Orders 1 to 8, ranks above every mode: fits are what dense arrays say, and never fall, singular or not.
+/// Orders 1 to 8, ranks above every mode: fits equal those of dense arrays and never decrease, singular or not.
 #[test]
 fn fits_are_right_and_never_fall() {
     let mut rng = Rng(1);
@@ -102,7 +101,8 @@ fn fits_are_right_and_never_fall() {
                 let x: Tensor<f64> = random(&mut rng, dims, 25);
                 let found = CpAls::new(rank).seed(seed).sweeps(30).tol(0.0).run(&Cpu::new(), &x).unwrap();
                 let what = format!("{dims:?} rank {rank} seed {seed}: {:?}", found.fits);
-                // The residual is a root of a difference of numbers as large as the squared norms: half of the digits.
+                // The residual is the root of a difference of numbers as large as the squared norms: half of the digits
+                // are lost.
                 let large = found.model.weights()[0] / x.norm();
                 let slack = 1e-7 * (1.0 + large);
                 assert!(found.fits.windows(2).all(|w| w[1] >= w[0] - slack), "{what}");
@@ -116,7 +116,7 @@ fn fits_are_right_and_never_fall() {
     }
 }
 
-/// Entries at one place count as their sum, on every variant.
+/// Duplicate entries count as their sum, in every variant.
 #[test]
 fn repeated_entries_count_once() {
     let mut rng = Rng(21);
@@ -134,7 +134,7 @@ fn repeated_entries_count_once() {
         assert_eq!(found.fits, run(&once).fits);
         assert!(close(found.fit, fit_of(&x, &found.model), 1e-6), "{} {}", found.fit, fit_of(&x, &found.model));
     }
-    // 3 and −1 at one place, 1 at another.
+    // 3 and −1 at one position, 1 at another.
     let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 0, 1], vec![0, 0, 1]], vec![3.0, -1.0, 1.0]).unwrap();
     let found = CpAls::new(1).tol(1e-12).run(&Cpu::new(), &x).unwrap();
     assert!(
@@ -143,7 +143,7 @@ fn repeated_entries_count_once() {
     );
 }
 
-/// A tensor and its multiples have one fit, which is that of the model that is returned, at both ends of the range.
+/// A tensor and its multiples have the same fit, that of the returned model, at both ends of the range.
 #[test]
 fn the_scale_of_a_tensor_does_not_show() {
     let x: Tensor<f64> = random(&mut Rng(22), &[4, 5, 3], 30);
@@ -159,7 +159,7 @@ fn the_scale_of_a_tensor_does_not_show() {
         assert!(close(found.fit, fit_of(&x, &model), 1e-9), "{s}: {} {}", found.fit, fit_of(&x, &model));
         assert!(found.model.weights()[0] > s, "a model of zeros");
     }
-    // Entries of few bits, and sums of squares beyond the range of entries that are within.
+    // Entries with few bits, whose sums of squares overflow although the entries do not.
     let found = run(&scaled(1e-318)).unwrap();
     assert!(close(found.fit, plain.fit, 1e-3) && found.model.weights()[0] > 0.0, "{} {}", found.fit, plain.fit);
     let e = run(&scaled(3e307)).map(|f| f.model.weights()[0]);
@@ -172,14 +172,14 @@ fn the_scale_of_a_tensor_does_not_show() {
         let found = run(&narrow(s));
         assert!((found.fit - plain).abs() < 1e-3 && found.model.weights()[0] > s, "{s}: {} {plain}", found.fit);
     }
-    // A guess is of the tensor's scale: the model found begins where it ended.
+    // An initial guess has the tensor's scale: starting from the model found ends where it began.
     let y = scaled(1e-200);
     let found = CpAls::new(2).seed(1).sweeps(40).tol(0.0).run(&Cpu::new(), &y).unwrap();
     let again = CpAls::new(2).guess(found.model.clone()).sweeps(1).nonnegative(false).run(&Cpu::new(), &y).unwrap();
     assert!(again.fit > found.fit - 1e-9);
 }
 
-/// A model of exact rank is found again; on every variant, in f32 and with wide indices alike.
+/// A model of exact rank is recovered, in every variant, in f32 and with wide indices.
 #[test]
 fn a_planted_model_is_found() {
     let dims = [9, 8, 7];
@@ -217,8 +217,8 @@ fn threads_do_not_show() {
     }
 }
 
-/// Of a tensor with negative parts the best model from 0 up: no element below 0, fits that never fall, and the optimum
-/// of rank 1.
+/// Nonnegative CP of a tensor with negative parts: no negative element, fits that never decrease, and the optimum of
+/// rank 1.
 #[test]
 fn without_negative_elements() {
     let mut rng = Rng(4);
@@ -269,7 +269,7 @@ fn starts_sweeps_and_guesses() {
     let timed = CpAls::new(4).tol(0.0).time_limit(std::time::Duration::ZERO).run(&cpu, &x).unwrap();
     assert_eq!(timed.fits.len(), 1);
 
-    // Going on from a model: its fit is not lost.
+    // Restarting from a model keeps its fit.
     let more = CpAls::new(4).guess(stopped.model.clone()).sweeps(1).run(&cpu, &x).unwrap();
     assert!(more.fit >= stopped.fit);
     let other = CpAls::new(3).guess(stopped.model.clone()).run(&cpu, &x).unwrap_err();
@@ -297,10 +297,10 @@ fn what_is_no_question_is_refused() {
     }
     let budget = Cpu::new().memory_budget(100);
     assert!(matches!(CpAls::new(2).run(&budget, &x), Err(Error::Budget { budget: 100, .. })));
-    // R × R numbers count too, of a rank that no array has as well.
+    // R × R matrices count too, also for ranks too large for any array.
     let budget = Cpu::new().memory_budget(1_000_000);
     assert!(matches!(CpAls::new(200).run(&budget, &x), Err(Error::Budget { budget: 1_000_000, .. })));
-    // Before factors are made: those of this rank take 3.2 GB.
+    // Refused before the factors are allocated: at this rank they take 3.2 GB.
     let began = std::time::Instant::now();
     let budget = Cpu::new().memory_budget(100_000_000);
     assert!(matches!(CpAls::new(100_000_000).run(&budget, &x), Err(Error::Budget { what: "the factors of CP", .. })));
@@ -310,7 +310,7 @@ fn what_is_no_question_is_refused() {
         let e = CpAls::new(rank).run(&cpu, &none).unwrap_err();
         assert!(matches!(&e, Error::OutOfMemory { .. }), "{e}");
     }
-    // Nothing there, and nothing but stored zeros: fitted by a model of zeros.
+    // An empty tensor and one of stored zeros only: the fitted model is zero.
     for x in [Tensor::<f64>::empty(vec![3, 4]).unwrap(), Tensor::new(vec![2], vec![vec![1]], vec![0.0]).unwrap()] {
         let found = CpAls::new(2).run(&cpu, &x).unwrap();
         assert!(found.fit == 1.0 && found.model.norm() == 0.0, "{found:?}");
@@ -334,7 +334,7 @@ fn fits_of(fact: &Fact) {
     }
 }
 
-/// Fits of real tensors that other programs have found from the same start.
+/// Fits of real tensors that other programs found from the same initial guess.
 #[test]
 fn fits_of_real_tensors() {
     let tensors: Vec<Fact> = data::facts().into_iter().filter(Fact::is_tensor).collect();

@@ -74,7 +74,7 @@ fn neighbours_are_the_first_of_all_distances() {
                     order.sort_by(|&p, &q| (sign * d.row(i)[p]).total_cmp(&(sign * d.row(i)[q])).then(p.cmp(&q)));
                     let (found, distances) = near.row(i);
                     for (place, (&j, &value)) in found.iter().zip(distances).enumerate() {
-                        // Equal but for rounding may stand the other way round: keys are compared, not their roots.
+                        // Pairs that tie up to rounding may be exchanged: neighbours rank by keys, not by their roots.
                         let (right, found) = (d.row(i)[order[place]], d.row(i)[j as usize]);
                         assert!(close(value, found, 0.0, 0.0), "{metric}: {value} is not {found}");
                         assert!(
@@ -245,7 +245,7 @@ fn metrics_are_metrics() {
                 let same_set = rows[i].iter().zip(&rows[j]).all(|(a, b)| (*a != 0.0) == (*b != 0.0));
                 let apart = if metric.entry().domain == Domain::Sets { !same_set } else { rows[i] != rows[j] };
                 assert_eq!(d.row(i)[j], d.row(j)[i], "{metric} is symmetric");
-                // Hellinger and Jensen–Shannon of proportional rows that are divided by their sums are 0 as well.
+                // Hellinger and Jensen–Shannon distances of proportional rows, normalized by their sums, are 0 as well.
                 assert!((d.row(i)[j] > 0.0) == apart || metric == Metric::JensenShannon, "{metric} ({i}, {j})");
                 for k in 0..60 {
                     assert!(d.row(i)[k] <= d.row(i)[j] + d.row(j)[k] + 1e-12, "{metric}: triangle {i} {j} {k}");
@@ -257,7 +257,7 @@ fn metrics_are_metrics() {
 
 #[test]
 fn metrics_are_symmetric_where_they_say_so() {
-    // Numbers whose sums are rounded, and rows that are equal but for the last digits.
+    // Numbers whose sums round, and rows that are equal but for the last digits.
     let third = |a: &Csr<f64>, by: f64| a.map(|v| v / by).expect("thirds");
     let (x, y) = (third(&large(60, 25), 3.0), third(&large(47, 25), 3.0 + 1e-9));
     for (metric, normalize) in metrics() {
@@ -296,7 +296,7 @@ fn a_processor_has_them_as_methods() {
     for cpu in [Cpu::new(), Cpu::with_threads(3).expect("threads")] {
         backend_checks::distances(&cpu, &x, &y).unwrap_or_else(|e| panic!("{e}"));
     }
-    // A budget of its own, or of the options, whichever is less.
+    // The smaller of the backend's budget and that of the options applies.
     let (cpu, options) = (Cpu::new().memory_budget(50_000), Options::default());
     let text = |r: Result<(), Error>| r.expect_err("refused").to_string();
     let all = |cpu: &Cpu, options: Options| text(pairwise(cpu, Metric::Dot, &x, None, &options).map(drop));
@@ -395,7 +395,7 @@ fn a_graph_of_neighbours() {
     }
 }
 
-/// A formula as closures against the NAMM of the same ⊗: the same engine, so the same bits.
+/// A formula given as closures compared with the NAMM of the same ⊗: the same engine, hence the same bits.
 #[test]
 fn a_formula_is_the_namm_of_its_closure() {
     sparring::op! {
@@ -411,7 +411,7 @@ fn a_formula_is_the_namm_of_its_closure() {
         let (found, right) = (knn(&cpu(), formula.clone(), 7, x, y, &options), knn(&cpu(), namm, 7, x, y, &options));
         let (found, right) = (found.expect("neighbours"), right.expect("neighbours"));
         assert_eq!((found.indices(), found.distances()), (right.indices(), right.distances()), "{formula:?}");
-        // Thirds: sums are rounded, and rows that are nearly equal are computed again.
+        // Thirds: sums round, and nearly equal rows are recomputed.
         let single = Options { precision: Precision::Entries, ..options };
         let narrow = |a: &Csr<f64>| a.map(|&v| (v / 3.0) as f32).expect("entries");
         let (x, y) = (narrow(x), y.map(narrow));
@@ -432,7 +432,7 @@ fn a_formula_is_the_namm_of_its_closure() {
         check(&formulas[1], Union(Plus::new(), CanberraDiff::<f64>::new()), &x, y);
         check(&formulas[2], Union(Plus::new(), Damped::new()), &x, y);
     }
-    // What it takes, and the metric of the same definition.
+    // The domain of a formula, and the built-in metric with the same definition.
     let positive = formulas[0].clone().takes(Domain::NonNegative);
     let odd = Csr::<f64>::new(1, 2, vec![0, 1], vec![1], vec![-1.0]).expect("1×2");
     assert!(matches!(pairwise(&cpu(), positive, &odd, None, &Options::default()), Err(Error::Argument { .. })));

@@ -1,4 +1,4 @@
-//! Distances of dense rows: those of Y spread out give the bits that an index gives.
+//! Distances of dense rows: scattering rows of Y into dense form gives the same bits as the index.
 
 mod common;
 
@@ -6,8 +6,7 @@ use common::distances::{metrics, options};
 use sparring::distance::{Float, Measure, Metric, Options, Precision, Search};
 use sparring::{Cpu, Csr, Isa};
 
-/// Rows of which about `full` of 100 columns are there, the last ones and some others empty; some entries are stored
-/// zeros.
+/// Rows with about `full` of 100 columns, the last row and some others empty; some entries are stored zeros.
 fn rows(seed: u64, (nrows, ncols): (usize, usize), full: u64, values: &[f64]) -> Csr<f64> {
     let mut state = seed;
     let mut below = |n: u64| {
@@ -28,17 +27,17 @@ fn rows(seed: u64, (nrows, ncols): (usize, usize), full: u64, values: &[f64]) ->
     Csr::new(nrows, ncols, row_ptr, columns, entries).expect("rows")
 }
 
-/// Bits, all NaN alike.
+/// Bit patterns; all NaNs are equal.
 fn bits<T: Float>(values: &[T]) -> Vec<u64> {
     values.iter().map(|d| d.as_f64()).map(|d| if d.is_nan() { f64::NAN.to_bits() } else { d.to_bits() }).collect()
 }
 
-/// All tasks by an index, which a budget asks for, and without one; whether rows were spread out then.
+/// All tasks with an index, forced by a budget, and without one. Returns whether rows were scattered into dense form.
 fn same<T: Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) -> bool {
     same_on(&[1, 3], measure, x, y, o)
 }
 
-/// The same on these numbers of threads.
+/// The same with these numbers of threads.
 fn same_on<T: Float>(
     threads: &[usize],
     measure: impl Measure + Clone,
@@ -75,21 +74,21 @@ fn same_on<T: Float>(
     spread
 }
 
-/// Rows as full as these are spread out where registers have 32 bytes or more. With narrower ones it depends on how
-/// full they are: `distance/dense.rs` tests the rule.
+/// Rows this full are scattered where registers have 32 bytes or more. With narrower registers the choice depends on
+/// the density; `distance/dense.rs` tests the rule.
 #[track_caller]
 fn is_wanted(spread: bool, about: &str) {
     assert!(spread || Isa::running().register_bytes() < 32, "not spread out: {about}");
 }
 
 const VALUES: [f64; 7] = [1.0, 1.0, 2.0, 0.5, 3.0, 0.1, 1e-9];
-/// Metrics whose ⊗ is an instruction or a few.
+/// Metrics whose ⊗ takes one or a few instructions.
 const CHEAP: [Metric; 6] =
     [Metric::Dot, Metric::Cosine, Metric::Euclidean, Metric::Correlation, Metric::Manhattan, Metric::Jaccard];
 
 #[test]
 fn all_metrics_have_the_same_bits_spread_out() {
-    // No group is whole, nor is a block of columns; one block; one group and a row; nearly full.
+    // Incomplete groups and column blocks; a single block; a group plus one row; nearly full rows.
     for (seed, shape, full) in [(1, (77, 300), 70), (2, (150, 100), 60), (3, (33, 257), 95)] {
         let (x, y) = (rows(seed, shape, full, &VALUES), rows(seed + 50, (shape.0 / 2 + 30, shape.1), full, &VALUES));
         for (metric, normalize) in metrics() {
@@ -117,7 +116,7 @@ fn f32_has_the_same_bits_spread_out() {
     }
 }
 
-/// Several tiles and several blocks of rows that ask; both halves of a pair.
+/// Several tiles and several blocks of query rows; both halves of a symmetric result.
 #[test]
 fn many_rows_have_the_same_bits_spread_out() {
     let (x, y) = (rows(20, (700, 140), 50, &VALUES), rows(21, (300, 140), 50, &VALUES));
@@ -128,8 +127,8 @@ fn many_rows_have_the_same_bits_spread_out() {
     }
 }
 
-/// Signs, and products that overflow, vanish or cancel; then numbers that are not finite, which keep rows of X from
-/// being compared so.
+/// Mixed signs, and products that overflow, vanish or cancel; then values that are not finite, which exclude rows of X
+/// from the dense loops.
 #[test]
 fn awkward_values_have_the_same_bits_spread_out() {
     let sets: [&[f64]; 4] = [

@@ -1,4 +1,4 @@
-//! Neighbours where most pairs share no column: asking all of Y at once gives the bits that tiles give.
+//! Neighbours where most pairs of rows share no column: the inverted index over all of Y gives the same bits as tiles.
 
 mod common;
 
@@ -6,13 +6,13 @@ use common::distances::{Draws, FEW as VALUES, metrics, options, scattered as row
 use sparring::distance::{Float, Formula, Measure, Metric, Options, Precision, Search};
 use sparring::{Cpu, Csr};
 
-/// Numbers and distances of neighbours, bit by bit.
+/// Indices and distances of neighbours, bit by bit.
 type Bits = (Vec<u32>, Vec<u64>);
 
 fn nearest<T: Float>(cpu: &Cpu, measure: impl Measure, k: usize, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) -> Bits {
     let near = cpu.neighbours(measure, x).to(y).options(o).k(k).eval().expect("neighbours");
     let bits = near.distances().iter().map(|d| d.as_f64().to_bits()).collect();
-    // What is chosen is what is asked for, where the measure allows it.
+    // The requested search is used where the measure allows it.
     if o.search == Search::Tiles {
         assert!(near.explain.contains("tiles") || near.explain.contains("two passes"), "{}", near.explain);
     }
@@ -32,12 +32,12 @@ fn within<T: Float>(
     (found.row_ptr().to_vec(), (found.col_idx().to_vec(), bits))
 }
 
-/// Both ways of looking for neighbours on the same rows.
+/// Both search algorithms on the same rows.
 fn same<T: Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) {
     same_on(&[1, 3], measure, x, y, o);
 }
 
-/// The same on these numbers of threads.
+/// The same with these numbers of threads.
 fn same_on<T: Float>(threads: &[usize], measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) {
     let name = format!("{}, {:?} and {:?}, {o:?}", measure.name(), x.shape(), y.map(Csr::shape));
     let m = y.unwrap_or(x).nrows();
@@ -93,7 +93,7 @@ fn f32_has_the_same_bits_both_ways() {
     }
 }
 
-/// Signs, numbers whose products overflow, vanish, or are ∞ − ∞, and distances that only rounding makes equal.
+/// Mixed signs, values whose products overflow, vanish or give ∞ − ∞, and distances that tie only by rounding.
 #[test]
 fn awkward_values_have_the_same_bits_both_ways() {
     let sets: [&[f64]; 4] = [
@@ -123,7 +123,8 @@ fn awkward_values_have_the_same_bits_both_ways() {
     }
 }
 
-/// Where a measure tells nothing of rows apart, or entries are not looked at, both ways are tiles.
+/// Where a measure cannot bound the distance of rows without shared columns, or entries are unchecked, both searches
+/// use tiles.
 #[test]
 fn what_tells_no_order_goes_by_tiles() {
     let x = rows(20, [80, 300, 4], &VALUES);
@@ -146,7 +147,7 @@ fn which_way_is_chosen_depends_on_the_columns_that_pairs_share() {
     assert!(how(&few, Search::Tiles).contains("tiles"));
     assert!(how(&many, Search::Auto).contains("tiles"));
     assert!(how(&many, Search::Shared).contains("over the rows that share a column"));
-    // Where there is no memory for it, by tiles.
+    // Without memory for the index, tiles are used.
     let rows = cpu.neighbours(Metric::Cosine, &few).search(Search::Shared).prepare().expect("rows");
     let needs = rows.nearest_bytes(3);
     let by = |budget| {
@@ -158,9 +159,9 @@ fn which_way_is_chosen_depends_on_the_columns_that_pairs_share() {
     assert!(less.as_ref().is_ok_and(|how| how.contains("tiles")) || less.is_err(), "{less:?}");
 }
 
-/// Two columns that nearly all rows have, and groups of rows that are nearly the same: what is found by rare columns is
-/// enough, but not where rows have popular columns alone, or fewer rows share the rare ones than are asked for, or all
-/// are equally far.
+/// Two columns common to nearly all rows, and groups of nearly equal rows. Rare columns alone find the neighbours,
+/// except where rows have only popular columns, where fewer than k rows share the rare ones, or where all distances
+/// tie.
 #[test]
 fn rare_columns_first_have_the_same_bits() {
     for values in [&[1.0][..], &[1.0, 2.0, 0.5], &[1.0, -1.0], &[1.0, 1e-7]] {
@@ -188,8 +189,8 @@ fn rare_columns_first_have_the_same_bits() {
     }
 }
 
-/// Rows that share columns with most others: each has a sum for all, some rows side by side where many have the
-/// columns.
+/// Rows that share columns with most others: each query keeps a sum for every row of Y, and rows of frequent columns
+/// are stored contiguously.
 #[test]
 fn rows_that_share_many_columns_have_the_same_bits() {
     for (seed, values) in [(60, &VALUES[..]), (61, &[1.0, -1.0, 2.0, -0.5]), (62, &[1.0, 1e-3, -1e-3])] {

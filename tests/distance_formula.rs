@@ -1,4 +1,4 @@
-//! Distances by formulas that are text: the textbook, named metrics, awkward inputs, threads, what is refused.
+//! Distances by textual formulas: the textbook, built-in metrics, awkward inputs, threads, rejected formulas.
 
 mod common;
 
@@ -10,7 +10,7 @@ use sparring::distance::{AnyMetric, Formula, Measure, Metric, Options, Precision
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Error};
 
-/// A formula, what it is, and whether it takes negative numbers.
+/// A formula, its function, and whether it accepts negative numbers.
 type Case = (&'static str, fn(f64, f64) -> f64, bool);
 
 const CASES: [Case; 14] = [
@@ -47,7 +47,7 @@ fn cpu() -> Cpu {
     Cpu::new()
 }
 
-/// All distances among the rows of X, or from those of Y.
+/// All distances among the rows of X, or from X to Y.
 fn all(measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Dense<f64> {
     pairwise(&cpu(), measure, x, y, &Options::default()).expect("distances")
 }
@@ -56,7 +56,7 @@ fn narrow(a: &Csr<f64>) -> Csr<f32> {
     a.map(|&v| v as f32).expect("entries")
 }
 
-/// Σ over all columns, those where both are 0 too.
+/// Σ over all columns, including those where both are 0.
 fn definition(f: impl Fn(f64, f64) -> f64, x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(&a, &b)| f(a, b)).sum()
 }
@@ -65,7 +65,7 @@ fn bits(d: &[f64]) -> Vec<u64> {
     d.iter().map(|v| v.to_bits()).collect()
 }
 
-/// A formula against its definition, in f64 and in f32, all distances and the nearest.
+/// Compares a formula with its definition, in f64 and in f32: all distances and the nearest neighbours.
 #[track_caller]
 fn check((text, f, _): Case, x: &Rows, y: &Rows, matrices: (&Csr<f64>, &Csr<f64>)) {
     let measure = formula(text);
@@ -73,7 +73,7 @@ fn check((text, f, _): Case, x: &Rows, y: &Rows, matrices: (&Csr<f64>, &Csr<f64>
     for (other, to) in [(y, Some(b)), (x, None)] {
         let pairs = || x.iter().flat_map(|r| other.iter().map(move |s| (r, s)));
         let expected: Vec<f64> = pairs().map(|(r, s)| definition(f, r, s)).collect();
-        // Where terms cancel, so much is left of rounding.
+        // Where terms cancel, the rounding error is relative to the sum of absolute terms.
         let sizes: Vec<f64> = pairs().map(|(r, s)| definition(|a, b| f(a, b).abs(), r, s)).collect();
         let d = all(measure.clone(), a, to);
         assert_eq!(d.values().len(), expected.len());
@@ -115,12 +115,12 @@ fn formulas_are_their_definitions() {
     QuickCheck::new().tests(40).quickcheck(property as fn(Sample<40, 60>, bool));
 }
 
-/// Rows and columns around a block of 128 numbers, and empty ones.
+/// Row and column counts around a block of 128 numbers, and empty rows.
 #[test]
 fn long_rows_and_long_columns() {
     let number = |i: usize, j: usize| (1 + (i * 7 + j * 5) % 9) as f64 / 4.0;
     for n in [1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 700] {
-        // Columns of n, and short ones between them, so that blocks begin anywhere.
+        // Full columns with short ones between them, so that blocks begin at any offset.
         let rows: Rows = (0..n + 1)
             .map(|i| {
                 let short = |j: usize| j % 2 == 1 && (i * 11 + j).is_multiple_of(23);
@@ -130,7 +130,7 @@ fn long_rows_and_long_columns() {
         let x = textbook::sparse(&rows, 6, |_, _| false);
         let few: Rows = rows.iter().step_by(97).cloned().collect();
         let y = textbook::sparse(&few, 6, |_, _| false);
-        // One row as long, one that has every other column, one with none.
+        // One full row, one with every other column, one empty.
         let wide: Rows = [1, 2, n]
             .map(|step| (0..n).map(|j| if j % step == step - 1 { number(step, j) } else { 0.0 }).collect())
             .into();
@@ -204,8 +204,8 @@ fn the_same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Pairs whose keys are ∞ − ∞, or nothing but what is left of sums that cancel, are computed over their union: by text,
-/// by a closure, and as a NAMM.
+/// Pairs whose keys are ∞ − ∞ or only cancellation error are recomputed over the union of their columns: for text, a
+/// closure, and a NAMM.
 #[test]
 fn what_entries_add_alone_may_be_infinite_or_cancel() {
     sparring::op! {
@@ -234,7 +234,7 @@ fn what_entries_add_alone_may_be_infinite_or_cancel() {
     check(Union(Plus::new(), Kl::new()), kl, &shares);
     check(Formula::new("kl", kl), kl, &shares);
     check(formula("if a == 0 then 0 else a * ln(a/b)"), kl, &shares);
-    // 9³ + 10³ = 1³ + 12³: what the first row adds alone is 0, and what the second does is little beside its terms.
+    // 9³ + 10³ = 1³ + 12³: the first row's own sum is 0, and the second's is small compared with its terms.
     let first: Vec<f64> = [9.0, 10.0, -1.0, -12.0].map(|v| v * 1e6).into();
     let second = vec![first[0], first[1], first[2] + 144.0, first[3] - 1.0];
     let cube = |a: f64, b: f64| (a - b) * (a - b) * (a - b);
@@ -278,7 +278,7 @@ fn f32_is_computed_in_f32_unless_the_text_says_otherwise() {
     };
     let double = of("abs(a-b)", Precision::Double);
     assert_ne!(of("abs(a-b)", Precision::Entries), double);
-    // A number beyond f32, and one of type f64.
+    // A constant beyond the range of f32, and one of type f64.
     for text in ["abs(a-b) + 0 * 1e300", "abs(a-b) * f64(1)"] {
         assert_eq!(of(text, Precision::Entries), double, "{text}");
     }
@@ -355,7 +355,7 @@ fn symmetry_is_seen_where_it_is_plain() {
         ("max(a, b) - min(a, b)", true),
         ("pow(abs(a-b), 1.5)", true),
         ("a - b", false),
-        // Rounded in another order.
+        // Symmetric except for the order of rounding.
         ("abs(b-a) / (1 + abs(a) + abs(b))", false),
         ("abs(a - 2*b)", false),
         ("(a-b) * (a-b) * (a-b)", false),
@@ -364,7 +364,7 @@ fn symmetry_is_seen_where_it_is_plain() {
     ] {
         assert_eq!(text.parse::<AnyMetric>().expect("a formula").is_symmetric(), symmetric, "{text}");
     }
-    // Where it holds, it is the same both ways.
+    // Where the formula is symmetric, so are the distances.
     let x = large(90, 30).map(|v| v / 3.0).expect("thirds");
     for (text, ..) in CASES {
         let measure: AnyMetric = text.parse().expect("a formula");

@@ -1,4 +1,4 @@
-//! A budget bounds what distances take: results and scratch memory, counted by the allocator.
+//! A budget bounds the memory of distances: results and scratch, measured by the allocator.
 
 mod common;
 
@@ -11,10 +11,10 @@ use sparring::{Cpu, Csr, Error, Result};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What is not counted by budgets: tasks, messages, names, what threads keep for themselves.
+/// Not counted by budgets: tasks, messages, names, per-thread state.
 const SMALL: i64 = 96 << 10;
 
-/// Bytes that `f` took at its peak, and whether a budget refused.
+/// Peak memory of `f` in bytes, and whether a budget refused it.
 fn taken<R>(f: impl FnOnce() -> Result<R>) -> (i64, bool) {
     let (refused, bytes) = peak(|| match f() {
         Ok(_) => false,
@@ -24,7 +24,7 @@ fn taken<R>(f: impl FnOnce() -> Result<R>) -> (i64, bool) {
     (bytes as i64, refused)
 }
 
-/// Every task under budgets from little to plenty: what is taken is within, and plenty is enough.
+/// Every task under budgets from little to plenty: memory stays within the budget, and plenty suffices.
 fn check<T: sparring::distance::Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>) {
     let name = measure.name();
     for threads in [1, 2] {
@@ -53,7 +53,7 @@ fn check<T: sparring::distance::Float>(measure: impl Measure + Clone, x: &Csr<T>
     }
 }
 
-/// Zeros that are stored are left out, in a copy that is refused before it is made.
+/// Stored zeros are removed in a copy, which is refused before it is allocated.
 #[test]
 fn a_copy_without_stored_zeros_counts() {
     let _alone = alone();
@@ -70,7 +70,7 @@ fn a_copy_without_stored_zeros_counts() {
 #[test]
 fn budgets_hold() {
     let _alone = alone();
-    // Threads and what they keep are there before.
+    // Creates threads and their state beforehand.
     for threads in [1, 2] {
         let x = large(40, 10);
         nearest(&Cpu::with_threads(threads).expect("threads"), Metric::Dot, 3, &x, None, &Options::default())
@@ -85,7 +85,7 @@ fn budgets_hold() {
     check(Metric::Euclidean, &single(&x), Some(&single(&y)));
     check(Union(MaxFromZero::new(), AbsDiff::<f64>::new()), &large(500, 60), None);
     check(Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs()), &large(900, 60), None);
-    // Few entries in many columns, and in one row nearly all there are.
+    // Few entries in many columns, and one nearly full row.
     let ncols = 50_000;
     let columns = y.col_idx().iter().map(|&j| j * 800).collect();
     let spread = Csr::<f64>::new(1100, ncols, y.row_ptr().to_vec(), columns, y.values().to_vec()).expect("rows");

@@ -1,5 +1,5 @@
-//! Distances of rows that are far from one: large and small numbers, large means, numbers that are none, distances that
-//! are equal once they are rounded, matrices with very many columns.
+//! Extreme ranges: large and small numbers, large means, NaN and infinities, distances that tie after rounding,
+//! matrices with very many columns.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn distances(metric: Metric, normalize: Option<bool>, x: &Csr<f64>, y: Option<&C
     all(&cpu(), metric, x, y, &options(normalize)).expect("distances").into_values()
 }
 
-/// 2^e, also where it is no number.
+/// 2^e, including overflow and underflow.
 fn two_to(e: i32) -> f64 {
     2f64.powi(e / 2) * 2f64.powi(e - e / 2)
 }
@@ -29,7 +29,7 @@ fn narrow(a: &Csr<f64>) -> Csr<f32> {
     a.map(|&v| v as f32).expect("entries")
 }
 
-/// What a metric makes of s x and s y, of what it makes of x and y: s to this power; `None` if it says nothing.
+/// Scaling x and y by s scales the distance by this power of s; `None` if there is no such power.
 fn degree(metric: Metric, normalize: Option<bool>) -> Option<f64> {
     let normalized = normalize.unwrap_or(metric == Metric::JensenShannon);
     Some(match metric {
@@ -45,7 +45,7 @@ fn degree(metric: Metric, normalize: Option<bool>) -> Option<f64> {
 #[test]
 fn large_and_small_rows_are_as_far_apart_as_others() {
     let rows = large(60, 25);
-    // Thirds as well, of which no power of two is a divisor.
+    // Thirds as well, which no power of two makes exact.
     let thirds = rows.map(|v| v / 3.0).expect("thirds");
     let mut cases = metrics();
     cases.extend([2.5, 19.0, 64.0, 300.0, 1e4].map(|p| (Metric::Minkowski(p), None)));
@@ -53,7 +53,7 @@ fn large_and_small_rows_are_as_far_apart_as_others() {
         let Some(degree) = degree(metric, normalize) else { continue };
         for x in [&rows, &thirds] {
             let base = distances(metric, normalize, x, None);
-            // So far that 1 has as many digits as the largest entry.
+            // Exponents down to where 1 has as many digits as the largest entry.
             for e in [-960, -660, -150, 20, 150, 660, 1016] {
                 let scaled = x.map(|v| v * two_to(e)).expect("scaled");
                 let by = degree * f64::from(e);
@@ -98,14 +98,14 @@ fn rows_may_be_scaled_each_for_itself_where_only_directions_matter() {
         let (base, found) = (distances(metric, normalize, &x, None), distances(metric, normalize, &wild, None));
         assert!(base.iter().zip(&found).all(|(&b, &f)| close(f, b, 1e-12, 1e-12)), "{metric}");
     }
-    // Numbers so small that they have few digits.
+    // Subnormal numbers with few significant digits.
     let least = Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![3e-323, 4e-323, 4e-323, 3e-323]);
     let d = distances(Metric::Cosine, None, &least.expect("2×2"), None);
     let (a, b) = (3e-323 / 5e-324, 4e-323 / 5e-324);
     assert!(close(d[1], 1.0 - 2.0 * a * b / (a * a + b * b), 1e-12, 0.0), "{d:?}");
 }
 
-/// Rows of several sizes in one matrix: no single unit serves them all.
+/// Rows of very different magnitudes in one matrix: no single scale suits them all.
 #[test]
 fn large_rows_hide_no_small_ones() {
     let sizes = [1e-300, 1e-200, 1e-90, 1.0, 1e90, 1e200, 1e300];
@@ -122,12 +122,12 @@ fn large_rows_hide_no_small_ones() {
         let near = nearest(&cpu(), metric, 2, &both, None, &options(None)).expect("neighbours");
         for (pair, s) in sizes.iter().enumerate() {
             let (i, j) = (2 * pair, 2 * pair + 1);
-            // 1/3 is rounded, and its error counts by the logarithm of the sum.
+            // 1/3 is rounded, and its error grows with the logarithm of the sum.
             assert!(close(d[i * 14 + j], of_pair * s, 1e-13, 0.0), "{metric}, {s:e}: {:e}", d[i * 14 + j]);
             assert_eq!(d[i * 14 + i], 0.0);
             assert_eq!(near.row(i).0[0], i as u32, "{metric}, {s:e}");
         }
-        // 0 and the smallest: the rows of 1e-300 are nearest to one another.
+        // Between 0 and the smallest rows: the rows of 1e-300 are nearest to each other.
         assert_eq!((near.row(0).0, near.row(1).0), (&[0, 1][..], &[1, 0][..]), "{metric}");
     }
     let x = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 0], vec![1e5, 5e4]).expect("2×2");
@@ -136,7 +136,7 @@ fn large_rows_hide_no_small_ones() {
     let x = Csr::<f64>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![1.0, 1.0 + 1e-9]).expect("2×1");
     let apart = (1.0 + 1e-9) - 1.0;
     assert!(close(distances(Metric::Minkowski(64.0), None, &x, None)[1], apart, 1e-14, 0.0));
-    // Squares that are no numbers are ∞, and those of equal rows are 0.
+    // Overflowing squares give ∞; those of equal rows give 0.
     let x = Csr::<f64>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![1e200, 2e200]).expect("2×1");
     assert_eq!(distances(Metric::SquaredEuclidean, None, &x, None), [0.0, f64::INFINITY, f64::INFINITY, 0.0]);
 }
@@ -159,7 +159,7 @@ fn single_precision_has_less_room() {
     }
 }
 
-/// Noise of a few digits, to which large numbers may be added without rounding.
+/// Noise with few digits, to which large numbers can be added without rounding.
 fn noise(rows: usize, ncols: usize) -> Vec<Vec<f64>> {
     let mut state = 7u64;
     let mut next = move || {
@@ -173,14 +173,14 @@ fn moved(rows: &textbook::Rows, by: impl Fn(usize) -> f64) -> textbook::Rows {
     rows.iter().enumerate().map(|(i, row)| row.iter().map(|x| x + by(i)).collect()).collect()
 }
 
-/// Correlation does not see what is added to all columns of a row.
+/// Correlation is invariant under adding a constant to all columns of a row.
 #[test]
 fn correlation_of_rows_far_from_zero() {
     for ncols in [12, 300] {
         let (rows, few) = (noise(70, ncols), noise(40, ncols));
         let sparse = |rows: &textbook::Rows| textbook::sparse(rows, ncols, |_, _| false);
         let x = sparse(&rows);
-        // Rows of a few entries beside them.
+        // Together with rows of few entries.
         let y: textbook::Rows = few
             .iter()
             .enumerate()
@@ -211,7 +211,7 @@ fn correlation_of_rows_far_from_zero() {
                 assert_eq!(near.row(i).0[..3], right.row(i).0[..3], "mean {mean}, row {i}: all that differ are found");
             }
         }
-        // Numbers that f32 has.
+        // Numbers representable in f32.
         for mean in [0.0, 512.0, 8192.0] {
             let far = narrow(&sparse(&moved(&rows, |_| mean)));
             for (precision, off) in [(Precision::Double, 1e-6), (Precision::Entries, 2e-5)] {
@@ -221,14 +221,14 @@ fn correlation_of_rows_far_from_zero() {
                 assert!(good, "f32, mean {mean}, {precision:?}");
             }
         }
-        // Constant rows are rows without variance, however large; nearly full rows are no different.
+        // Constant rows have zero variance, however large; so have constant rows that are nearly full.
         let mut odd = moved(&rows, |_| 1e6);
         odd[0] = vec![123456789.1; ncols];
         odd[1] = vec![0.0; ncols];
         odd[2] = vec![-0.3; ncols];
         let gone = ncols / 2;
         odd[3][gone] = 0.0;
-        // All alike but for one that is not there.
+        // Constant except for one absent entry.
         odd[4] = vec![1e6; ncols];
         odd[4][gone + 1] = 0.0;
         let d = distances(Metric::Correlation, None, &sparse(&odd), None);
@@ -245,11 +245,11 @@ fn correlation_of_rows_far_from_zero() {
     }
 }
 
-/// A ⊗ that is ∞ or no number beside an absent entry: what the union says, pair by pair.
+/// A ⊗ that gives ∞ or NaN beside an absent entry: results follow the union, pair by pair.
 #[test]
 fn a_namm_whose_entries_alone_are_no_numbers() {
     sparring::op! {
-        /// a ln(a/b), as one writes it down first.
+        /// a ln(a/b), the naive form.
         Naive (a: f64, b: f64) -> f64 { a * (a / b).ln() }
     }
     sparring::op! {
@@ -306,7 +306,7 @@ fn a_namm_whose_entries_alone_are_no_numbers() {
     check!(Inverse::new(), |a: f64, b: f64| 1.0 / (a * b));
 }
 
-/// Numbers of rows by what is returned for them, then by number.
+/// Row indices ordered by returned distance, then by index.
 fn order<T: Float>(row: &[T], similarity: bool, skip: Option<usize>) -> Vec<u32> {
     let key = |j: u32| if similarity { -row[j as usize].as_f64() } else { row[j as usize].as_f64() };
     let mut order: Vec<u32> = (0..row.len() as u32).filter(|&j| skip != Some(j as usize)).collect();
@@ -328,7 +328,7 @@ fn check_order<T: Float>(metric: Metric, k: usize, x: &Csr<T>, y: Option<&Csr<T>
     }
 }
 
-/// Keys that differ may be one distance once the root is taken and it is rounded.
+/// Different keys may become equal distances after the root is taken and rounded.
 #[test]
 fn equal_distances_come_in_order_of_number() {
     fn property(sample: Sample<40, 60>, k: u8, exclude: bool) {
@@ -349,7 +349,7 @@ fn equal_distances_come_in_order_of_number() {
         }
     }
     QuickCheck::new().tests(12).quickcheck(property as fn(Sample<40, 60>, u8, bool));
-    // A circle of many more than k rows: all are at 1 in f32, none is in f64.
+    // Many more than k points on a circle: all are at distance 1 in f32, none exactly in f64.
     let points: Vec<f64> = (0..700).flat_map(|i| [1.0 + f64::from(i * 389 % 700) * 1e-12, 1e-3]).collect();
     let x = Csr::<f64>::new(700, 2, (0..=700).map(|i| 2 * i).collect(), [0u32, 1].repeat(700), points).expect("700×2");
     let origin = Csr::<f64>::new(1, 2, vec![0, 0], vec![], vec![]).expect("1×2");
@@ -361,7 +361,7 @@ fn equal_distances_come_in_order_of_number() {
     }
 }
 
-/// A radius is held against what is returned.
+/// A radius is compared with the returned distances.
 #[test]
 fn a_radius_holds_what_is_returned() {
     let x = narrow(&large(150, 30).map(|v| v / 3.0).expect("thirds"));
@@ -391,7 +391,7 @@ fn what_is_no_number_is_far_by_chebyshev_too() {
         vec![0.0, 0.0, 0.0],
     ];
     for long in [false, true] {
-        // Also with more entries than are looked at one by one.
+        // Also with more entries than are examined one by one.
         let rows: textbook::Rows =
             rows.iter().map(|r| r.iter().copied().chain(vec![7.0; if long { 50 } else { 0 }]).collect()).collect();
         let x = textbook::sparse(&rows, rows[0].len(), |_, _| false);
@@ -413,17 +413,17 @@ fn what_is_no_number_is_far_by_chebyshev_too() {
     }
 }
 
-/// Columns that no row has cost nothing, and count where a metric counts columns.
+/// Columns without entries cost nothing, yet count where a metric depends on the number of columns.
 #[test]
 fn very_many_columns() {
     sparring::op! {
-        /// |a − b| · k: a ⊗ that looks at the column.
+        /// |a − b| · k: a ⊗ that depends on the column.
         Placed (a: f64, b: f64) at (i, k, j) -> f64 {{
             let _ = (i, j);
             a.abs_diff(b) * k.cast::<f64>()
         }}
     }
-    // So many that they are left out, so few that the textbook goes through them.
+    // Enough columns for compaction, few enough for the textbook to loop over them.
     let ncols = 70_000;
     let spread = |a: Csr<f64>| {
         let columns = a.col_idx().iter().map(|&j| j * 2801 + 17).collect();
@@ -449,7 +449,7 @@ fn very_many_columns() {
             assert_eq!(d.row(i)[j], e, "({i}, {j})");
         }
     }
-    // As many as there can be, in little memory.
+    // The maximum number of columns, in little memory.
     let most = u32::MAX;
     let columns = vec![0, 7, most - 1, 7, most - 1];
     let wide =

@@ -9,7 +9,7 @@ use sparring::algebra::*;
 use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
-/// Name of the type that was chosen.
+/// Name of the selected type.
 struct TypeName;
 impl<T: Num> SemiringVisitor<T> for TypeName {
     type Output = &'static str;
@@ -29,7 +29,7 @@ impl<T: Num> MonoidVisitor<T> for TypeName {
     }
 }
 
-/// A·A, and the sum of its values: what a command line does.
+/// A·A, and the sum of its values, as the command line computes it.
 struct Square<'a, T>(&'a Csr<T>);
 impl<T: Num> SemiringVisitor<T> for Square<'_, T> {
     type Output = sparring::Result<f64>;
@@ -67,7 +67,8 @@ fn every_name_gives_its_semiring_on_every_type_that_has_it() {
         for name in T::semirings() {
             let chosen = T::semiring(name, TypeName).unwrap();
             assert!(seen.insert(chosen), "{name} over {} is {chosen}, which another name gives too", T::TYPE);
-            // `min_plus` names Ring<…::Min<…>, …::Plus<…>>; `pair` and positions are looked at by their start.
+            // `min_plus` names Ring<…::Min<…>, …::Plus<…>>; `pair` and positional semirings are compared by their
+            // prefix.
             let spelled = chosen.to_lowercase().replace("logaddexp", "log").replace("sparring::algebra::", "");
             let (add, mul) = name.split_once('_').unwrap();
             let words: Vec<&str> = spelled.split(|c: char| !c.is_alphanumeric()).collect();
@@ -89,7 +90,7 @@ fn every_name_gives_its_semiring_on_every_type_that_has_it() {
     on::<u64>();
     on::<f32>();
     on::<f64>();
-    // What the documentation promises to be compiled.
+    // The compiled combinations that the documentation guarantees.
     let counts = [f64::semirings().len(), i64::semirings().len(), bool::semirings().len()];
     assert_eq!(counts, [25, 28, 12]);
 }

@@ -1,7 +1,7 @@
-//! The CUDA text of every built-in operator: compared with `tests/snapshots`, with the names in
-//! `cuda/prelude.cuh`, and, where a C++ compiler is at hand, run and compared with the host bit for bit.
+//! The CUDA text of every built-in operator, compared with `tests/snapshots` and with the names in `cuda/prelude.cuh`.
+//! Where a C++ compiler is available, the text is also run and compared with the host bit for bit.
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test --test emit` writes the snapshots anew; read the difference.
+//! `UPDATE_SNAPSHOTS=1 cargo test --test emit` rewrites the snapshots; review the difference.
 
 #![allow(clippy::vec_init_then_push)] // by macros, a line of the list at a time
 
@@ -15,19 +15,19 @@ use sparring::{builtin_semirings, builtin_unions};
 
 const PRELUDE: &str = include_str!("../cuda/prelude.cuh");
 
-/// A printed operator, the C++ expression that calls it on samples, and what the host gives for them.
+/// A printed operator, the C++ expression that calls it on samples, and the host's results for them.
 struct Printed {
     /// Name of the operator in Rust.
     operator: &'static str,
     /// Names of its types, joined by `_`.
     types: &'static str,
     text: String,
-    /// Statements that print one result a line.
+    /// Statements that print one result per line.
     calls: String,
     expected: Vec<String>,
 }
 
-/// A value as one line of text, bit for bit; NaN is NaN.
+/// A value as one line of text that identifies its bits; all NaNs print alike.
 trait Show: Num {
     fn show(self) -> String;
     fn samples() -> Vec<Self>;
@@ -73,7 +73,7 @@ impl Show for bool {
 /// Positions (i, k, j) at which positional operators are called.
 const PLACES: [[u64; 3]; 3] = [[0, 0, 0], [5, 300, 70_000], [70_001, 2, 5]];
 
-// What each operator is compiled for is little: the rest is compiled for each type, or once.
+// Little code is compiled per operator: the rest is compiled per type, or once.
 
 fn printed(
     (operator, types): (&'static str, &'static str),
@@ -222,7 +222,7 @@ fn place_operators() -> Vec<Printed> {
     all
 }
 
-/// Every semiring and NAMM as a kernel gets it, for one or two types of its class.
+/// The kernel text of every semiring and NAMM, for one or two types of its class.
 fn contracts() -> String {
     let mut text = String::new();
     macro_rules! types {
@@ -251,7 +251,7 @@ fn contracts() -> String {
     text
 }
 
-/// The texts to keep: four types show every kind of number, the others differ in the type's name alone.
+/// The texts stored as snapshots: four types cover every kind of number; the others differ only in the type's name.
 fn texts(printed: &[Printed]) -> String {
     let kept = |p: &&Printed| {
         let types = p.types.split('_').collect::<Vec<_>>();
@@ -294,14 +294,14 @@ fn text_is_that_of_the_snapshots() {
 #[test]
 fn every_function_that_is_called_is_in_the_prelude() {
     let mut called = BTreeSet::new();
-    // Those of distances are compared where they are printed.
+    // Distance operators are compared where they are printed.
     let distances = include_str!("snapshots/distance.cu").to_owned();
     for text in snapshots().into_iter().map(|(_, text)| text).chain([distances]) {
         for rest in text.split("sr::").skip(1) {
             called.insert(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
         }
     }
-    // And those that no built-in calls.
+    // Also the functions that no built-in calls.
     called.extend(Function::NAMED.iter().map(|f| f.cuda().to_string()));
     assert!(called.len() > 25, "{called:?}");
     for name in called {
@@ -352,7 +352,7 @@ fn formulas_nest_share_and_do_not_leak() {
         let before = a + b;
         let other = emit_binary("inner", AbsDiff::<f64>::new());
         assert_eq!(other, emit_binary("inner", AbsDiff::<f64>::new()));
-        // a + b again is the statement that is there; a − b is a new one.
+        // a + b reuses its statement; a − b is a new one.
         (a - b).abs().powf(p) + (a + b) * before
     }} }
     let text = emit_binary("f", Nested::new(-1.5f64));

@@ -14,7 +14,7 @@ use sparring::runtime::{IndexList, Machine, Matrix, Op};
 use sparring::tensor::Kruskal;
 use sparring::{Coo, Cpu, Csr, Dense, Error, Pattern, Tensor};
 
-/// The text of the error, which must name each of `words`.
+/// The text of the error, which must contain each of `words`.
 fn says<T>(found: Result<T, Error>, words: &[&str]) -> Error {
     let error = found.err().expect("an error");
     let text = error.to_string();
@@ -51,7 +51,7 @@ fn index_overflow() {
 
 #[test]
 fn out_of_memory() {
-    // Row pointers of more bytes than an address space has: refused, not tried.
+    // Row pointers larger than the address space are refused without an attempt to allocate.
     let found = Pattern::<u32>::empty(usize::MAX / 4, 1);
     assert!(matches!(says(found, &["out of memory", "bytes", "row pointers"]), Error::OutOfMemory { .. }));
     assert!(matches!(says(Pattern::<u32>::empty(usize::MAX, 1), &["out of memory"]), Error::OutOfMemory { .. }));
@@ -170,7 +170,7 @@ fn cancelled() {
     let found = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval();
     assert!(matches!(says(found, &["cancelled"]), Error::Cancelled { .. }));
     assert_eq!(a, before, "inputs stay untouched");
-    // The same Cpu goes on working once nobody stops it.
+    // The same Cpu works again after the interrupt is cleared.
     let calls = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let counted = std::sync::Arc::clone(&calls);
     let cpu = Cpu::with_threads(2).expect("threads").on_progress(move |_| {
@@ -181,7 +181,7 @@ fn cancelled() {
     assert!(c.nnz() > 0 && calls.load(std::sync::atomic::Ordering::Relaxed) > 0);
 }
 
-/// Errors that only files, other systems or other arguments can bring about: their text, from the numbers.
+/// Errors that only files, other systems or other arguments can cause: their texts, from the numbers.
 #[test]
 fn texts_of_the_rest() {
     let text = Error::Parse { file: "a.mtx".into(), line: 3, column: 7, message: "not a number".into() }.to_string();
@@ -199,7 +199,7 @@ fn texts_of_the_rest() {
 #[test]
 #[cfg(feature = "cuda")]
 fn no_device() {
-    // With a driver it has not so many devices; without one, that is said.
+    // With a driver, there are fewer devices; without one, the error says so.
     let found = sparring::Cuda::new(1000).map(|_| ());
     assert!(matches!(says(found, &["no GPU 1000", "driver"]), Error::NoDevice { ordinal: 1000, .. }));
 }
@@ -216,7 +216,7 @@ fn compile() {
     }
 }
 
-/// Errors of a device, some of which only a broken one would bring about (the others: tests/gpu_runtime.rs).
+/// Device errors, some of which only a faulty device would cause (the others: tests/gpu_runtime.rs).
 #[test]
 fn texts_of_devices() {
     let text = Error::NoCompiler { why: "libnvrtc.so.13 is not there".into() }.to_string();

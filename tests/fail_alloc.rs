@@ -1,16 +1,16 @@
-//! Memory that runs out is an error, never an abort: each large allocation of an operation fails once.
+//! Out of memory is an error, never an abort: each large allocation of an operation fails once.
 //!
-//! An allocator of this program refuses the n-th allocation of at least [`LARGE`] bytes, n = 0, 1, 2 …, until
-//! the operation no longer reaches an n-th one. Each run must give the right result or `Error::OutOfMemory`,
-//! and all memory must be returned. A second round goes on refusing after the n-th. Every run is a process of
-//! its own, so that an abort is seen, named and traced instead of ending the test.
+//! This program's allocator refuses the n-th allocation of at least [`LARGE`] bytes, for n = 0, 1, 2 …, until the
+//! operation makes fewer. Each run must give the right result or `Error::OutOfMemory`, and all memory must be freed. A
+//! second round also refuses every allocation after the n-th. Every run is a process of its own, so that an abort is
+//! detected, named and traced instead of ending the test.
 //!
-//! What is not refused, because Rust's standard library and rayon end the process there by design: small
-//! allocations (an `Arc`, a message, a thread's job) and those of threads outside the operation. Operations
-//! therefore run inside a pool of two threads, both of which are watched. Memory that the library maps from
-//! the system itself does not pass through an allocator and is not reached by this test.
+//! Some allocations are not refused, because Rust's standard library and rayon end the process there by design: small
+//! ones (an `Arc`, a message, a thread's job) and those of threads outside the operation. Operations therefore run
+//! inside a pool of two threads, both of which are watched. Memory that the library maps directly from the system
+//! bypasses the allocator and is not covered by this test.
 
-// A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
+// A global allocator requires `unsafe`; this one forwards everything to the system's.
 
 mod common;
 
@@ -49,13 +49,14 @@ use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::tensor::{AnyTensor, MttkrpCache, Variant};
 use sparring::{Coo, Cpu, Csr, Error, Pattern, Tensor, Vector};
 
-/// Bytes from which on an allocation counts: above what an `Arc`, a message, a job of the pool or crossbeam's record
-/// of a thread (2304, made when the thread first looks for work) takes, below any array of the matrices used here.
+/// Smallest allocation counted, in bytes. It exceeds an `Arc`, a message, a job of the pool and crossbeam's record of a
+/// thread (2304 bytes, allocated when the thread first looks for work), and is below every array of the matrices used
+/// here.
 const LARGE: usize = 2400;
 
-/// Large allocations still to be granted.
+/// Large allocations still granted.
 static GRANTED: AtomicI64 = AtomicI64::new(i64::MAX);
-/// Whether all later ones are refused too.
+/// Whether all later allocations are refused too.
 static STAY: AtomicBool = AtomicBool::new(false);
 /// Whether to print where an allocation was refused.
 static TRACE: AtomicBool = AtomicBool::new(false);
@@ -93,14 +94,14 @@ impl Failing {
     }
 }
 
-// SAFETY: every call goes to `System` unchanged or returns null, which the contract allows; counting touches
-// no memory but atomics and a thread-local without destructor.
+// SAFETY: every call goes to `System` unchanged or returns null, which the contract allows; counting touches only
+// atomics and a thread-local without destructor.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if Self::refuses(layout.size()) {
             return std::ptr::null_mut();
         }
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: forwards the caller's guarantee.
         let p = unsafe { System.alloc(layout) };
         if !p.is_null() {
             Self::count(layout.size(), 1);
@@ -111,7 +112,7 @@ unsafe impl GlobalAlloc for Failing {
         if Self::refuses(layout.size()) {
             return std::ptr::null_mut();
         }
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: forwards the caller's guarantee.
         let p = unsafe { System.alloc_zeroed(layout) };
         if !p.is_null() {
             Self::count(layout.size(), 1);
@@ -120,14 +121,14 @@ unsafe impl GlobalAlloc for Failing {
     }
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
         Self::count(layout.size(), -1);
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: forwards the caller's guarantee.
         unsafe { System.dealloc(p, layout) }
     }
     unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if size > layout.size() && Self::refuses(size) {
             return std::ptr::null_mut();
         }
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: forwards the caller's guarantee.
         let q = unsafe { System.realloc(p, layout, size) };
         if !q.is_null() {
             Self::count(layout.size(), -1);
@@ -140,24 +141,24 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// What the operations work on; made before anything is refused.
+/// Inputs of the operations, built before anything is refused.
 struct Inputs {
     a: Csr<f64>,
     shuffled: (Vec<usize>, Vec<u32>, Vec<f64>),
     coo: Coo<f64>,
-    /// So many entries that lists of tasks and of blocks of rows are large allocations.
+    /// With enough entries that lists of tasks and of row blocks are large allocations.
     busy: Csr<f64>,
     dense: Vector<f64>,
     sparse: Vector<f64>,
-    /// Two vectors with many and few entries for a matrix of more columns than are kept in one piece.
+    /// A vector with many entries, one with few, and a matrix with more columns than one window of the accumulator.
     wide: (Vector<f64>, Vector<f64>, Csr<f64>),
-    /// Rows to compare: few, and so many that a key of each takes a large allocation.
+    /// Rows to compare: few, and enough that their keys take a large allocation.
     rows: [Csr<f64>; 2],
     /// Text of a tensor.
     frostt: Vec<u8>,
     /// The same matrix in CSV, in svmlight, as edges, and as an array and a matrix of NumPy and SciPy.
     files: [Vec<u8>; 5],
-    /// Two modes of four have few pairs of indices, so that a tree shares them.
+    /// Two of four modes have few pairs of indices, so that a tree shares them.
     tensor: Tensor<f64>,
     graphs: Graphs,
 }
@@ -166,10 +167,10 @@ struct Inputs {
 struct Graphs {
     plain: Graph,
     weighted: Graph,
-    /// Directed, with edges both ways, and with those to greater vertices only.
+    /// Directed: with edges both ways, and with edges to larger vertices only.
     directed: Graph,
     acyclic: Graph,
-    /// So few vertices that all pairs of them do not take long: a circle.
+    /// A circle with so few vertices that all-pairs algorithms are fast.
     small: [Graph; 2],
 }
 
@@ -207,7 +208,7 @@ fn files(a: &Csr<f64>) -> [Vec<u8>; 5] {
     files
 }
 
-/// Forgets what is written.
+/// Discards its output.
 struct CountedText(u64);
 impl std::io::Write for CountedText {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -227,7 +228,7 @@ fn count(numbers: &[u32]) -> u64 {
     numbers.iter().map(|&x| u64::from(x)).sum()
 }
 
-/// Iterations that end soon.
+/// Options for iterations that end soon.
 const SOON: Iteration = Iteration { tolerance: 1e-2, max_iterations: 10_000 };
 
 type Operation = fn(&Inputs) -> Result<u64, Error>;
@@ -239,7 +240,7 @@ fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress,
     Ok(c.nnz() as u64)
 }
 
-/// The nearest rows of `y`, or of `x`, all distances, and those within 1/2, by one measure.
+/// The nearest rows of `y`, or of `x`, all distances, and the rows within 1/2, for one measure.
 /// All products of a sweep, planned.
 fn mttkrp(x: &Inputs, variant: Variant) -> Result<u64, Error> {
     let (cpu, mut kept) = (Cpu::new(), MttkrpCache::default());
@@ -262,7 +263,7 @@ fn distances(measure: impl Measure + Clone, x: &Csr<f64>, y: Option<&Csr<f64>>) 
     Ok(near.indices().iter().map(|&j| u64::from(j)).sum::<u64>() + (all.values().len() + inside.nnz()) as u64)
 }
 
-/// Name, and the operation; its number must not depend on which allocations fail.
+/// Name and operation; the number it returns must not depend on which allocations fail.
 const OPERATIONS: &[(&str, Operation)] = &[
     ("mttkrp, no copy", |x| mttkrp(x, Variant::Single)),
     ("mttkrp, permutations", |x| mttkrp(x, Variant::C)),
@@ -274,7 +275,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("Pattern::empty", |_| Ok(Pattern::<u32>::empty(5000, 5000)?.nrows() as u64)),
     ("Csr::empty", |_| Ok(Csr::<f64>::empty(5000, 5000)?.nrows() as u64)),
     ("Pattern::from_unsorted", |x| {
-        // The copies are the caller's, so they are not refused.
+        // The copies belong to the caller, so they are not refused.
         WATCHED.set(false);
         let (row_ptr, cols, values) = x.shuffled.clone();
         WATCHED.set(true);
@@ -286,7 +287,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let (ones, a) = (vec![1.0; 4 * x.a.ncols()], sparring::runtime::Matrix::from(x.a.clone()));
         let ring = Semiring::new("min_plus", Type::F64)?;
         let cpu = Machine::from(Cpu::new());
-        // Its loops are made by the first call, and stay.
+        // The first call compiles its loops, which stay cached.
         cpu.spmm(&ring, &a, Slice::of(&ones), 4).eval()?;
         WATCHED.set(true);
         Ok(cpu.spmm(&ring, &a, Slice::of(&ones), 4).eval()?.len() as u64)
@@ -320,7 +321,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         WATCHED.set(false);
         let x = vec![1.0; 90_000];
         WATCHED.set(true);
-        // Two steps for each of several blocks, and one that is taken once; columns that are packed.
+        // Two steps for each of several blocks, and a hoisted one; packed columns.
         let b = contract::View::new(&x, contract::Layout::row_major(&[60, 30, 30])?)?;
         let m = contract::View::new(&x, contract::Layout::row_major(&[30, 30])?)?;
         let einsum = contract::Einsum::new("bij,kj,lk,bil->bi", &[b.clone(), m.clone(), m, b])?;
@@ -330,7 +331,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         WATCHED.set(false);
         let x = vec![1.0; 90_000];
         WATCHED.set(true);
-        // Packed blocks, one of them behind another step; folds in parts, of blocks and of one result.
+        // Packed blocks, one of them after another step; partial folds, of blocks and of a single result.
         let view = |m, n| contract::View::new(&x, contract::Layout::row_major(&[m, n])?);
         let chain = contract::Einsum::new("ij,jk,kl->il", &[view(2, 260)?, view(260, 300)?, view(300, 300)?])?;
         let mut values = Cpu::new().einsum(PlusTimes::new(), chain).eval()?.values().len();
@@ -345,7 +346,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let (ring, wide) = (Semiring::new("min, a + 2*b", Type::F64)?, Semiring::new("min, a + 2*b", Type::F32)?);
         let (numbers, singles) = (vec![1.0; 90_000], vec![1.0f32; 90_000]);
         let machine = Machine::from(Cpu::new());
-        // Its loops are made by the first call, and stay.
+        // The first call compiles its loops, which stay cached.
         let one = contract::AnyView::new(Slice::of(&numbers[..1]), contract::Layout::row_major(&[1])?)?;
         machine.einsum(&ring, &contract::Einsum::new("i,i->", &[one.clone(), one])?)?;
         let one = contract::AnyView::new(Slice::of(&singles[..1]), contract::Layout::row_major(&[1])?)?;
@@ -641,7 +642,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),
 ];
 
-// Ends of a run that the parent tells apart; 101 is a panic, a signal an abort.
+// Exit codes that the parent distinguishes; 101 is a panic, a signal an abort.
 const NOT_REACHED: i32 = 10;
 const REFUSED_CLEANLY: i32 = 11;
 const SURVIVED: i32 = 12;
@@ -649,7 +650,7 @@ const LEAK: i32 = 13;
 const WRONG_ERROR: i32 = 14;
 const WRONG_RESULT: i32 = 15;
 
-/// One run in a process of its own: `operation` with the `n`-th large allocation refused.
+/// One run in a separate process: `operation` with the `n`-th large allocation refused.
 fn run(operation: Operation, n: i64) -> i32 {
     let a = data::named("jagmesh7");
     let mut rows = vec![];
@@ -673,11 +674,11 @@ fn run(operation: Operation, n: i64) -> i32 {
         .expect("a matrix");
     let rows = |n: usize| {
         let cols = (0..2 * n as u32).map(|p| p / 2 % 100 + p % 2 * 100).collect();
-        // A zero that is stored, so that the rows are copied without it.
+        // A stored zero, so that the rows are copied without it.
         let values = (0..2 * n).map(|p| f64::from(p > 0)).collect();
         Csr::new(n, 200, (0..=n).map(|i| 2 * i).collect(), cols, values).expect("a matrix")
     };
-    // Entries out of order, some of them twice.
+    // Unsorted entries with duplicates.
     let line = |e: usize| format!("{} {} {} 0.5\n", e * 7919 % 4000 + 1, e % 50 + 1, e % 3 + 1);
     let frostt = (0..3000).chain(0..100).map(line).collect::<String>().into_bytes();
     let list = |step: usize, n: usize| (0..3000).map(|e| (e * step % n) as u32).collect();
@@ -701,7 +702,7 @@ fn run(operation: Operation, n: i64) -> i32 {
         .start_handler(|_| WATCHED.set(true))
         .build()
         .expect("a pool of two");
-    // Once on each thread without refusals, so that what is made once per process or kept by a thread exists.
+    // Runs once on each thread without refusals, so that per-process and per-thread state exists.
     let made = pool.broadcast(|_| operation(&inputs).expect("a result when there is memory"));
     let want = made[0];
     assert_eq!(made, [want; 2]);
@@ -731,7 +732,7 @@ fn run(operation: Operation, n: i64) -> i32 {
     }
 }
 
-/// Runs `operation` number `which` in a child; its exit code (None: killed by a signal) and its words.
+/// Runs `operation` number `which` in a child; its exit code (None: killed by a signal) and its standard error.
 fn child(which: usize, n: i64, stay: bool, trace: bool) -> (Option<i32>, String) {
     let out = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "each_allocation_may_fail", "--nocapture"])
@@ -742,7 +743,7 @@ fn child(which: usize, n: i64, stay: bool, trace: bool) -> (Option<i32>, String)
     (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
 }
 
-/// The library's own lines in a trace, innermost first.
+/// The library's own frames in a trace, innermost first.
 fn places(trace: &str) -> String {
     let own = trace.lines().filter_map(|l| l.trim().strip_prefix("at ./src/"));
     own.take(3).map(|place| format!(" src/{place}")).collect()
@@ -777,7 +778,7 @@ fn each_allocation_may_fail() {
                         let last = said.lines().rfind(|l| !l.is_empty() && !l.starts_with("note:")).unwrap_or_default();
                         let (_, trace) = child(which, n, stay, true);
                         let places = places(&trace);
-                        // Many refusals end at one place: it is named once, with the first of them.
+                        // Many refusals end in the same line of code: it is reported once, for the first of them.
                         let innermost = places.split_whitespace().next().unwrap_or_default().to_string();
                         if seen.insert((end.clone(), innermost)) {
                             let _ = writeln!(wrong, "{name}, allocation {n} refused: {end}: {last}\n   {places}");

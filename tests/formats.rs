@@ -1,4 +1,4 @@
-//! Formats against a plain map of entries, for several numbers of threads.
+//! Formats compared with a plain map of entries, for several numbers of threads.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use sparring::{Coo, Csr, Error, Index, Pattern};
 
 type Map = BTreeMap<(usize, usize), f64>;
 
-/// Entries of a small matrix: stored zeros, repeats, empty rows, no rows, no columns, one huge row.
+/// Entries of a small matrix: stored zeros, duplicates, empty rows, no rows, no columns, one huge row.
 #[derive(Clone, Debug)]
 struct AnyEntries {
     nrows: usize,
@@ -71,11 +71,11 @@ impl AnyEntries {
         }
         map
     }
-    /// The matrix with sorted rows, last entry wins.
+    /// The matrix with sorted rows; the last duplicate wins.
     fn csr<I: Index>(&self) -> Csr<f64, I> {
         from_map(self.nrows, self.ncols, &self.map(|_, y| y))
     }
-    /// The same matrix, each row's entries in the order of their first mention from the back.
+    /// The same matrix, each row's entries ordered by their last occurrence, from the back.
     fn unsorted_csr<I: Index>(&self) -> Csr<f64, I> {
         let map = self.map(|_, y| y);
         let (mut row_ptr, mut cols, mut values) = (vec![0], vec![], vec![]);
@@ -107,7 +107,7 @@ fn to_map<I: Index>(a: &Csr<f64, I>) -> Map {
     a.iter().map(|(i, j, &x)| ((i, j), x)).collect()
 }
 
-/// Equal in structure and in every bit of every value.
+/// Equal structure, and equal bits of every value.
 fn same<I: Index>(a: &Csr<f64, I>, b: &Csr<f64, I>) -> bool {
     let bits = |c: &Csr<f64, I>| c.values().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     a.pattern() == b.pattern() && bits(a) == bits(b)
@@ -118,7 +118,7 @@ fn pools() -> &'static [Threads] {
     POOLS.get_or_init(|| [1, 2, 3, 8].map(|n| Threads::new(n).unwrap()).into())
 }
 
-/// A matrix big enough that the work is really split: skewed rows, repeats, one row with a third of all.
+/// A matrix large enough to be split among threads: skewed rows, duplicates, one row with a third of all entries.
 fn big(nrows: usize, ncols: usize, len: usize) -> AnyEntries {
     let mut state = 1u64;
     let mut next = |bound: usize| {
@@ -243,7 +243,7 @@ quickcheck! {
     fn conversions_come_back(e: AnyEntries) -> bool {
         let (a, u) = (e.csr::<u32>(), e.unsorted_csr::<u32>());
         let rows: Vec<_> = (0..e.nrows).map(|i| u.row_vector(i).unwrap()).collect();
-        // NaN stands for absence: the entries have none.
+        // NaN stands for absence: the entries contain none.
         let back = |t, a: &Csr<f64>| {
             let d = a.to_dense(t, f64::NAN).unwrap();
             let there = (0..e.nrows).all(|i| (0..e.ncols).all(|j| {
@@ -328,7 +328,7 @@ fn big_matrices_are_rearranged_alike_on_any_number_of_threads() {
     let a = e.coo::<u32>().to_csr(Plus::new()).unwrap();
     let map = to_map(&a);
     let n = a.nrows();
-    // A permutation, because 7 and n have no common divisor.
+    // A permutation, because 7 and n are coprime.
     let order: Vec<u32> = (0..n).map(|r| (7 * r % n) as u32).collect();
     let mut at = vec![0; n];
     order.iter().enumerate().for_each(|(r, &i)| at[i as usize] = r);
@@ -494,7 +494,7 @@ mod sprs_interop {
         let there = arrays(&a);
         let a = Csr::<f64>::try_from(a).unwrap();
         assert_eq!((a.col_idx().as_ptr(), a.values().as_ptr()), there);
-        // A pattern that others hold stays theirs.
+        // A shared pattern is not consumed.
         let held = std::sync::Arc::clone(a.pattern());
         let copied = a.clone().into_sprs().unwrap();
         assert!(arrays(&copied).0 != there.0);
@@ -527,7 +527,7 @@ mod sprs_interop {
     }
 }
 
-/// Matrices over arrays of another owner: the same results, nothing copied before something is written.
+/// Matrices over foreign arrays: the same results, and nothing is copied before a write.
 #[test]
 fn foreign_arrays_are_used_where_they_are() {
     use sparring::par::Storage;
@@ -559,7 +559,7 @@ fn foreign_arrays_are_used_where_they_are() {
     assert!(a.unshared_mut().is_none());
     a.values_mut()[0] = 17.0;
     assert!(a.values()[0] == 17.0 && values[0] == own.values()[0] && a.unshared_mut().is_some());
-    // The last matrix over them lets them go.
+    // Dropping the last matrix over them releases the arrays.
     let b = lend().clone();
     assert!(Arc::strong_count(&values) > 1);
     let (pattern, taken) = b.into_parts();
@@ -568,7 +568,7 @@ fn foreign_arrays_are_used_where_they_are() {
     assert_eq!((Arc::strong_count(&row_ptr), Arc::strong_count(&col_idx)), (1, 1));
 }
 
-/// What is collected and read in a loop is what was given; `for` loops see the entries in order.
+/// Collecting and iterating round-trip; `for` loops visit the entries in order.
 #[test]
 fn entries_are_iterated_and_collected() {
     let entries = [(0, 2, 5), (1, 0, 6), (1, 1, 7), (3, 2, 8)];
@@ -596,7 +596,7 @@ fn entries_are_iterated_and_collected() {
     assert!(matches!(grown.into_coo(), Err(Error::IndexOverflow { what: "columns", .. })));
 }
 
-/// Written by serde and read again, in every form; what is malformed is refused.
+/// A serde round trip in every form; malformed input is rejected.
 #[cfg(feature = "serde")]
 #[test]
 fn serde_reads_what_it_wrote() {

@@ -1,10 +1,10 @@
-//! Formulas as data: text is the same as what Rust's operators record, and blocks compute the bits of the operators.
+//! Formulas as data: text equals the record of Rust's operators, and block evaluation gives the bits of the operators.
 
 use sparring::algebra::*;
 use sparring::num_complex::Complex;
 use sparring::{Error, builtin_monoids, builtin_semirings};
 
-/// A type with awkward values; equality of bits, any NaN as good as another.
+/// A type with awkward values and bitwise equality; all NaNs are equal.
 trait Sample: Number {
     fn awkward() -> Vec<Self>;
     fn is(self, other: Self) -> bool {
@@ -58,7 +58,7 @@ const LENGTHS: [usize; 6] = [0, 1, 127, 128, 129, 1000];
 /// `n` awkward values, in an order that depends on `turn`.
 fn values<T: Sample>(n: usize, turn: usize) -> Vec<T> {
     let some = T::awkward();
-    // Steps of one array and the other share no factor with the number of values, so that all pairs come up.
+    // The strides of two arrays are coprime to the number of values, so that all pairs occur.
     (0..n).map(|x| some[(x * (2 * turn + 1) + x / some.len() * turn) % some.len()]).collect()
 }
 
@@ -84,7 +84,7 @@ fn binary<O: BinaryOp<A: Sample, B: Sample, Out: Sample>>(op: O) {
     on_pairs_of_blocks(&Formula::of_binary(op), &|a, b| laws::apply(op, a, b));
 }
 
-// Compiled for types, not for operators.
+// Compiled per type, not per operator.
 
 fn on_blocks<A: Sample, U: Sample>(f: &Formula, op: &dyn Fn(A) -> U) {
     for n in LENGTHS {
@@ -118,7 +118,7 @@ fn on_pairs_of_blocks<A: Sample, B: Sample, U: Sample>(f: &Formula, op: &dyn Fn(
     round_trip(f);
 }
 
-/// What a formula is written as is read as the formula.
+/// Parsing the printed text gives the formula.
 fn round_trip(f: &Formula) {
     let parameters: Vec<_> = f.parameters().iter().map(|p| (p.0.as_ref(), p.1)).collect();
     let read = Formula::parse(&f.to_string(), &parameters, Some(f.ty())).unwrap_or_else(|e| panic!("{e}"));
@@ -159,7 +159,7 @@ fn blocks_have_the_bits_of_binary_operators() {
     all!(binary: Bor Band Bxor Bxnor; [i8 i16 i32 i64 u8 u16 u32 u64]);
     all!(binary: Pow LogAddExp; [f32 f64]);
     binary(Second::<f64, bool>::default());
-    sparring::op! { /// a · b + a, rounded once.
+    sparring::op! { /// a · b + a, with one rounding.
     Fused<T: Real> (a, b) -> T { a.mul_add(b, a) } }
     binary(Fused::<f32>::new());
     binary(Fused::<f64>::new());
@@ -200,7 +200,7 @@ fn blocks_know_places() {
     place!(FirstI SecondI SecondJ FirstI1 SecondI1 SecondJ1);
     positional(Where::<i32>::new());
     positional(Where::<f64>::new());
-    // As an index-unary operator has them.
+    // As for an index-unary operator.
     let f = Formula::of_index_unary(Tril::<bool>::new());
     let (a, s, i) = ([true], [-1i64], [4u64, 4, 4]);
     let inputs = [
@@ -255,7 +255,7 @@ fn blocks_take_structs_apart_and_put_them_together() {
     assert_eq!(step.to_string(), "Best(a.value + b, a.index)");
     round_trip(&step);
     round_trip(&argmin);
-    // Of structs the fields are compared.
+    // Structs are compared by their fields.
     let error = Blocks::new(&Formula::of_binary(Equal::<Best>::new())).unwrap_err().to_string();
     assert!(error.contains("eq of Best, Best") && error.contains("compare the fields"), "{error}");
 }
@@ -278,7 +278,7 @@ fn blocks_refuse_what_does_not_fit() {
     assert!(error.contains("the results are f64, the output is u8"), "{error}");
     let other = Blocks::new(&Formula::of_binary(Less::<f64>::new())).unwrap();
     assert!(blocks.run(&[x3, x3], &mut other.scratch().unwrap(), &mut SliceMut::of(&mut [0.0; 3])).is_err());
-    // What is not read may be anything.
+    // Unread inputs may have any type.
     let first = Formula::of_binary(First::<f64>::new());
     assert_eq!(self::run::<f64>(&first, &[x3, y3], 3), x);
 }
@@ -304,19 +304,19 @@ fn formulas_are_compared_by_what_they_compute() {
     let constant = |x: f64| Formula::parse(&format!("{x:?}"), &[], Some(Type::F64)).unwrap();
     assert_ne!(constant(0.0), constant(-0.0));
     assert_eq!(constant(f64::INFINITY).to_string(), "f64(inf)");
-    // An expression that stands twice is said once.
+    // A common subexpression is printed once.
     let f = Formula::of_binary(SquaredDiff::<f32>::new());
     assert_eq!((f.to_string().as_str(), f.size()), ("let t0 = abs_diff(a, b); t0 * t0", 4));
 }
 
-/// What a name stands for is the operator of Rust, and known as it.
+/// The formula of a name equals the Rust operator and knows its name.
 fn same_by_name(find: fn(&str, Type) -> sparring::Result<Formula>, name: &str, ty: Type, own: &Formula) {
     let text = find(name, ty).unwrap();
     assert_eq!(text, *own, "{name} of {ty}");
     assert_eq!(text.name(), Some(name), "{text:?}");
 }
 
-/// Text of the table against the operators of Rust, on every type that has them.
+/// The table's texts compared with the operators of Rust, on every type that has them.
 #[test]
 fn the_table_of_names_is_the_operators() {
     let (mut seen, mut pairs) = (std::collections::BTreeSet::new(), 0);
@@ -370,7 +370,7 @@ fn the_table_of_names_is_the_operators() {
         assert!(seen.contains(op.name), "{} is compared with nothing", op.name);
     }
     assert!(pairs > 500, "{pairs}");
-    // Of two types; not built-in; a name is for its types.
+    // Mixed types; operators that are not built in; names depend on the type.
     assert_eq!(Formula::of_binary(Second::<f64, bool>::default()).name(), Some("second"));
     assert_eq!(Formula::parse("b + a", &[("a", Type::F64), ("b", Type::F64)], None).unwrap().name(), None);
     let error = operators::binary("pow", Type::I8).unwrap_err().to_string();
@@ -381,7 +381,7 @@ fn the_table_of_names_is_the_operators() {
 fn same_monoid(name: &str, ty: Type, own: &MonoidFormula) {
     let found = MonoidFormula::named(name, ty).unwrap();
     assert_eq!(found, *own, "{name} of {ty}");
-    // On unsigned integers max is also the one that starts at 0.
+    // On unsigned integers, max is also max_from_zero.
     assert_eq!(MonoidFormula::named(found.name().unwrap(), ty).unwrap(), *own);
     assert_eq!(MonoidFormula::parse(name, ty).unwrap(), *own);
 }
@@ -424,7 +424,7 @@ fn monoids_and_semirings_by_name_are_those_of_the_types() {
     builtin_monoids!(monoid_classes);
     builtin_semirings!(ring_classes);
     assert!(count > 400, "{count}");
-    // Complex numbers have those that need no order; pairs beyond the table exist.
+    // Complex numbers have the semirings that need no order; pairs beyond the table exist.
     assert_eq!(
         RingFormula::named("plus_times", Type::ComplexF64).unwrap(),
         RingFormula::of(PlusTimes::<Complex<f64>>::new())
@@ -504,7 +504,7 @@ fn text_is_read_as_it_is_meant() {
             assert_eq!(value(text), expected, "{text}");
         }
     }
-    // Numbers take the type that they meet.
+    // Literals take the type of the other operand.
     assert_eq!(on(Type::U8, "a + 255").unwrap().to_string(), "a + 255");
     assert_eq!(on(Type::I64, "a * -9223372036854775808").unwrap().ty(), Type::I64);
     assert_eq!(on(Type::ComplexF64, "a * 2 + complex_f64(0, 1)").unwrap().ty(), Type::ComplexF64);
@@ -557,7 +557,7 @@ fn errors_point_at_the_place() {
         error("let d = a;\n  d + x * b").to_string(),
         "formula: there is no parameter x; there are a, b, n, k\n    d + x * b\n        ^"
     );
-    // However long or deep, it is refused, not run into the ground.
+    // Long or deeply nested text is rejected without a stack overflow.
     for text in ["(".repeat(500), "-".repeat(900), "a+".repeat(5000), "if a<b then ".repeat(80), "a+".repeat(450) + "a"]
     {
         let _ = Formula::parse(&text, &parameters, Some(Type::F64)).map(|f| f.to_string());

@@ -1,4 +1,4 @@
-//! FROSTT files: what is accepted, what is refused and where, and that writing and reading agree.
+//! FROSTT files: accepted and rejected input, error positions, and round trips.
 
 mod common;
 
@@ -19,7 +19,7 @@ use sparring::par::Threads;
 use sparring::tensor::{AnyTensor, Tensor};
 use sparring::{Error, Index};
 
-/// Dimensions and entries (indices from 0, value) in their order.
+/// Dimensions, and entries (indices from 0, value) in stored order.
 type Entries<T> = (Vec<usize>, Vec<(Vec<usize>, T)>);
 
 fn entries<T: FrosttValue>(x: &AnyTensor<T>) -> Entries<T> {
@@ -42,7 +42,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// The file, parsed by every number of threads, in pieces down to one line, compressed or not: all must agree.
+/// The file, parsed with every number of threads, in pieces down to one line, compressed or not: all must agree.
 fn parse_with<T: FrosttValue + Same>(text: &[u8], options: FrosttOptions<'_>) -> Result<AnyTensor<T>, Error> {
     let whole = parse_frostt_with::<T>(text, "t.tns", &options);
     let packed = gzip(text);
@@ -70,7 +70,7 @@ fn parse<T: FrosttValue + Same>(text: impl AsRef<[u8]>) -> Result<AnyTensor<T>, 
     parse_with(text.as_ref(), FrosttOptions::new())
 }
 
-/// Parsed, repeats kept.
+/// Parsed with duplicates kept.
 fn kept(text: &str) -> Entries<f64> {
     entries(&parse_with(text.as_bytes(), FrosttOptions::new().duplicates(Duplicates::Keep)).unwrap())
 }
@@ -176,7 +176,7 @@ fn what_is_malformed_is_refused_where_it_is() {
         ("% comment\n1 1 1\n", 1, 1, "expected index i_1, found \"%\""),
         ("% comment of five words\n", 1, 1, "expected index i_1, found \"%\": an entry is i_1 … i_4 value"),
         ("\n# c\n \t 1 x 1\n", 3, 6, "expected index i_2, found \"x\""),
-        // The first thing that is wrong counts, not the worst.
+        // The first error is reported, not the worst.
         ("1 1 1\n1 x 1\n0 0 0\n\n1 1 1 1 1 1\n", 2, 3, "expected index i_2"),
         ("4294967297 1 1\n1 x 1\n", 2, 3, "expected index i_2"),
         ("1 1 1\n1 1 1 1\n4294967297 1 1\n", 2, 7, "expected the end of the line"),
@@ -198,7 +198,7 @@ fn dimensions_may_be_given() {
     for text in ["", "# nothing\n"] {
         assert_eq!(entries(&parse_with::<f64>(text.as_bytes(), given(&[5, 0])).unwrap()), (vec![5, 0], vec![]));
     }
-    // The dimensions are wide, the indices are not; and the other way round.
+    // Wide dimensions with narrow indices, and the reverse.
     assert!(matches!(parse_with::<f64>(b"1 1\n", given(&[1 << 33])), Ok(AnyTensor::Wide(_))));
     assert!(matches!(parse_with::<f64>(b"4294967295 1\n", FrosttOptions::new()), Ok(AnyTensor::Narrow(_))));
     for (text, dims, line, column, message) in [
@@ -233,7 +233,7 @@ fn files_without_values_are_ones() {
     let x = parse_with::<u8>(b"# head relation tail\n3 1 2\n1 2 2\n", options.duplicates(Duplicates::Keep)).unwrap();
     assert_eq!(entries(&x), (vec![3, 2, 2], vec![(vec![2, 0, 1], 1), (vec![0, 1, 1], 1)]));
     assert_eq!(entries(&parse_with::<bool>(b"7\n", options).unwrap()), (vec![7], vec![(vec![6], true)]));
-    // Twice is 2, as for any other file.
+    // Written twice, it sums to 2, as in any other file.
     assert_eq!(parse_with::<f64>(b"1 1\n1 1\n", options).unwrap().values(), [2.0]);
     let (line, column, message) = refused::<f64>(b"1 2 3\n1 2 0.5\n", options);
     assert_eq!((line, column), (2, 5));
@@ -251,7 +251,7 @@ fn repeated_entries_follow_the_rule() {
     let error = of(Duplicates::Refuse).unwrap_err().to_string();
     assert_eq!(error, "t.tns:5:1: entry (2, 1) is in the file already, in line 2");
     assert_eq!(Duplicates::default(), Duplicates::Sum);
-    // The first that repeats another, not the first that is repeated.
+    // The error names the first duplicate, not the first entry that is duplicated.
     let (line, _, message) =
         refused::<f64>(b"1 1\n2 1\n# c\n  2 1\n1 1\n", FrosttOptions::new().duplicates(Duplicates::Refuse));
     assert_eq!((line, message.as_str()), (4, "entry (2) is in the file already, in line 2"));
@@ -259,19 +259,19 @@ fn repeated_entries_follow_the_rule() {
     let error =
         parse_with::<f64>((many.clone() + &many).as_bytes(), FrosttOptions::new().duplicates(Duplicates::Refuse));
     assert!(error.unwrap_err().to_string().contains("entry (1, 1, 1, 1, 1, 1, 1, 1, …) is in"));
-    // Sums are made in the order of the file; integers that do not hold one refuse it.
+    // Sums follow the order of the file; integers that overflow are rejected.
     assert_eq!(parse::<f64>("1 1e16\n1 1\n1 -1e16\n").unwrap().values(), [0.0]);
     assert_eq!(parse::<u8>("1 200\n1 55\n").unwrap().values(), [255]);
     let error = parse::<u8>("1 200\n1 56\n").unwrap_err().to_string();
     assert!(error.contains("a sum of repeated entries as u8"), "{error}");
     assert_eq!(parse::<bool>("1 0\n1 1\n2 0\n").unwrap().values(), [true, false]);
-    // Without repeats the order of the file stays where it is not to be sorted.
+    // Without duplicates, the order of the file is kept unless sorting is requested.
     let x = parse_with::<f64>(b"2 1\n1 2\n", FrosttOptions::new().duplicates(Duplicates::Refuse)).unwrap();
     assert_eq!(x.values(), [1.0, 2.0]);
     assert_eq!(parse::<f64>("2 1\n1 2\n").unwrap().values(), [2.0, 1.0]);
 }
 
-/// Sorting by words of 64 and 128 bits, and by indices that fit neither, against a table.
+/// Sorting by keys of 64 and 128 bits, and by indices that fit neither, compared with a table.
 #[test]
 fn sums_are_those_of_a_table_whatever_the_width() {
     let mut rng = Rng(11);
@@ -319,7 +319,7 @@ fn indices_beyond_32_bits_are_kept() {
     let AnyTensor::Wide(wide) = &x else { panic!("{x:?}") };
     assert_eq!(wide.dims(), [4_294_967_297, last as usize, 1]);
     assert_eq!((wide.indices(0), wide.indices(1)), (&[0, 4_294_967_296, 2][..], &[4_294_967_295, 0, last - 1][..]));
-    // The largest dimension of 32 bits, and the next.
+    // The largest dimension for 32-bit indices, and the next.
     assert!(matches!(parse::<f64>("4294967295 1\n"), Ok(AnyTensor::Narrow(x)) if x.indices(0) == [4_294_967_294]));
     assert!(
         matches!(parse::<f64>("1 1\n4294967296 1\n"), Ok(AnyTensor::Wide(x)) if x.indices(0) == [0, 4_294_967_295])
@@ -352,7 +352,7 @@ fn other_formats_are_named() {
             message.starts_with("expected the entries of a tensor, found \"") && message.contains(words),
             "{message}"
         );
-        // Not even a reader without an end is read further.
+        // Not even an endless reader is read further.
         let mut endless = std::io::Read::chain(bytes, std::io::repeat(b' '));
         let error = read_frostt_from::<f64>(&mut endless, "endless", &FrosttOptions::new()).unwrap_err().to_string();
         assert!(error.starts_with("endless:1:1: ") && error.contains(words), "{error}");
@@ -364,7 +364,7 @@ fn compressed_text_is_known_by_its_bytes() {
     let text = b"# c\n1 2 0.5\n2 1 -3\n";
     let plain = entries(&parse::<f64>(text).unwrap());
     let of = |bytes: &[u8], lenient| parse_frostt_with::<f64>(bytes, "t.tns", &FrosttOptions::new().lenient(lenient));
-    // Members that split a line.
+    // Gzip members that split a line.
     for at in 0..text.len() {
         let both = [gzip(&text[..at]), gzip(&text[at..])].concat();
         assert_eq!(entries(&of(&both, false).unwrap()), plain);
@@ -377,7 +377,7 @@ fn compressed_text_is_known_by_its_bytes() {
         "t.tns: 4 bytes behind the compressed text are not gzip; read it leniently to leave them out"
     );
     assert_eq!(entries(&of(&garbage, true).unwrap()), plain);
-    // Cut, or broken: an error, never a part of the tensor.
+    // Truncated or damaged: an error, never part of the tensor.
     for at in 2..packed.len() {
         assert!(matches!(of(&packed[..at], false), Err(Error::Io { .. } | Error::Parse { .. })), "{at} bytes");
     }
@@ -395,7 +395,7 @@ fn comments_behind_entries_are_taken_leniently() {
         Err(Error::Parse { line, column, message, .. }) => (line, column, message),
         other => panic!("{other:?}"),
     };
-    // A value ends with its word.
+    // A value extends to the end of its word, so `4#b` is invalid.
     assert_eq!((line, column), (2, 5));
     let x = parse_with::<f64>(b"1 2 3 # a 7 7\n2 1 4 #b\n# c\n2 2 5  #\n", lenient).unwrap();
     assert_eq!((x.order(), x.values()), (2, &[3.0, 4.0, 5.0][..]));
@@ -413,7 +413,7 @@ fn text_beyond_the_limit_is_refused() {
             assert!(error.to_string().starts_with("memory budget: text of a FROSTT file needs "), "{error}");
         }
     }
-    // A few bytes that become many.
+    // A few bytes that expand to many.
     let bomb = gzip(&vec![b'\n'; 50 << 20]);
     assert!(matches!(of(&bomb, 1 << 20).unwrap_err(), Error::Budget { .. }));
     let endless = &mut std::io::repeat(b'\n');
@@ -522,13 +522,13 @@ fn a_file_is_there_whole_or_as_it_was() {
     assert!(matches!(read_frostt::<f64>(&nowhere), Err(Error::Io { path, .. }) if path.contains("x.tns")));
 }
 
-// ---- against a reader of a few lines
+// ---- comparison with a minimal reader
 
 /// Indices from 0, value, line and column.
 type Found = (Vec<u64>, f64, (u64, u64));
 
-/// What a plain reader makes of a file: the entries in their order, each with its line and column; or where it is
-/// wrong.
+/// The result of a plain reader: the entries in file order, each with its line and column, or the position of the
+/// error.
 fn textbook(text: &[u8], values: bool, dims: Option<&[usize]>) -> Result<Vec<Found>, (u64, u64)> {
     let number = |word: &[u8]| -> Option<f64> {
         let mut word = std::str::from_utf8(word).ok()?.to_owned();
@@ -542,7 +542,7 @@ fn textbook(text: &[u8], values: bool, dims: Option<&[usize]>) -> Result<Vec<Fou
     let mut found = Vec::new();
     for (number_of_line, line) in (1..).zip(text.split(|&b| b == b'\n')) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        // Words and where they begin; a carriage return that ends no line is a word that is nothing.
+        // Words and their columns; a carriage return that ends no line is a word of its own and invalid.
         let mut words: Vec<(u64, Vec<u8>)> = Vec::new();
         let mut open = false;
         for (column, &b) in (1..).zip(line) {
@@ -673,14 +673,14 @@ impl Arbitrary for Text {
                     }
                 }
                 3 => {
-                    // A whole line again, or away.
+                    // Duplicates or removes a whole line.
                     let from = text[..at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
                     let end = text[from..].iter().position(|&b| b == b'\n').map_or(text.len(), |p| from + p + 1);
                     let line = text[from..end].to_vec();
                     if rng.below(2) == 0 { drop(text.drain(from..end)) } else { drop(text.splice(end..end, line)) }
                 }
                 4..=6 => {
-                    // A digit becomes another, which often leaves the file legal.
+                    // Replaces a digit by another, which often keeps the file valid.
                     if let Some(p) = text[at..].iter().position(u8::is_ascii_digit) {
                         text[at + p] = b'0' + rng.below(10) as u8;
                     }
@@ -696,7 +696,7 @@ impl Arbitrary for Text {
     }
 }
 
-/// Whether the first lines are a number, as many whole numbers, and an entry of as many indices.
+/// Whether the first lines are an order, that many dimensions, and an entry with as many indices.
 fn has_header(text: &[u8]) -> bool {
     let lines = text.split(|&b| b == b'\n').map(|line| String::from_utf8_lossy(line).into_owned());
     let words = |line: String| line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -711,14 +711,14 @@ fn has_header(text: &[u8]) -> bool {
         && whole(&third[..second.len()])
 }
 
-/// A mutated file gives what the plain reader makes of it, entry by entry, or its error at the same place; by any
-/// threads, in pieces, compressed, repeats kept, added up and refused.
+/// A mutated file gives the entries of the plain reader, or an error at the same position: with any number of threads,
+/// in pieces, compressed, with duplicates kept, summed and rejected.
 #[test]
 fn mutated_files_are_what_a_plain_reader_makes_of_them() {
     fn property(text: Text, values: bool, given: u8, piece: u8) -> bool {
         let lists = [&[3, 3, 3][..], &[9, 9], &[2], &[6, 6, 6, 6, 6, 6], &[1 << 40, 1 << 40]];
         let dims = lists.get(usize::from(given) % 16).copied();
-        // The plain reader knows no headers.
+        // The plain reader does not support headers.
         if dims.is_none() && values && has_header(&text.0) {
             return true;
         }
@@ -741,13 +741,13 @@ fn mutated_files_are_what_a_plain_reader_makes_of_them() {
                 }
             }
         }
-        // Other types answer with a tensor or an error.
+        // Other types give a tensor or an error.
         let _ = parse_frostt_with::<u8>(&text.0, "fuzz", &FrosttOptions::new());
         let _ = parse_frostt_with::<i64>(&text.0, "fuzz", &FrosttOptions::new());
         true
     }
     QuickCheck::new().tests(3000).quickcheck(property as fn(Text, bool, u8, u8) -> bool);
-    // Mutations that never give a legal file would test the errors only.
+    // Mutations that never give a valid file would test only the errors.
     let mut g = Gen::new(100);
     let legal = (0..1000).filter(|_| textbook(&Text::arbitrary(&mut g).0, true, None).is_ok()).count();
     println!("{legal} of 1000 mutated files are legal");
@@ -793,7 +793,7 @@ fn indices_count_from_zero_where_that_is_said() {
     assert!(beyond.starts_with("a:1:3: index i_2 is \"2\", beyond the size 2"), "{beyond}");
 }
 
-/// Headers say the dimensions, plain and compressed, and the number of entries is checked.
+/// Headers give the dimensions, plain and compressed, and the number of entries is checked.
 #[test]
 fn headers_of_other_programs_are_read() {
     let wide = format!("sptensor\n3\n2 3 9\n2000\n{}", "1 1 1 0.5\n2 3 4 2.5\n".repeat(1000));

@@ -1,9 +1,9 @@
 //! Bounded fuzzing of the Matrix Market reader: valid files, mutated.
 //!
-//! No input may panic, and what is accepted must keep the promises of the reader: as many entries as declared,
-//! indices in range, the same result whatever the threads and pieces, and the same matrix after writing and
-//! reading. Seeds are fixed, so a failure repeats; `SPARRING_FUZZ_SECONDS` makes the run longer, with fresh seeds
-//! after the fixed ones. A failing input is printed escaped.
+//! No input may panic. An accepted input must keep the reader's guarantees: as many entries as declared, indices in
+//! range, the same result for any threads and pieces, and the same matrix after a round trip. Seeds are fixed, so a
+//! failure repeats; `SPARRING_FUZZ_SECONDS` extends the run, with fresh seeds after the fixed ones. A failing input is
+//! printed escaped.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,7 +41,7 @@ const SEEDS: &[&str] = &[
     "%%MatrixMarket matrix coordinate real general\n0 0 0\n",
 ];
 
-/// Pieces that mutations put in: the words and numbers at the edges of what is legal.
+/// Fragments inserted by mutations: words and numbers at the limits of validity.
 const WORDS: &[&str] = &[
     "\n",
     "\r\n",
@@ -107,7 +107,7 @@ fn mutated(random: &mut Random) -> Vec<u8> {
     let mut text = SEEDS[random.below(SEEDS.len())].as_bytes().to_vec();
     let most = random.below(5);
     for _ in 0..=random.below(most) {
-        // Mostly behind the banner, where more inputs stay legal.
+        // Mostly after the banner, where more inputs stay valid.
         let banner = text.iter().position(|&b| b == b'\n').unwrap_or(0);
         let from = if random.below(4) == 0 { 0 } else { banner };
         let at = from + random.below(text.len() - from + 1);
@@ -126,14 +126,14 @@ fn mutated(random: &mut Random) -> Vec<u8> {
                 text.splice(put..put, copy);
             }
             4 => {
-                // A whole line again, or away.
+                // Duplicates or removes a whole line.
                 let from = text[..at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
                 let end = text[from..].iter().position(|&b| b == b'\n').map_or(text.len(), |p| from + p + 1);
                 let line = text[from..end].to_vec();
                 if random.below(2) == 0 { drop(text.drain(from..end)) } else { drop(text.splice(end..end, line)) }
             }
             5..=7 => {
-                // A digit becomes another, which often leaves the file legal.
+                // Replaces a digit by another, which often keeps the file valid.
                 if let Some(p) = text[at..].iter().position(u8::is_ascii_digit) {
                     text[at + p] = b'0' + random.below(10) as u8;
                 }
@@ -160,13 +160,13 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// Checks one input; whether it was accepted.
+/// Checks one input, and returns whether it was accepted.
 fn check(bytes: &[u8], pools: &[Threads]) -> bool {
-    // A mutated gzip file may promise anything, so its text is bounded.
+    // A mutated gzip file may claim any size, so its text is bounded.
     let options = |pool, piece| ReadOptions::new().threads(pool).piece_bytes(piece).max_bytes(1 << 20);
     let whole = parse_matrix_market_with(bytes, "fuzz", &options(&pools[0], 1 << 20));
     let pieces = parse_matrix_market_with(bytes, "fuzz", &options(&pools[1], 1));
-    // From a file, pieces of which are parsed while it is read.
+    // From a file, whose pieces are parsed while it is read.
     let mut stored = tempfile::NamedTempFile::new().unwrap();
     stored.write_all(bytes).unwrap();
     let (path, name) = (stored.path(), stored.path().display().to_string());
@@ -193,20 +193,20 @@ fn check(bytes: &[u8], pools: &[Threads]) -> bool {
     if h.layout == Layout::Array && h.symmetry == Symmetry::General {
         assert_eq!(h.stored, h.nrows * h.ncols);
     }
-    // Real numbers are complex ones without imaginary part, so every field is compared.
+    // Real numbers are complex numbers without imaginary part, so every field is compared.
     let a = whole.coo_with::<Complex<f64>, u64>(&pools[1]).unwrap();
     let b = pieces.coo_with::<Complex<f64>, u64>(&pools[0]).unwrap();
     let bits = |x: &[Complex<f64>]| x.iter().map(|x| [x.re.to_bits(), x.im.to_bits()]).collect::<Vec<_>>();
     let ((rows, cols, values), (r, c, v)) = (a.parts(), b.parts());
     assert_eq!((rows, cols, bits(values)), (r, c, bits(v)));
     assert!(rows.iter().all(|&i| i < h.nrows as u64) && cols.iter().all(|&j| j < h.ncols as u64));
-    // Narrow types answer with a value or an error.
+    // Narrow types give a value or an error.
     let _: Result<_> = whole.coo::<i8>();
     let _: Result<_> = whole.coo::<bool>();
     let _: Result<_> = whole.coo::<u64>();
     let _: Result<_> = whole.coo::<f64>();
 
-    // Row pointers take memory for rows without entries too.
+    // Row pointers also take memory for rows without entries.
     if h.nrows < 10_000 && h.ncols < 10_000 {
         let again = |text: &[u8]| parse_matrix_market_with(text, "again", &options(&pools[0], 64)).unwrap();
         let same = |x: f64, y: f64| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
@@ -224,8 +224,8 @@ fn check(bytes: &[u8], pools: &[Threads]) -> bool {
             assert_eq!(a.pattern(), b.pattern());
             assert!(a.values().iter().zip(b.values()).all(|(&x, &y)| same(x, y)));
         }
-        // In its own type, twice to text: what the first reading gave, the second gives again. Of integers the largest
-        // has no negative, so a skew file may not have a matrix.
+        // Two round trips in the file's own type: the second read gives the first's result. The smallest integer has no
+        // negative, so a skew-symmetric file may have no matrix.
         if let Ok((pattern, values)) = whole.any() {
             let mut texts = [Vec::new(), Vec::new()];
             write_matrix_market_any_to(&mut texts[0], &pattern, values.slice(), &WriteOptions::new()).unwrap();
@@ -257,6 +257,6 @@ fn mutated_files_are_refused_or_keep_the_promises() {
         round += 1;
     }
     println!("{round} inputs, {accepted} accepted");
-    // Mutations that never give a legal file would test the errors only.
+    // Mutations that never give a valid file would test only the errors.
     assert!(accepted * 20 > round, "{accepted} of {round} accepted");
 }

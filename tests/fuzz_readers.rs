@@ -1,9 +1,9 @@
 //! Bounded fuzzing of the readers of tables, svmlight, graphs, and files of NumPy and SciPy: valid files, mutated.
 //!
-//! No input may panic. A text is accepted or refused for the same reason whatever the pieces, the threads and the
-//! compression. What is accepted keeps what the lines say: a row for each, no line lost, and the same matrix after
-//! writing and reading. Seeds are fixed, so a failure repeats; `SPARRING_FUZZ_SECONDS` makes the run longer, with fresh
-//! seeds after the fixed ones.
+//! No input may panic. A text is accepted, or rejected for the same reason, whatever the pieces, the threads and the
+//! compression. Accepted text keeps its content: a row per line, no line lost, and the same matrix after a round trip.
+//! Seeds are fixed, so a failure repeats; `SPARRING_FUZZ_SECONDS` extends the run, with fresh seeds after the fixed
+//! ones.
 
 mod common;
 
@@ -28,7 +28,7 @@ use sparring::{Csr, Error, Result, Vector};
 
 const FIXED_ROUNDS: u64 = 20_000;
 
-/// Formats, as this test numbers them.
+/// Numbering of the formats in this test.
 const CSV: usize = 0;
 const SVM: usize = 1;
 const EDGES: usize = 2;
@@ -130,7 +130,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// Compressed by zstd, behind a frame to be skipped.
+/// Compressed by zstd, after a skippable frame.
 #[cfg(feature = "zstd")]
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut packed = vec![0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
@@ -161,12 +161,12 @@ fn read(format: usize, bytes: &[u8], threads: &Threads, piece: usize) -> Result<
     }
 }
 
-/// All that was read, as text.
+/// The complete result as text.
 fn shown(file: &LabeledMatrix) -> String {
     format!("{:?} {:?} {:?} {:?}", file.pattern, file.values, file.labels, file.ids)
 }
 
-/// Checks one text; whether it was accepted.
+/// Checks one text, and returns whether it was accepted.
 fn check(format: usize, bytes: &[u8], pools: &[Threads]) -> bool {
     let whole = read(format, bytes, &pools[0], 1 << 20);
     let told = |found: &Result<LabeledMatrix>| found.as_ref().map(shown).map_err(ToString::to_string);
@@ -176,7 +176,7 @@ fn check(format: usize, bytes: &[u8], pools: &[Threads]) -> bool {
         read(format, bytes, &pools[1], 1),
         read(format, &packed, &pools[0], 1 << 20),
         read(format, &packed, &pools[1], 3),
-        // Packing it takes as long as all the rest.
+        // Compression takes as long as everything else.
         if bytes.len().is_multiple_of(32) {
             read(format, &zstd(bytes), &pools[1], 3)
         } else {
@@ -200,7 +200,7 @@ fn check(format: usize, bytes: &[u8], pools: &[Threads]) -> bool {
     let mut written = Vec::new();
     let again = match format {
         CSV => {
-            // A row for each line, and in every cell the number that stands there.
+            // A row per line, and in every cell its number.
             if text.is_ascii() && !text.contains(['"', '\u{b}', '\u{c}']) {
                 let cells =
                     |line: &str| line.split(',').map(|x| x.trim().to_lowercase().replace('d', "e")).collect::<Vec<_>>();
@@ -304,7 +304,7 @@ fn mutated_arrays_do_not_panic() {
                 let sparse = parse_npy_with(&input, "fuzz", &options);
                 dense.is_ok() && sparse.is_ok()
             } else {
-                // Sums of members see to it that content is what was written.
+                // Checksums of members guarantee that the content is as written.
                 parse_npz_with(&input, "fuzz", &options).is_ok_and(|file| {
                     assert_eq!(file.csr::<f64>().unwrap(), a);
                     true
@@ -335,7 +335,7 @@ fn serialized() -> Vec<Vec<u8>> {
     all
 }
 
-/// What bytes hold by name, and the same bytes written again; a matrix or a vector.
+/// Deserializes a matrix or a vector of run-time type, and serializes it again.
 fn deserialized(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let mut again = vec![];
     if bytes.starts_with(b"SPARRVEC") {
@@ -346,7 +346,7 @@ fn deserialized(mut bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(again)
 }
 
-/// Puts the right check behind changed bytes.
+/// Recomputes the checksum of changed bytes.
 fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
     if let Some(body) = bytes.len().checked_sub(8) {
         let fold = |z: u64, &byte: &u8| (z ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
@@ -360,7 +360,7 @@ fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
 fn mutated_serializations_do_not_panic() {
     let seeds = serialized();
     for seed in &seeds {
-        // Columns of 8 bytes come back as 4.
+        // 8-byte columns come back as 4-byte ones.
         let again = deserialized(seed).unwrap();
         assert!(again == *seed || seed[12] == 8, "{}", seed.escape_ascii());
         assert_eq!(deserialized(&again).unwrap(), again);
@@ -421,7 +421,7 @@ fn damaged_serializations_are_told_with_numbers() {
     }
     let e = Csr::<f32>::deserialize(&mut &matrix[..]).unwrap_err().to_string();
     assert!(e.contains("its values are f64, asked for as f32"), "{e}");
-    // Several follow one another.
+    // Several objects in succession.
     let mut two: &[u8] = &[&vector[..], full].concat();
     assert_eq!(Vector::<u16>::deserialize(&mut two).unwrap().nnz(), 2);
     assert_eq!(Vector::<Complex<f32>>::deserialize(&mut two).unwrap().as_full().unwrap()[2], Complex::new(1.0, -2.0));

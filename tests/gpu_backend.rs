@@ -1,8 +1,8 @@
-//! The GPU through the trait that graph algorithms use: the checks that the CPU passes in `tests/ops.rs` and
-//! `tests/bfs.rs`, and R·A·P by plans that are used again.
+//! The GPU through the trait that graph algorithms use: the checks of `tests/ops.rs` and `tests/bfs.rs` for the CPU,
+//! and R·A·P by reused plans.
 //!
-//! Float folds that the GPU makes as a tree are compared as numbers: sums within n·ε·Σ|t|, least and greatest but for
-//! the sign of zero. All else is compared bit for bit.
+//! Floats that the GPU folds in a tree are compared numerically: sums within n·ε·Σ|t|, minima and maxima up to the sign
+//! of zero. All other results are compared bit for bit.
 #![cfg(feature = "cuda")]
 
 mod common;
@@ -50,7 +50,7 @@ where
 {
     many(|cuda, pair| {
         let mut pair = pair.clone();
-        // Half of the times the rows of A are stored in any order: the fold runs in that order, or as a tree over it.
+        // In half of the cases, A has unsorted rows: the fold runs in stored order, or as a tree over it.
         pair.a.shuffle = if pair.seed % 2 == 0 { 0 } else { pair.seed };
         products(cuda, R::default(), &pair.a(), &pair.b(), pair.seed, compare)
     });
@@ -125,8 +125,8 @@ fn what_goes_up_comes_down() {
     many(round_trips);
 }
 
-/// A graph of `n` vertices and about `edges` edges: few vertices have most of them, and one leads to every second
-/// vertex.
+/// A graph of `n` vertices and about `edges` edges: a few vertices have most of the edges, and one is adjacent to every
+/// second vertex.
 fn skewed(n: usize, edges: usize, seed: u64) -> Csr<f64> {
     let mut rng = Rng(seed);
     let mut rows = vec![vec![]; n];
@@ -185,7 +185,7 @@ fn levels_are_those_of_a_queue() {
     }
 }
 
-/// A skewed graph, of few levels; a grid, of many; a path, of as many as vertices.
+/// A skewed graph with few levels, a grid with many, and a path with as many levels as vertices.
 #[test]
 #[ignore = "needs a GPU"]
 fn levels_of_large_graphs() {
@@ -212,8 +212,8 @@ fn levels_of_large_graphs() {
     levels(&cuda, &path(500), 499).unwrap();
 }
 
-/// Rounds that relax all edges, and parents level by level: frontiers of one entry, of more than a block takes, and of
-/// most vertices, which are bitmaps; each step has the bits of the processor.
+/// Rounds that relax all edges, and BFS parents level by level. Frontiers have one entry, more entries than a block
+/// processes, or most vertices as a bitmap; each step is bitwise equal to the CPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn steps_of_large_graphs_have_the_bits_of_the_processor() {
@@ -271,15 +271,15 @@ fn what_is_no_graph_or_no_vertex_is_refused() {
     assert!(matches!(e, Error::Argument { name: "source", .. }), "{e}");
 }
 
-/// R·(A·P) of a multigrid method while the values of A change.
+/// R·(A·P) of a multigrid method, with changing values of A.
 struct Multigrid {
     a: Csr<f64>,
     p: Csr<f64>,
 }
 
 impl Multigrid {
-    /// A grid of side² points with an entry for each point and its neighbours; each point hangs on one to three of the
-    /// coarse ones. Weights whose sums another order would round differently.
+    /// A grid of side² points with an entry for each point and its neighbours; each point depends on one to three
+    /// coarse points. The sums would round differently in another order.
     fn new(side: usize) -> Self {
         let mut rng = Rng(side as u64);
         let rows = (0..side * side).map(|v| {
@@ -301,7 +301,7 @@ impl Multigrid {
         let (a, p) = (a.matrix(1), p.matrix(2));
         Self { a: Self::with_values(&a, 1), p: Self::with_values(&p, 2) }
     }
-    /// Other values at the same places, none of them a special one.
+    /// New values for the same pattern, none of them special.
     fn with_values(a: &Csr<f64>, seed: u64) -> Csr<f64> {
         let mut rng = Rng(seed);
         let values = (0..a.nnz()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-52) - 1.0).collect();
@@ -309,7 +309,7 @@ impl Multigrid {
     }
 }
 
-/// R·(A·P) on any machine.
+/// R·(A·P) on any backend.
 fn galerkin<B: Backend, R>(on: &B, ring: R, a: &Csr<f64>, p: &Csr<f64>) -> Result<Csr<f64>, Error>
 where
     R: Semiring<Mul: MulOp<A = f64, B = f64>, Add: Monoid<Out = f64>>,
@@ -344,7 +344,7 @@ fn plans_of_rap_serve_changed_values_and_other_semirings() {
         let ap: DeviceCsr<f64> = cuda.mxm(other, &on_a, &on_p).plan(&plan_ap).eval()?;
         let rap = cuda.mxm(other, &on_r, &ap).plan(&plan_rap).eval()?;
         assert!(identical::<f64, u32>(&cuda.download(&rap)?, &galerkin(&cpu, other, &first, &p)?));
-        // The same without plans, in words that say nothing of the machine.
+        // The same without plans, in code generic over the backend.
         assert!(identical(&galerkin(&cuda, ring, &first, &p)?, &galerkin(&cpu, ring, &first, &p)?));
         let e = cuda.mxm(ring, &on_a, &on_r).plan(&plan_ap).into(&mut ap.clone()).unwrap_err();
         assert!(matches!(e, Error::PatternChanged { operand: "B", .. }), "{e}");

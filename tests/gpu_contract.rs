@@ -1,6 +1,6 @@
-//! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all
-//! indices, for folds of up to 128 terms. Longer ones are folded in a tree: with terms whose sums do not round they
-//! have the same bits, with others fewer errors.
+//! Contractions on the GPU are bitwise equal to the CPU, which `tests/contract.rs` compares with loops over all
+//! indices, for folds of up to 128 terms. Longer folds form a tree: exact sums give the same bits, and rounded sums
+//! have smaller errors.
 
 mod common;
 
@@ -18,7 +18,7 @@ use sparring::gpu::testing::{tiled, tilings};
 use sparring::gpu::{DeviceBatch, DeviceEinsum, Tiling, Tuning};
 use sparring::{Cpu, Cuda, Error, einsum};
 
-/// What becomes of C.
+/// How C is updated.
 #[derive(Clone, Copy, Debug)]
 enum Update<T> {
     Assign,
@@ -26,10 +26,10 @@ enum Update<T> {
     Beta(T),
 }
 
-/// Values of a type, among them such as round.
+/// Values of a type, including some that round.
 trait Sample: Value {
     fn of(random: &mut Rng) -> Self;
-    /// What C holds where it must not be read.
+    /// A fill value for C where it must not be read.
     const RUBBISH: Self;
 }
 macro_rules! sample {
@@ -53,24 +53,24 @@ sample! {
     Complex<f64>, Complex::new(f64::NAN, 0.0), |x| Complex::new(x as f64 / 3e5, 1.0 - x as f64 / 5e5);
 }
 
-/// An array that holds the layout.
+/// An array for the layout.
 fn array<T: Sample>(random: &mut Rng, layout: &Layout) -> Vec<T> {
     layouts::array(layout, || T::of(random))
 }
 
-/// The same bits, or both no number.
+/// Bitwise equal, or both NaN.
 #[track_caller]
 fn same<T: Value>(found: &[T], wanted: &[T], what: impl Fn() -> String) {
     assert_eq!(found.len(), wanted.len(), "{}", what());
     for (at, (f, w)) in found.iter().zip(wanted).enumerate() {
-        // Zeros of both signs are equal and print differently.
+        // Zeros of either sign are equal but print differently.
         let zero = *f == *w && format!("{f:?}").contains("0.0");
         let equal = *f == *w && !zero || format!("{f:?}") == format!("{w:?}");
         assert!(equal, "element {at} is {f:?}, not {w:?}: {}", what());
     }
 }
 
-/// A contraction into an array that lies as `out` says.
+/// A contraction into an array with layout `out`.
 struct Case<'a, T> {
     text: &'a str,
     operands: &'a [View<'a, T>],
@@ -79,13 +79,13 @@ struct Case<'a, T> {
     update: Update<T>,
 }
 
-/// The contraction on both machines; what the GPU says of it.
+/// Compares the contraction on CPU and GPU; returns the GPU's explanation.
 #[track_caller]
 fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Case<'_, T>, random: &mut Rng) -> String {
     compare_by(cuda, ring, case, random, false)
 }
 
-/// The same, where cuBLAS may compute, if values do not round.
+/// The same; `exact` values do not round, so cuBLAS may compute.
 #[track_caller]
 fn compare_by<T: Sample, A: Arithmetic<T> + Debug>(
     cuda: &Cuda,
@@ -174,7 +174,7 @@ fn random_expressions() {
     random_cases::<Complex<f64>, _>(6, 100, PlusTimes::new());
 }
 
-/// Tensors of letters, `b` being so many that a program for these sizes is worth while.
+/// Tensors given by letters, with `b` large enough that a specialized program pays off.
 fn letters<T: Sample, A: Arithmetic<T> + Debug>(
     cuda: &Cuda,
     ring: A,
@@ -193,7 +193,7 @@ fn letters<T: Sample, A: Arithmetic<T> + Debug>(
     compare(cuda, ring, &Case { text, operands: &views, out: &of(right), alpha, update }, random)
 }
 
-/// Squares of every size, as they lie and transposed, each with an end of a batch that is no whole block.
+/// Squares of every size, plain and transposed, each with a batch that ends in a partial block.
 #[test]
 #[ignore = "needs a GPU"]
 fn squares_of_every_size() {
@@ -214,7 +214,7 @@ fn squares_of_every_size() {
     }
 }
 
-/// Rectangles, several indices for rows and columns, transposes within members, other types.
+/// Rectangles, several row and column indices, transposes within members, other types.
 #[test]
 #[ignore = "needs a GPU"]
 fn members_in_any_order() {
@@ -259,7 +259,7 @@ fn members_in_any_order() {
     }
 }
 
-/// Batches that begin anywhere, have gaps or run backwards; results with gaps.
+/// Batches at any offset, with gaps or running backwards; results with gaps.
 #[test]
 #[ignore = "needs a GPU"]
 fn batches_that_lie_anywhere() {
@@ -312,7 +312,7 @@ fn several_operands() {
     }
 }
 
-/// What C has is not read where it does not count, and counts as the identity where there is none.
+/// C is not read where its old value is irrelevant, and counts as the identity where there is none.
 #[test]
 #[ignore = "needs a GPU"]
 fn updates() {
@@ -331,10 +331,10 @@ fn updates() {
     let mut c = cuda.upload_batch(&View::new(&nan, a.layout().clone()).expect("a view")).expect("a batch");
     ask().beta(0.0).into(&mut c).expect("a product");
     assert!(all(c.clone()).iter().all(|&x| x == 4.0), "β = 0 does not read C");
-    // 0 · ∞ is no number: C = β ⊗ 0 ⊕ … says so, as on the processor.
+    // 0 · ∞ is NaN: C = β ⊗ 0 ⊕ … is NaN, as on the CPU.
     let infinite = cuda.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[a.clone(), b]).expect("an expression"));
     assert!(all(infinite.beta(f64::INFINITY).eval().expect("a product")).iter().all(|x| x.is_nan()));
-    // Another one has the array: it is not written.
+    // A shared array is not written.
     let shared = c.clone();
     says(ask().into(&mut c), &["a clone shares its values"]);
     drop(shared);
@@ -342,7 +342,7 @@ fn updates() {
     assert!(all(c).iter().all(|&x| x == 8.0));
 }
 
-/// Every other element of a row is not there.
+/// A layout with gaps: every other element of a row is skipped.
 struct Sparse;
 impl Arrangement for Sparse {
     fn layout(&self, extents: &[usize], batch: usize) -> sparring::Result<Layout> {
@@ -352,7 +352,7 @@ impl Arrangement for Sparse {
     }
 }
 
-/// Results of a layout of choice, with what lies between their elements.
+/// Results in a chosen layout, including the gaps between their elements.
 #[test]
 #[ignore = "needs a GPU"]
 fn results_lie_as_a_rule_says() {
@@ -382,7 +382,7 @@ fn results_lie_as_a_rule_says() {
     }
 }
 
-/// Nothing to compute, and folds over nothing.
+/// Empty results, and folds over nothing.
 #[test]
 #[ignore = "needs a GPU"]
 fn nothing() {
@@ -402,7 +402,7 @@ fn nothing() {
     assert!(cuda.download_batch(&asked.eval().expect("nothing")).expect("nothing").values().is_empty());
 }
 
-/// The action of mass operators in one pass, near the processor's, whose order of sums is another.
+/// The action of mass operators in one pass, close to the CPU, which sums in another order.
 #[test]
 #[ignore = "needs a GPU"]
 fn actions() {
@@ -441,7 +441,7 @@ fn action<T: Sample + sparring::algebra::Real>(cuda: &Cuda, tolerance: f64, rand
             each.map(|(f, w)| (f.as_f64() - times * w.as_f64()).abs() / scale).fold(0.0, f64::max)
         };
         assert!(far(&found, 1.0) < tolerance, "{d} {q}: {}", far(&found, 1.0));
-        // Three halves more, twice: U = 2U + 1.5 M V, then U + 1.5 M V.
+        // Accumulated with weight 3/2, twice: U = 2U + 1.5 M V, then U + 1.5 M V.
         let again = || {
             cuda.einsum(
                 ring(),
@@ -455,10 +455,10 @@ fn action<T: Sample + sparring::algebra::Real>(cuda: &Cuda, tolerance: f64, rand
     }
 }
 
-/// Tilings that a case is computed by, at most; `SPARRING_TILINGS` says another number.
+/// Largest number of tilings tried per case; `SPARRING_TILINGS` overrides it.
 const TILINGS: usize = 40;
 
-/// The result under every tiling, or under so many of them, has the bits of that by the rule.
+/// The result under every tiling, or a sample of them, is bitwise equal to that of the default tiling.
 fn same_under_all<'a, T: Sample>(
     cuda: &Cuda,
     ask: impl Fn() -> DeviceEinsum<'a, PlusTimes<T>, T> + Sync,
@@ -480,7 +480,7 @@ fn same_under_all<'a, T: Sample>(
     let some: Vec<Tiling> = all.iter().copied().step_by(all.len().div_ceil(most).max(1)).collect();
     println!("{} of {} tilings: {said}", some.len(), all.len());
     assert!(some.len() > 5, "{said}");
-    // Compiled side by side.
+    // Compiled in parallel.
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for first in 0..threads {
@@ -496,7 +496,7 @@ fn same_under_all<'a, T: Sample>(
     });
 }
 
-/// Folds of many terms, with results of every number of elements, along every stride.
+/// Long folds, with every number of results, along every stride.
 #[test]
 #[ignore = "needs a GPU"]
 fn long_folds() {
@@ -543,14 +543,14 @@ fn long_folds() {
             }
         }
     }
-    // Small whole numbers: no sum rounds.
+    // Small integers: no sum rounds.
     all::<f64, _>(PlusTimes::new(), |x| (x % 5) as f64 - 2.0);
     all::<f32, _>(MaxPlus::new(), |x| (x % 1000) as f32);
     all::<i64, _>(PlusTimes::new(), |x| (x as i64) << 40);
     all::<bool, _>(LorLand::new(), |x| x % 1000 == 0);
 }
 
-/// Large products over any semiring, whose chains are those of the processor, so that sums that round have its bits.
+/// Large products over any semiring, with the CPU's fold order, so that rounded sums are bitwise equal.
 #[test]
 #[ignore = "needs a GPU"]
 fn large_products_by_tiles() {
@@ -592,14 +592,14 @@ fn large_products_by_tiles() {
     all::<Complex<f64>, _>(PlusTimes::new());
 }
 
-/// Large products of numbers, however they lie, by cuBLAS: sums of small whole numbers, which do not round.
+/// Large products of numbers in any layout, by cuBLAS: sums of small integers, which do not round.
 #[test]
 #[ignore = "needs a GPU"]
 fn large_products_are_those_of_cublas() {
     fn all<T: Sample, A: Arithmetic<T> + Debug>(ring: A, value: fn(usize) -> T) {
         let (cuda, mut random) = (cuda(), Rng(23));
         let permuted = |random: &mut Rng, extents: &[usize]| {
-            // Dense, its indices in any order.
+            // Dense, with permuted axes.
             let mut order: Vec<usize> = (0..extents.len()).collect();
             for k in (1..order.len()).rev() {
                 order.swap(k, random.below(k + 1));
@@ -659,7 +659,7 @@ fn large_products_are_those_of_cublas() {
     all::<f32, _>(PlusTimes::new(), |x| (x % 5) as f32 - 2.0);
 }
 
-/// Sums of many f32 err by less than 2 units of the last place.
+/// Long sums of f32 have errors below 2 units in the last place.
 #[test]
 #[ignore = "needs a GPU"]
 fn long_sums_of_f32_keep_their_digits() {
@@ -686,7 +686,7 @@ fn long_sums_of_f32_keep_their_digits() {
     assert!(all < 2.4e-7 && one < 2.4e-7, "{all:e} {one:e}");
 }
 
-/// Kernels that are cut in other ways compute the same bits.
+/// Kernels with other tilings compute the same bits.
 #[test]
 #[ignore = "needs a GPU"]
 fn every_tiling_has_the_same_bits() {
@@ -713,7 +713,7 @@ fn every_tiling_has_the_same_bits() {
         let einsum = Mass::new(3, basis).expect("a mass").action(&w, &v).expect("an action");
         same_under_all(cuda, || cuda.einsum(PlusTimes::<T>::default(), einsum.clone()).accumulate(), &v);
     }
-    // Programs of one use are not kept.
+    // Single-use programs are not cached.
     let cuda = cuda().cache_folder(None);
     let mut random = Rng(13);
     squares::<f32>(&cuda, "ij,jk->ik", 2, &mut random);
@@ -729,7 +729,7 @@ fn every_tiling_has_the_same_bits() {
     action::<f64>(&cuda, 4, 3, &mut random);
 }
 
-/// What tuning found is taken by other values and processes, if they ask for it; damaged, it is not there.
+/// Tuning results apply to other `Cuda` values and processes that enable them; damaged files are ignored.
 #[test]
 #[ignore = "needs a GPU"]
 fn what_tuning_found_is_kept() {
@@ -766,7 +766,7 @@ fn what_tuning_found_is_kept() {
     let [file] = &files("a")[..] else { panic!("one file") };
     assert!(words(&open("a", Tuning::Kept)).contains(&members), "another value takes it");
     assert_eq!(words(&open("a", Tuning::Off)), rule, "only if it asks for it");
-    // To another folder; there another tiling is put in its place, which is taken because it is one.
+    // Into another folder. A different tiling is substituted there and used, because it is valid.
     let list = folder.path().join("list.json");
     assert_eq!(first.export_tuning(&list).expect("written"), 1);
     let second = open("b", Tuning::Kept);
@@ -787,7 +787,7 @@ fn what_tuning_found_is_kept() {
     assert!(none.import_tuning(&list).is_err());
 }
 
-/// The text of an error, which names each of `words`.
+/// The text of an error, which contains each of `words`.
 #[track_caller]
 fn says<T>(found: Result<T, Error>, words: &[&str]) {
     let text = found.err().expect("an error").to_string();

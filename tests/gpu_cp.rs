@@ -1,4 +1,4 @@
-//! CP-ALS on the GPU: published fits, singular systems, and the processor's results within stated bounds.
+//! CP-ALS on the GPU: published fits, singular systems, and results within stated bounds of the CPU's.
 #![cfg(feature = "cuda")]
 
 mod common;
@@ -22,7 +22,7 @@ fn bits<T: Real>(found: &CpFit<T>) -> Vec<u64> {
     let values = found.model.factors().iter().flat_map(|f| f.values()).chain(found.model.weights());
     values.map(|v| v.as_f64().to_bits()).chain(found.fits.iter().map(|f| f.to_bits())).collect()
 }
-/// Runs on the GPU in each form; twice, with the same bits.
+/// Runs on the GPU in each form, twice, with the same bits.
 fn in_all_forms<T: Real>(cuda: &Cuda, als: &CpAls<'_, T>, x: &Tensor<T>) -> Vec<CpFit<T>> {
     let run = |form| {
         let machine = InForm { cuda, form };
@@ -57,7 +57,7 @@ fn a_published_run() {
     assert_eq!((found.fits.len(), found.converged, found.singular), (30, true, 0));
 }
 
-/// Every component becomes the same: Υ is singular from then on, and the weights of minimum norm are equal.
+/// All components become equal: Υ is singular from then on, and the weights have minimum norm.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_singular_system_has_the_solution_of_minimum_norm() {
@@ -78,7 +78,7 @@ fn a_singular_system_has_the_solution_of_minimum_norm() {
     assert!(close(found.fit, 1.0, 1e-3) && found.singular > 0, "{found:?}");
 }
 
-/// The same of ranks whose matrices fit shared memory and do not.
+/// The same for ranks whose matrices fit shared memory and for larger ones.
 #[test]
 #[ignore = "needs a GPU"]
 fn large_singular_systems() {
@@ -91,7 +91,7 @@ fn large_singular_systems() {
     }
 }
 
-/// Fits of real measurements that other programs have found from the same start.
+/// Fits of real measurements that other programs found from the same initial guess.
 #[test]
 #[ignore = "needs a GPU"]
 fn fits_of_amino_acids() {
@@ -114,8 +114,8 @@ fn fits_of_amino_acids() {
     }
 }
 
-/// Orders 1 to 8, ranks above every mode, and large ones: fits are the processor's where systems are regular, and never
-/// fall.
+/// Orders 1 to 8, ranks above every mode, and large ranks: fits equal the CPU's where systems are regular, and never
+/// decrease.
 #[test]
 #[ignore = "needs a GPU"]
 fn fits_are_those_of_the_processor() {
@@ -197,7 +197,7 @@ fn constraints_starts_and_refusals() {
     assert!(by_c.explain.starts_with("mttkrp: permuted, asked for") && by_c.fits == one(10).fits, "{}", by_c.explain);
     assert!(matches!(CpAls::new(4).variant(Variant::A).run(&cuda, &x), Err(Error::Unsupported { .. })));
     assert!(matches!(CpAls::new(2000).run(&cuda, &x), Err(Error::Unsupported { .. })));
-    // Nothing there, and nothing but stored zeros: fitted by a model of zeros.
+    // An empty tensor and one of stored zeros only: the fitted model is zero.
     for x in [Tensor::<f64>::empty(vec![3, 4]).unwrap(), Tensor::new(vec![2], vec![vec![1]], vec![0.0]).unwrap()] {
         let found = CpAls::new(2).run(&cuda, &x).unwrap();
         assert!(found.fit == 1.0 && found.model.norm() == 0.0, "{found:?}");

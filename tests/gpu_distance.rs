@@ -87,14 +87,14 @@ fn a_gpu_is_a_backend_of_distances() {
         let budget = |b: u64| Options { memory_budget: Some(b), ..Options::default() };
         let whole =
             knn(&cuda, Metric::Cosine, 3, &x, None, &budget(rows.nearest_bytes(3))).expect("as much as it says");
-        // With less it goes by parts, if these fit.
+        // A smaller budget uses parts, if these fit.
         if let Ok(parts) = knn(&cuda, Metric::Cosine, 3, &x, None, &budget(rows.nearest_bytes(3).saturating_sub(1))) {
             assert_eq!((parts.indices(), parts.distances()), (whole.indices(), whole.distances()));
         }
     }
 }
 
-/// Numbers of the rows of Y in the order in which they are near row `i`: by distance, NaN last, then by number.
+/// Row indices of Y ordered by distance from row `i`: NaN last, ties by index.
 fn order(d: &Dense<f64>, i: usize, similarity: bool, exclude_self: bool) -> Vec<u32> {
     let mut order: Vec<u32> = (0..d.ncols() as u32).filter(|&j| !(exclude_self && i == j as usize)).collect();
     let sign = if similarity { -1.0 } else { 1.0 };
@@ -106,7 +106,7 @@ fn order(d: &Dense<f64>, i: usize, similarity: bool, exclude_self: bool) -> Vec<
     order
 }
 
-/// Neighbours against all distances, both of the device.
+/// Compares neighbours with all distances, both from the device.
 fn check_neighbours(cuda: &Cuda, metric: Metric, k: usize, x: &Csr<f64>, y: Option<&Csr<f64>>, options: &Options) {
     let near = knn(cuda, metric, k, x, y, options).expect("neighbours");
     let d = all(cuda, metric, x, y, options);
@@ -119,7 +119,7 @@ fn check_neighbours(cuda: &Cuda, metric: Metric, k: usize, x: &Csr<f64>, y: Opti
         for (place, (&j, &value)) in found.iter().zip(distances).enumerate() {
             let (expected, at) = (d.row(i)[right[place] as usize], d.row(i)[j as usize]);
             assert!(close(value, at, 1e-15, 0.0), "{metric}, row {i}: {j} is at {at}, not {value}");
-            // Keys are compared, not their roots, so that what is equal but for rounding may stand the other way round.
+            // Neighbours rank by keys, not by their roots, so pairs that tie up to rounding may be exchanged.
             assert!(close(expected, at, 1e-14, 1e-15), "{metric}, row {i}, place {place}: {at} not {expected}");
             assert!(!std::mem::replace(&mut seen[j as usize], true), "{metric}, row {i}: {j} twice");
             if options.exclude_self {
@@ -169,7 +169,7 @@ fn radius_finds_what_is_inside() {
                 assert_eq!(found.shape(), d.shape());
                 for i in 0..x.nrows() {
                     let inside = |v: f64| if metric.is_similarity() { v >= r } else { v <= r };
-                    // Which of two equal pairs was mirrored shows in no bit but those of exact sums.
+                    // Which half of a symmetric result was mirrored shows in no bit, because the sums are exact.
                     let expected: Vec<u32> = (0..d.ncols())
                         .filter(|&j| inside(d.row(i)[j]) && !(options.exclude_self && i == j))
                         .map(|j| j as u32)
@@ -261,7 +261,7 @@ fn the_same_bits_in_every_run() {
 #[ignore = "needs a GPU"]
 fn one_huge_row_and_columns_without_an_index() {
     let cuda = cuda();
-    // 20 million columns and several tiles: segments are searched.
+    // 20 million columns and several tiles: segments are found by binary search.
     let ncols = 20_000_000;
     let (mut row_ptr, mut columns, mut values) = (vec![0usize], vec![], vec![]);
     for i in 0..5000u32 {
@@ -289,7 +289,7 @@ fn one_huge_row_and_columns_without_an_index() {
     }
 }
 
-/// The neighbours of rows that few columns tell apart are the same bits by the rows that share one as by tiles.
+/// Neighbours over the rows that share a column are bitwise equal to those by tiles.
 #[test]
 #[ignore = "needs a GPU"]
 fn rows_that_share_a_column_give_the_bits_of_tiles() {
@@ -317,7 +317,7 @@ fn rows_that_share_a_column_give_the_bits_of_tiles() {
                         assert!(!b.explain.contains("share a column"), "{}", b.explain);
                         shared += usize::from(a.explain.contains("share a column"));
                     }
-                    // Negative entries are not for all.
+                    // Some metrics reject negative entries.
                     (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
                     (a, b) => panic!("{metric}: {:?} and {:?}", a.err(), b.err()),
                 }
@@ -361,21 +361,21 @@ sparring::op! {
     Damping (a: f64, b: f64) -> f64 { (a - b) * (a - b) / (a.abs() + b.abs() + V::lit(1.0)) }
 }
 sparring::op! {
-    /// |a − b| · (i + 3j + k): a ⊗ that looks at places.
+    /// |a − b| · (i + 3j + k): a positional ⊗.
     Placed (a: f64, b: f64) at (i, k, j) -> f64 {{
         let three = V::lit(3.0);
         a.abs_diff(b) * (i.cast::<f64>() + three * j.cast::<f64>() + k.cast::<f64>())
     }}
 }
 sparring::op! {
-    /// a + 2b, and infinitely much where both are 0.
+    /// a + 2b, and infinity where both are 0.
     Detour (a: f64, b: f64) -> f64 {{
         let nothing = a.eq(V::lit(0.0)) & b.eq(V::lit(0.0));
         nothing.select(V::lit(f64::INFINITY), a + b + b)
     }}
 }
 sparring::op! {
-    /// a + b − ab: that one of two independent things happens.
+    /// a + b − ab: the probability that at least one of two independent events happens.
     Either (a: f64, b: f64) -> f64 { a + b - a * b } identity 0.0
 }
 sparring::op! {
@@ -387,12 +387,12 @@ fn bits<T: Real>(values: &[T]) -> Vec<u64> {
     values.iter().map(|v| v.as_f64().to_bits()).collect()
 }
 
-/// Numbers of neighbours, and the bits of the distances to them.
+/// Indices of neighbours, and the bits of their distances.
 fn found<T: Real>(near: &Neighbours<T>) -> (usize, &[u32], Vec<u64>) {
     (near.k(), near.indices(), bits(near.distances()))
 }
 
-/// Distances, neighbours and what is within a radius have the CPU's bits.
+/// Distances, neighbours and radius search are bitwise equal to the CPU.
 fn as_the_cpu<T: Float>(cuda: &Cuda, namm: impl Measure + Copy, x: &Csr<T>, y: Option<&Csr<T>>, options: &Options) {
     let cpu = Options { memory_budget: None, ..*options };
     let right = pairwise(&Cpu::new(), namm, x, y, &cpu).expect("CPU");
@@ -440,10 +440,10 @@ fn a_namm_whose_sum_is_no_sum() {
         as_the_cpu(&cuda, detour, &x, b, &plain);
     }
     as_the_cpu(&cuda, placed, &x, None, &own);
-    // Blocks of a few rows.
+    // Blocks of few rows.
     let tight = Options { memory_budget: Some(12 << 20), ..plain };
     as_the_cpu(&cuda, placed, &y, Some(&x), &tight);
-    // Computed in another type than the entries have.
+    // Computed in a type other than that of the entries.
     let narrow = |a: &Csr<f64>| a.map(|&v| v as f32).expect("entries");
     as_the_cpu(&cuda, largest, &narrow(&x), Some(&narrow(&y)), &plain);
     as_the_cpu(&cuda, Union(MaxFromZero::<f32>::new(), AbsDiff::new()), &x, Some(&y), &plain);
@@ -455,7 +455,7 @@ fn a_namm_whose_sum_is_no_sum() {
     assert!(d.values().iter().zip(right.values()).all(|(&a, &b)| close(a, b, 1e-12, 1e-12)));
     assert!(cuda.distances(either, &x).to(&y).explain().expect("rows").contains("two passes"));
 
-    // Not a number: behind all numbers, within no radius.
+    // NaN ranks after all numbers and lies within no radius.
     let odd = Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, f64::NAN]).expect("3×4");
     assert!(try_all(&cuda, detour, &odd, None, &plain).is_err());
     let unchecked = Options { unchecked: true, ..plain };
@@ -473,7 +473,7 @@ fn a_namm_whose_sum_is_no_sum() {
     assert_eq!(within(&cuda, largest, 9.0, &x, Some(&none), &plain).expect("none").shape(), (120, 0));
 }
 
-/// Blocks of X and parts of Y that a search took, off its own words.
+/// The numbers of blocks of X and parts of Y that a search used, from its explanation.
 fn pieces<T: Real>(near: &Neighbours<T>) -> (usize, usize) {
     let words = near.explain.rsplit_once("; X in ").map_or("1 blocks, Y in 1 parts", |(_, words)| words);
     let numbers: Vec<usize> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -522,13 +522,13 @@ fn rows_in_parts_give_the_same_bits() {
         check(&cuda, placed, &y, None, k, &own);
     }
 
-    // What is on the device already.
+    // Operands already on the device.
     let tight = Options { memory_budget: Some(300_000), ..Options::default() };
     let whole = knn(&cuda, Metric::Canberra, 4, &x, Some(&y), &Options::default()).expect("at once");
     let parts = knn(&cuda, Metric::Canberra, 4, &on_device.0, Some(&on_device.1), &tight).expect("in parts");
     assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole));
 
-    // Blocks of distances.
+    // Distances in blocks.
     for (y, budget) in [(Some(&y), 400_000), (None, 70_000)] {
         let width = y.unwrap_or(&x).nrows();
         let stream = |options: &Options| {
@@ -550,7 +550,7 @@ fn rows_in_parts_give_the_same_bits() {
         assert!(stream(&tight) == stream(&Options::default()));
     }
 
-    // An entry that the metric does not take is named by its row in the whole matrix.
+    // An entry outside the metric's domain is reported with its row in the whole matrix.
     let mut odd = y.clone();
     let at = odd.row_ptr()[2510];
     odd.values_mut()[at] = -1.0;
@@ -718,7 +718,7 @@ fn matrices_of_the_device_and_unsorted_rows() {
     fn property(sample: Sample) -> bool {
         let cuda = Cuda::new(0).expect("the device that was there");
         let (x, y) = sample.matrices();
-        // The same rows, columns the other way round.
+        // The same rows, columns in reverse order.
         let backwards = |a: &Csr<f64>| {
             let (mut columns, mut values) = (a.col_idx().to_vec(), a.values().to_vec());
             for r in a.row_ptr().windows(2) {
@@ -735,7 +735,7 @@ fn matrices_of_the_device_and_unsorted_rows() {
     QuickCheck::new().tests(10).quickcheck(property as fn(Sample) -> bool);
 }
 
-/// Formulas that are text, against the processor: all distances and neighbours, in f64 and in f32.
+/// Textual formulas compared with the CPU: all distances and neighbours, in f64 and in f32.
 #[test]
 #[ignore = "needs a GPU"]
 fn formulas_that_are_text() {
@@ -779,7 +779,7 @@ fn formulas_that_are_text() {
     }
 }
 
-/// A formula by its text, against the processor's closures.
+/// A textual formula compared with the CPU's closures.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_formula_by_its_text() {

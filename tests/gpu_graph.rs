@@ -1,5 +1,5 @@
-//! Graph algorithms on a GPU against those of the processor, which textbooks check: the same bits, or where doubles are
-//! added, the same numbers within their rounding, and the same bits in every run.
+//! Graph algorithms on a GPU compared with those of the CPU, which the textbook tests check: the same bits, or, where
+//! doubles are added, the same numbers within rounding and the same bits in every run.
 
 #[path = "common/gpu.rs"]
 mod gpu;
@@ -19,7 +19,7 @@ fn unweighted(sample: &Sample) -> Sample {
     Sample { weights: None, ..sample.clone() }
 }
 
-/// A few vertices, the first and the last among them.
+/// A few vertices, including the first and the last.
 fn sources(n: usize) -> Vec<usize> {
     let mut found = vec![0, n / 3, n / 2, n - 1];
     found.dedup();
@@ -41,7 +41,7 @@ fn close(name: &str, found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Everything that has one answer to the bit.
+/// Every algorithm with a bitwise unique result.
 fn compare(cuda: &Cuda, cpu: &Cpu, name: &str, g: &Graph) {
     let n = g.vertices();
     g.prepare(cuda).unwrap();
@@ -103,7 +103,7 @@ fn graphs_with_hubs() {
             compare(&cuda, &cpu, &sample.name, &sample.graph(&cpu));
             compare(&cuda, &cpu, &sample.name, &unweighted(&sample).graph(&cpu));
         }
-        // Lists of more edges than a piece has, in either direction, and a table of labels in global memory.
+        // Lists with more edges than one work item, in either direction, and a label table in global memory.
         let n = 40_000;
         let star: Vec<_> = (1..n).map(|v| (0, v)).chain((2..n).map(|v| (v, 1))).collect();
         let sample = Sample::new(&format!("two hubs, {kind}"), n, kind, &star);
@@ -127,7 +127,7 @@ fn long_graphs() {
     compare(&cuda, &cpu, "a grid", &grid(120, 90).graph(&cpu));
 }
 
-/// From corner to corner of a square of k×k there are more than 2¹⁰²⁴ shortest paths from k = 520 on.
+/// From corner to corner of a k×k square there are more than 2¹⁰²⁴ shortest paths for k ≥ 520.
 #[test]
 #[ignore = "needs a GPU"]
 fn numbers_of_paths_beyond_a_double() {
@@ -178,7 +178,7 @@ fn what_is_refused() {
     assert!(matches!(bfs(&little, &g, 0), Err(Error::Budget { .. } | Error::DeviceMemory { .. })));
 }
 
-/// A graph keeps its copy for one device, and a machine by name is the same.
+/// A graph caches its copy on one device; the run-time engine gives the same results.
 #[test]
 #[ignore = "needs a GPU"]
 fn machines_and_devices() {

@@ -1,5 +1,4 @@
-//! An index that stays on the GPU: what it is asked has the bits of preparing both sides; saved by one machine, loaded
-//! by another.
+//! An index resident on the GPU: queries give the bits of preparing both sides; saved by one device, loaded by another.
 #![cfg(feature = "cuda")]
 
 mod common;
@@ -17,7 +16,7 @@ fn same(cuda: &Cuda, measure: impl Measure + Clone + 'static, x: &Csr<f64>, y: &
     let name = measure.name();
     let index = cuda.index(measure.clone(), y, o).expect("an index");
     assert_eq!(index.shape(), y.shape());
-    // Asked again and again, by rows of the host and of the device.
+    // Queried repeatedly, with rows from the host and from the device.
     for _ in 0..2 {
         for k in [1, 10, 50] {
             let found = index.knn(x, k).expect("neighbours");
@@ -68,7 +67,7 @@ fn saved_by_one_machine_and_loaded_by_another() {
     let on_device = cuda.load_index_from::<f64>(&mut &here[..]).expect("an index").knn(&y, 4).expect("neighbours");
     let on_host = cpu.load_index_from::<f64, u32>(&mut &there[..]).expect("an index").knn(&cpu, &y, 4).expect("same");
     assert_eq!(on_device.indices(), on_host.indices());
-    // By names, as C has it.
+    // Through the run-time API, as C uses it.
     let (machine, matrix) = (Machine::from(cuda), Matrix::from(y));
     let index = machine.index(std::sync::Arc::new(Metric::Manhattan), &matrix, Options::default()).expect("an index");
     assert_eq!(machine.knn_of_index(&index, &matrix, 4).expect("neighbours").indices(), on_host.indices());
@@ -76,7 +75,7 @@ fn saved_by_one_machine_and_loaded_by_another() {
     assert!(other.contains("another machine"), "{other}");
 }
 
-/// Prints what a question costs, with an index and without.
+/// Prints the cost of a query, with and without an index.
 #[test]
 #[ignore = "needs a GPU"]
 fn asked_in_small_batches() {

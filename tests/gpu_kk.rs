@@ -1,5 +1,5 @@
-//! kkSpGEMM on the GPU: every accumulator, compressed or not, with first levels that are too small and pools of one
-//! chunk, gives the same entries and the same bits as the CPU.
+//! kkSpGEMM on the GPU: every accumulator, compressed or not, with undersized first levels and single-chunk pools,
+//! gives the same entries and the same bits as the CPU.
 #![cfg(feature = "cuda")]
 
 mod common;
@@ -17,14 +17,14 @@ use sparring::spgemm::{Accumulator, Compress, KkSettings, Options, Policy};
 use sparring::{Cpu, Csr, Cuda, Error};
 
 type Outcome = Result<(), String>;
-/// min over k: the first vertex through which a place is reached.
+/// min over k: the first vertex through which an entry is reached.
 type MinSecond = Ring<Min<u64>, SecondIndex<f64, f64, u64>>;
 
 fn text(e: Error) -> String {
     e.to_string()
 }
 
-/// The two matrices are the same arrays.
+/// Whether the two matrices have identical arrays.
 fn equal<T: sparring::algebra::Value + Same>(found: &Csr<T>, want: &Csr<T>) -> Outcome {
     check_invariants(found)?;
     if found.pattern() != want.pattern() {
@@ -56,7 +56,7 @@ fn all_options() -> Vec<Options> {
     all
 }
 
-/// A·B by `options` is `want`: when the columns are found, when they are known, and in any order.
+/// A·B with `options` equals `want`: as a one-off product, by a plan, and unsorted.
 fn by<R: Semiring>(
     cuda: &Cuda,
     ring: R,
@@ -90,7 +90,7 @@ where
     Ok(())
 }
 
-/// One of `every` ways, from number `from` on, for these operands.
+/// One in `every` combination of options, from number `from` on, for these operands.
 fn ways<R: Semiring>(cuda: &Cuda, ring: R, pair: &AnyPair, from: usize, every: usize) -> Outcome
 where
     Lhs<R>: Draw,
@@ -117,7 +117,7 @@ where
         if seed % 3 == 0 {
             pair.a.shuffle = seed | 1;
         }
-        // 7 has no divisor in common with the 72 ways, so that all come round.
+        // 7 is coprime to the 72 combinations, so that all are used.
         ways(&cuda, R::default(), &pair, seed as usize, 7).unwrap_or_else(|e| panic!("case {seed}: {e}\n{pair:?}"));
     }
 }
@@ -148,7 +148,7 @@ fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
     AnyPair { a, b, mask, seed }
 }
 
-/// Every way, over rows of C of all lengths and vectors of 2 to 32 lanes.
+/// Every combination, for rows of C of all lengths and vectors of 2 to 32 lanes.
 #[test]
 #[ignore = "needs a GPU"]
 fn rows_of_every_weight() {
@@ -166,7 +166,7 @@ fn rows_of_every_weight() {
     }
 }
 
-/// Many more rows in need of a second level than chunks, far apart columns, and long rows.
+/// Many more rows that need a second level than chunks, widely spaced columns, and long rows.
 #[test]
 #[ignore = "needs a GPU"]
 fn long_rows_and_wide_matrices() {
@@ -185,7 +185,7 @@ fn long_rows_and_wide_matrices() {
     }
 }
 
-/// All products of a row in one column: nothing to do side by side.
+/// All products of a row fall into one column: no parallelism within the row.
 #[test]
 #[ignore = "needs a GPU"]
 fn one_column() {
@@ -236,7 +236,7 @@ fn empty_shapes() {
     }
 }
 
-/// One plan for two semirings whose values have other sizes, so other first levels: one pattern all the same.
+/// One plan for two semirings whose values differ in size, hence in first levels: the pattern is the same.
 #[test]
 #[ignore = "needs a GPU"]
 fn reuse_over_another_ring() {
@@ -261,7 +261,7 @@ fn reuse_over_another_ring() {
             }
         }
     }
-    // The order of linked lists is the same in every run, also where it is not sorted.
+    // The order of linked lists is deterministic, even unsorted.
     let options = Options { accumulator: Accumulator::LinkedList, unsorted: true, ..kk() };
     let run = || -> Csr<f64> {
         let c = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).options(options.clone()).eval().expect("a product");
@@ -314,7 +314,7 @@ fn what_makes_no_sense_is_refused() {
     assert!(matches!(planned(&a, &b, &packed), Err(Error::Unsupported { .. })));
     let none = Options { kk: KkSettings { chunks: Some(0), ..KkSettings::default() }, ..kk() };
     assert!(matches!(planned(&a, &b, &none), Err(Error::Argument { name: "chunks", .. })));
-    // A plan knows its operands, and the results that it made.
+    // A plan recognizes its operands and its own results.
     let a = up(Csr::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a"));
     let moved = up(Csr::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved"));
     let ring = PlusTimes::<f64>::default();
@@ -324,12 +324,12 @@ fn what_makes_no_sense_is_refused() {
     let mut other = cuda.mxm(ring, &a, &a).eval().expect("a product");
     let refused = cuda.numeric_into(&plan, ring, &a, &a, &mut other);
     assert!(matches!(refused, Err(Error::PatternChanged { operand: "C", .. })), "{refused:?}");
-    // A chain puts its result in the place of what another plan made.
+    // A chain overwrites the result of another plan.
     cuda.mxm(ring, &a, &a).plan(&plan).into(&mut other).expect("values");
     assert_eq!(cuda.download::<f64, u32>(&other).expect("c").values(), [1.0, 4.0]);
 }
 
-/// A pool that memory has no room for is cut. One long row makes its chunks large, and many rows want one.
+/// A pool that exceeds memory is reduced. One long row makes its chunks large, and many rows need one.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_pool_keeps_to_the_budget() {
@@ -344,7 +344,7 @@ fn a_pool_keeps_to_the_budget() {
     let ring = PlusTimes::<f64>::default();
     let want = Cpu::new().mxm(ring, &a, &b).eval().expect("a product");
     let (a, b) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
-    // C and what sorting it takes, and a little for the pool, which would like to have more than a gigabyte.
+    // Memory for C and for sorting it, and a little for the pool, which would prefer more than a gigabyte.
     let budget = cuda.used_memory().expect("a figure") + 100 * want.nnz() as u64 + (16 << 20);
     let cuda = cuda.memory_budget(budget);
     for accumulator in [Accumulator::LinkedList, Accumulator::LinearProbe] {

@@ -1,5 +1,5 @@
-//! Operations of the GPU beside products: transpose, rows in order, entry by entry, functions, selections, folds.
-//! Compared with the CPU, or with a textbook below, bit for bit.
+//! Operations of the GPU beside products: transpose, row sorting, elementwise operations, functions, selections, folds.
+//! Compared bit for bit with the CPU, or with a textbook below.
 
 #![cfg(all(feature = "cuda", feature = "testing"))]
 
@@ -22,7 +22,7 @@ use sparring::par::Threads;
 use sparring::{Csr, Cuda, Error, Pattern};
 
 sparring::value! {
-    /// A value and where it was met: 16 bytes, 4 of them never written.
+    /// A value and its index: 16 bytes, 4 of them padding.
     pub struct Best {
         /// The value.
         pub value: f64,
@@ -53,14 +53,14 @@ sparring::value! {
     }
 }
 sparring::op! {
-    /// The one with the smaller value; of equal ones that of the smaller index.
+    /// The one with the smaller value; ties go to the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
         (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 }
 sparring::op! {
-    /// Both counted, the better kept.
+    /// Counts are added, the better value is kept.
     pub Merge (a: Outer, b: Outer) -> Outer {
         Outer::of(
             ArgMin::new().apply(Outer::best(a), Outer::best(b)),
@@ -70,7 +70,7 @@ sparring::op! {
     } identity Outer { best: ArgMin::IDENTITY, found: false, count: 0 }
 }
 sparring::op! {
-    /// A step of length `b` after `a`: two types of operands, neither that of a number alone.
+    /// A step of length `b` after `a`: two operand types, one of them a struct.
     pub Step (a: Best, b: f64) -> Best { Best::of(Best::value(a) + b, Best::index(a)) }
 }
 sparring::op! {
@@ -82,13 +82,13 @@ sparring::op! {
     pub Found (a: f64) -> Best { Best::of(a, V::lit(7)) }
 }
 sparring::op! {
-    /// Entries whose value is below s's and whose place is on or above the diagonal: the scalar is a struct.
+    /// Entries with values below s's, on or above the diagonal: the scalar is a struct.
     pub BelowAndUpper (a: f64, s: Best) at (i, j) -> bool { a.lt(Best::value(s)) & i.le(j) }
 }
 
 impl Draw for Best {
     fn draw(rng: &mut Rng) -> Self {
-        // Few values, so that equal ones meet.
+        // Few distinct values, so that many are equal.
         let value = if rng.below(2) == 0 { f64::draw(rng) } else { rng.below(5) as f64 };
         Best { value, index: rng.below(9) as u32 }
     }
@@ -119,7 +119,7 @@ impl Same for Outer {
     }
 }
 
-/// Shapes without entries, of one row or column, about a tile, with more rows or columns than 16 bits count.
+/// Empty shapes, single rows and columns, sizes around a tile, and more rows or columns than 16 bits count.
 const SHAPES: [(usize, usize); 17] = [
     (0, 0),
     (0, 7),
@@ -154,8 +154,7 @@ fn small() -> Vec<AnyPattern> {
     all
 }
 
-/// Matrices of many blocks: scattered entries, one huge row, one huge column, rows of every length about the
-/// thresholds.
+/// Matrices of many blocks: scattered entries, one huge row, one huge column, row lengths around the thresholds.
 fn large() -> Vec<AnyPattern> {
     let mut rng = Rng(2);
     let mut scattered = vec![vec![]; 20_000];
@@ -172,7 +171,7 @@ fn large() -> Vec<AnyPattern> {
     for n in
         [0, 1, 31, 32, 33, 127, 128, 129, 255, 256, 257, 300, 1023, 1025, 4095, 4096, 4097, 4098, 8192, 9000, 20_000]
     {
-        // Some empty rows between, so that a tile begins and ends in them.
+        // Some empty rows between them, so that a tile begins and ends in empty rows.
         lengths.push((0..n).map(|j| j * 3 % 60_000).collect());
         lengths.resize(lengths.len() + rng.below(3000), vec![]);
     }
@@ -251,7 +250,7 @@ fn transposes_and_sorted_rows_are_those_of_the_cpu() {
 #[ignore = "needs a GPU"]
 fn transposes_of_many_columns_take_every_digit() {
     let cuda = cuda();
-    // 25 bits: four passes of 7. The last column and the first are there.
+    // 25 bits: four passes of 7. The last column and the first occur.
     let ncols = (1 << 24) + 5;
     let mut rng = Rng(3);
     let rows = (0..50)
@@ -290,7 +289,7 @@ fn intersection<O: BinaryOp>(op: O, a: &Csr<O::A>, b: &Csr<O::B>) -> Table<O::Ou
     Table { shape: a.shape(), entries: a.iter().filter_map(both).collect() }
 }
 
-/// A ∘ B where both have an entry, else the one that is there.
+/// A ∘ B where both have an entry, else the single entry.
 fn union<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(op: O, a: &Csr<T>, b: &Csr<T>) -> Table<T> {
     let mut entries: BTreeMap<_, _> = table(a).entries;
     entries.extend(table(b).entries);
@@ -298,7 +297,7 @@ fn union<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(op: O, a: &Csr<T>, b: &Cs
     Table { shape: a.shape(), entries }
 }
 
-/// Pairs of one shape: unrelated, the same, one without entries; sorted and not.
+/// Pairs of one shape: unrelated, equal, one empty; sorted and not.
 fn pairs() -> Vec<(AnyPattern, AnyPattern)> {
     let mut rng = Rng(6);
     let mut all = vec![];
@@ -525,7 +524,7 @@ fn restricts<T: Draw + Same>(cuda: &Cuda, pairs: &[(AnyPattern, AnyPattern)]) {
             }
             let want = Csr::from_unsorted(a.nrows(), a.ncols(), row_ptr, cols, values).unwrap();
             let found = cuda.apply_mask_matrix(&on_a, on_mask.pattern(), complement).unwrap();
-            // An unsorted matrix keeps its order, whatever its rows look like then.
+            // An unsorted matrix keeps its order, whatever the transformed rows look like.
             let found = down(cuda, &cuda.sorted(&found).unwrap());
             expect_identical("restrict", &found, &want.sorted(&Threads::current()).unwrap());
         }

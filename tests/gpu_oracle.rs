@@ -1,4 +1,4 @@
-//! A GPU is what the specification says: the cases of `oracle/`, through both doors, as on the processor.
+//! A GPU follows the specification: the cases of `oracle/`, through the typed and the run-time API, as on the CPU.
 
 #![cfg(feature = "cuda")]
 
@@ -31,7 +31,7 @@ fn small_calls_by_name() {
     tally::small("by name, GPU", &mut Names::new(cuda()), 4001);
 }
 
-/// A function of the host is refused, whatever the operation; the same by the text of a formula is not.
+/// A host function is refused in every operation; the same operator as a textual formula is accepted.
 #[test]
 #[ignore = "needs a GPU"]
 fn functions_of_the_host_are_refused() {

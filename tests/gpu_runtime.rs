@@ -1,4 +1,4 @@
-//! What all operations on the device stand on: memory, copies, programs and their cache, errors.
+//! The foundations of all device operations: memory, copies, programs and their cache, errors.
 
 #[path = "common/gpu.rs"]
 mod gpu;
@@ -13,7 +13,7 @@ use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring, Vector};
 use sparring::{Cpu, Csr, Cuda, Error};
 
 sparring::value! {
-    /// 16 bytes, of which some are padding.
+    /// 16 bytes, some of them padding.
     pub struct Best {
         /// A value.
         pub value: f64,
@@ -68,7 +68,7 @@ fn threads_share_the_device() {
 #[ignore = "needs a GPU"]
 fn copies_from_tasks_of_a_pool_do_not_wait_for_each_other() {
     let cuda = cuda();
-    // The copy itself runs tasks in the pool: one that is taken up meanwhile wants to copy, too.
+    // The copy itself runs tasks in the pool; a task stolen meanwhile may start a copy, too.
     rayon::scope(|s| {
         for t in 0..16u64 {
             let cuda = cuda.clone();
@@ -113,7 +113,7 @@ fn more_than_there_is_is_refused_with_figures() {
     testing::take(&cuda, 1000).expect("goes on working");
 }
 
-/// A program of its own for each `name`.
+/// A distinct program for each `name`.
 fn functions(name: &str) -> Functions {
     let mut functions = Functions::default();
     functions.binary(name, Plus::<u32>::new());
@@ -143,7 +143,7 @@ fn programs_are_kept_on_disk_and_checked() {
     add(&new(), "kept");
     println!("from the cache, with opening the device: {:?}", start.elapsed());
 
-    // A flipped byte, a short file, an empty one, another's image under this name.
+    // A flipped byte, a truncated file, an empty one, another program's image under this name.
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     for damaged in [&flipped[..], &whole[..whole.len() / 2], &[]] {
@@ -181,7 +181,7 @@ fn a_call_with_wrong_arguments_is_refused() {
     add(&cuda, "after_refusal");
 }
 
-/// A kernel that fails leaves the device unusable for the process, so another process does it.
+/// A failing kernel makes the device unusable for the process, so it runs in another process.
 #[test]
 #[ignore = "needs a GPU"]
 fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
@@ -193,7 +193,7 @@ fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
         for word in ["add_one", "fail", "kernels since the last wait"] {
             assert!(error.contains(word), "{error}");
         }
-        // Everything fails now, and nothing panics.
+        // Every call fails from here on, and none panics.
         assert!(matches!(cuda.synchronize(), Err(Error::Device { .. })));
         assert!(cuda.download::<f64, u32>(&matrix).is_err());
         assert!(cuda.upload(&row(vec![1.0; 1_000_000])).is_err());
@@ -215,7 +215,7 @@ fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&text));
 }
 
-/// Matrices and vectors move from one `Cuda` to another, of the same GPU and of the next, as the processor has them.
+/// Matrices and vectors move between `Cuda` values, on the same GPU and on the next, as on the CPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn operands_come_from_other_gpus() {
@@ -264,7 +264,7 @@ fn operands_come_from_other_gpus() {
     }
 }
 
-/// Arrays of a matrix are lent, and others filled by what the caller copies; what is no matrix is refused.
+/// Arrays of a matrix are lent, and new ones are filled by the caller's copies; invalid matrices are refused.
 #[test]
 #[ignore = "needs a GPU"]
 fn arrays_are_lent_and_filled() {
@@ -275,7 +275,7 @@ fn arrays_are_lent_and_filled() {
     let lengths = machine.with_device_arrays(&b, |arrays| Ok(arrays.map(|array| (array.len(), array.ty()))));
     assert_eq!(lengths.expect("lent"), [(3, Type::U32), (3, Type::U32), (3, Type::F32)]);
     assert!(machine.with_device_arrays(&a, |_| Ok(())).is_err(), "it is not there");
-    // Nothing is written: of no entries and no rows that is a matrix.
+    // Nothing is written: without rows and entries, that is a valid matrix.
     let none = machine.matrices_filled(Type::F32, &[((0, 4), 0)], |rooms| {
         assert_eq!(rooms[0].map(|array| array.len()), [1, 0, 0]);
         Err(Error::Argument { name: "fill", message: "it said no".into() })

@@ -18,14 +18,14 @@ sparring::op! {
 }
 
 type Outcome = Result<(), String>;
-/// min over k: the first vertex through which a place is reached.
+/// min over k: the first vertex through which an entry is reached.
 type MinSecond = Ring<Min<u64>, SecondIndex<f64, f64, u64>>;
 
 fn text(e: Error) -> String {
     e.to_string()
 }
 
-/// The two matrices are the same arrays.
+/// Whether the two matrices have identical arrays.
 fn equal<T: sparring::algebra::Value + Same>(found: &Csr<T>, want: &Csr<T>) -> Outcome {
     check_invariants(found)?;
     if found.pattern() != want.pattern() {
@@ -37,7 +37,7 @@ fn equal<T: sparring::algebra::Value + Same>(found: &Csr<T>, want: &Csr<T>) -> O
     }
 }
 
-/// A·B, and what a mask and its complement leave of it, as on the CPU.
+/// A·B, unmasked, masked, and under the complemented mask, as on the CPU.
 fn as_on_the_cpu<R: Semiring>(cuda: &Cuda, ring: R, pair: &AnyPair) -> Outcome
 where
     Lhs<R>: Draw,
@@ -52,7 +52,7 @@ where
     let product = || cuda.mxm(ring, &on_a, &on_b);
     let down = |c: Result<DeviceCsr<Out<R>>, Error>| c.and_then(|c| cuda.download(&c)).map_err(text);
     equal(&down(product().eval())?, &want)?;
-    // A plan that is used again remembers more of the product.
+    // A reused plan caches more of the product.
     let plan = cuda.plan(&on_a, &on_b).eval().map_err(text)?;
     for use_number in 1..=3 {
         let found = down(product().plan(&plan).eval())?;
@@ -115,7 +115,7 @@ fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
     AnyPair { a, b, mask, seed }
 }
 
-/// Square matrices of n rows, some with `heavy` entries, over two rings, with sorted rows and without.
+/// Square matrices of n rows, some with `heavy` entries, over two rings, with sorted and unsorted rows.
 fn of_weight(n: usize, mean: usize, heavy: usize) {
     let cuda = cuda();
     let mut rng = Rng(11 + n as u64);
@@ -136,9 +136,9 @@ macro_rules! of_weights {
         fn $name() { of_weight($n, $mean, $heavy) }
     )*};
 }
-// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries. The last two have more than
-// 2²² products, the last one many rows of up to 128 entries: where such plans are used again they know products by rows
-// and parts, others by entries.
+// Every bin of every kernel: rows with 0 to tens of thousands of multiplications and entries. The last two have more
+// than 2²² products, the last one many rows of up to 128 entries: reused plans of this kind store products by rows and
+// parts, others by entries.
 of_weights! {
     rows_of_weight_5: 50, 1, 5;
     rows_of_weight_40: 200, 2, 40;
@@ -149,7 +149,7 @@ of_weights! {
     many_rows_of_weight_120: 60_000, 6, 120;
 }
 
-/// Entries of more products than a block holds at a time, before and behind others; and none.
+/// Entries with more products than a block holds at a time, before and after others; and entries with none.
 #[test]
 #[ignore = "needs a GPU"]
 fn entries_of_many_products() {
@@ -174,7 +174,7 @@ fn entries_of_many_products() {
     as_on_the_cpu(&cuda, Detour::default(), &case).unwrap();
 }
 
-/// Rows of C longer than a block's part, and columns beyond one window of bits.
+/// Rows of C longer than a block's part, and columns beyond one bitmap window.
 #[test]
 #[ignore = "needs a GPU"]
 fn long_rows_and_wide_matrices() {
@@ -218,7 +218,7 @@ fn golden_products() {
     }
 }
 
-/// One plan, several products; results of a plan share its pattern, on the host too.
+/// One plan, several products; the results share the plan's pattern, also on the host.
 #[test]
 #[ignore = "needs a GPU"]
 fn reuse_equals_fresh_products() {
@@ -243,7 +243,7 @@ fn reuse_equals_fresh_products() {
     cuda.mxm(plus, &da2, &db2).plan(&plan).into(&mut c).expect("values");
     let other = cpu.mxm(plus, &a2, &b2).eval().expect("values");
     equal(&down(&c), &other).expect("in place");
-    // What someone else holds stays what it is.
+    // A shared matrix keeps its values.
     let held = c.clone();
     cuda.mxm(plus, &da, &db).plan(&plan).into(&mut c).expect("values");
     equal(&down(&c), &first).expect("beside a clone");
@@ -267,7 +267,7 @@ fn a_plan_refuses_other_patterns() {
         assert!(matches!(by_plan(&up(other), &on_a), Err(Error::PatternChanged { operand: "A", .. })));
         assert!(matches!(by_plan(&on_a, &up(other)), Err(Error::PatternChanged { operand: "B", .. })));
     }
-    // The same structure in other memory is the same structure.
+    // An equal pattern in other memory is accepted.
     let again = up(&Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again"));
     assert!(!std::sync::Arc::ptr_eq(again.pattern(), on_a.pattern()));
     let down = |c: &DeviceCsr<f64>| cuda.download::<f64, u32>(c).expect("c");
@@ -325,14 +325,14 @@ fn zeros_stay_entries() {
     assert!(c.values().iter().all(|x| x.to_bits() == 0), "{:?}", c.values());
 }
 
-/// nrows × ncols, every entry there.
+/// A full nrows × ncols matrix.
 fn full<T: sparring::algebra::Value>(nrows: usize, ncols: usize, x: T) -> Csr<T> {
     let row_ptr = (0..=nrows).map(|i| i * ncols).collect();
     let columns = (0..nrows).flat_map(|_| 0..ncols as u32).collect();
     Csr::new(nrows, ncols, row_ptr, columns, vec![x; nrows * ncols]).expect("a full matrix")
 }
 
-/// 3.3 · 10⁹ multiplications: more than 31 and 32 bits count.
+/// 3.3 · 10⁹ multiplications: the count exceeds 31 bits.
 #[test]
 #[ignore = "needs a GPU"]
 fn products_are_counted_in_64_bits() {
@@ -347,7 +347,7 @@ fn products_are_counted_in_64_bits() {
     assert!(c.values().iter().all(|&x| x == 2000));
 }
 
-/// More than 2³² entries, where the device has room; more than any device has are refused by number.
+/// More than 2³² entries, where the device has enough memory; more than any device can hold is refused by the count.
 #[test]
 #[ignore = "needs a GPU"]
 fn results_of_more_than_32_bits() {
@@ -368,7 +368,7 @@ fn results_of_more_than_32_bits() {
     let (column, row) = outer(n);
     let c = cuda.mxm(PlusTimes::<u8>::default(), &column, &row).eval().expect("a product");
     assert_eq!(c.nnz(), n * n);
-    // Times a column of ones, every row gives n.
+    // The product with a column of ones gives n in every row.
     let ones = up(full(n, 1, 1));
     let count = Ring(Plus::<i64>::new(), Product::new());
     let sums = cuda.mxm(count, &c, &ones).eval().expect("sums");
@@ -376,7 +376,7 @@ fn results_of_more_than_32_bits() {
     assert!(sums.nnz() == n && sums.values().iter().all(|&x| x as usize == n));
 }
 
-/// Nothing orders the stream of one `Cuda` after another's, so that their arrays do not mix. Clones share one.
+/// Streams of two `Cuda` values are not ordered, so their arrays must not mix. Clones share one stream.
 #[test]
 #[ignore = "needs a GPU"]
 fn arrays_of_another_cuda_are_refused() {

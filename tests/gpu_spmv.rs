@@ -1,4 +1,4 @@
-//! Products of sparse matrices with vectors and dense matrices on the GPU, against their definitions.
+//! Sparse matrix–vector and sparse–dense matrix products on the GPU, compared with their definitions.
 
 mod common;
 
@@ -15,23 +15,23 @@ use sparring::sparse::{Dense, SparseVec};
 use sparring::{Csr, Cuda, Error, Pattern, Vector};
 
 sparring::value! {
-    /// A value and where it was met.
+    /// A value and its index.
     pub struct Best {
         /// The value.
         pub value: f64,
-        /// Where it was met.
+        /// Its index.
         pub index: u32,
     }
 }
 sparring::op! {
-    /// The one with the smaller value; of equal ones that of the smaller index.
+    /// The one with the smaller value; ties go to the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
         (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 }
 sparring::op! {
-    /// a · b, and the contraction index where it happened.
+    /// a · b, and its contraction index.
     pub TimesAndWhere (a: f64, b: f64) at (i, k, j) -> Best { Best::of(a * b, k.index_as()) }
 }
 sparring::value! {
@@ -71,7 +71,7 @@ sparring::op! {
     }}
 }
 
-/// Small whole numbers: sums of them are exact in any order.
+/// Small integers: their sums are exact in any order.
 trait Whole: Value {
     fn whole(rng: &mut Rng) -> Self;
 }
@@ -98,7 +98,7 @@ impl Whole for Four {
     }
 }
 
-/// Any NaN is as good as another; all else bit by bit, through the text that tells all values apart.
+/// All NaNs are equal; all else is compared bitwise, through text that distinguishes all values.
 fn same<T: Value>(x: &T, y: &T) -> bool {
     format!("{x:?}") == format!("{y:?}")
 }
@@ -142,8 +142,8 @@ fn put<T: Value>(cuda: &Cuda, values: &[T]) -> DeviceVector<T> {
     cuda.upload_full(values).unwrap()
 }
 
-/// Compares `mxv` in the ways of `kinds`, and the chain in the way chosen, under no mask and under two, with the
-/// definition.
+/// Compares `mxv` under each of `kinds`, and the chain with the automatic choice, unmasked and under two masks, with
+/// the definition.
 fn check_mxv<R: Semiring>(
     cuda: &Cuda,
     ring: R,
@@ -160,7 +160,7 @@ fn check_mxv<R: Semiring>(
     {
         let want = mxv(ring, a, x, mask);
         for &kind in kinds {
-            // Whatever was in y before must not be seen.
+            // Old contents of y must not show.
             let stale: Vec<Out<R>> = want.iter().rev().copied().collect();
             let mut y = put(cuda, &stale);
             testing::mxv_into(cuda, Some(kind), ring, &da, &dx, dmask, &mut y).unwrap();
@@ -187,7 +187,8 @@ fn pattern(ncols: usize, rows: &[Vec<u32>]) -> Arc<Pattern> {
     AnyPattern { ncols, rows: rows.to_vec(), shuffle: 0 }.pattern()
 }
 
-/// Random small patterns, then the ones that merges fear: long rows, stretches of empty rows, ends at a tile's end.
+/// Random small patterns, then those critical for merge-based splitting: long rows, runs of empty rows, boundaries at
+/// the end of a tile.
 fn patterns() -> Vec<Arc<Pattern>> {
     let mut rng = Rng(7);
     let mut all = vec![];
@@ -201,13 +202,13 @@ fn patterns() -> Vec<Arc<Pattern>> {
     }
     let n = 70_000;
     let full = |len: u32| (0..len).collect::<Vec<u32>>();
-    // One row over 78 tiles; over 33, among empty rows; two long ones that meet within a tile.
+    // One row over 78 tiles; one over 33, among empty rows; two long rows that share a tile.
     all.push(pattern(n, &[full(n as u32)]));
     let mut rows = vec![vec![]; 5000];
     rows[2500] = full(30_000);
     all.push(pattern(n, &rows));
     all.push(pattern(n, &[full(3000), full(5000), vec![], full(1), full(2000)]));
-    // Nothing but row ends; and rows that end, with their end, at or beside a tile's end (896 items).
+    // Row ends only; rows that end, with their row end, at or beside a tile boundary (896 items).
     all.push(pattern(n, &vec![vec![]; 3000]));
     for len in [894, 895, 896, 897, 1790, 1791, 1792, 1793] {
         all.push(pattern(n, &[full(len), full(len), full(len), vec![], full(3)]));
@@ -234,7 +235,7 @@ where
     for p in patterns {
         let mut rng = Rng(p.nnz() as u64 + 1);
         let x: Vec<_> = (0..p.ncols()).map(|_| Whole::whole(&mut rng)).collect();
-        // −0 and 0 are the same sum: ends of a tree may be one or the other.
+        // Sums equal up to the sign of zero: tree leaves may be −0 or 0.
         check_mxv(cuda, ring, &KINDS, &with_values(p, || Whole::whole(&mut rng)), &x, |f, w| f == w || same(f, w));
     }
 }
@@ -266,9 +267,9 @@ fn one_lane_has_the_bits_of_the_fold() {
         let a = with_values(&p, || f64::draw(&mut rng));
         check_mxv(&cuda, PlusTimes::<f64>::default(), &KINDS[..1], &a, &x, same);
         check_mxv(&cuda, MinPlus::<f64>::default(), &KINDS[..1], &a, &x, same);
-        // Min passes over NaN in any order; only the sign of a zero depends on it.
+        // Min skips NaN in any order; only the sign of a zero depends on the order.
         check_mxv(&cuda, MinPlus::<f64>::default(), &KINDS, &a, &x, |f, w| f == w || same(f, w));
-        // The last one met: parts in order, empty parts left out.
+        // The last value folded: parts in order, empty parts skipped.
         let ordered = [KINDS[0], SpmvKind::Merge];
         check_mxv(&cuda, AnySecondI::<f64>::default(), &ordered, &a, &x, same);
     }
@@ -300,7 +301,7 @@ fn rounded_sums_are_near_and_the_choice_is_one_of_the_kinds() {
     }
 }
 
-/// The definition: x's entries in order, a table of columns.
+/// The definition: x's entries in order, a dense table of columns.
 fn vxm<R: Semiring>(
     ring: R,
     x: &SparseVec<Lhs<R>>,
@@ -372,14 +373,14 @@ fn expect_list<T: Value>(cuda: &Cuda, y: &DeviceVector<T>, (indices, values): &(
     }
 }
 
-/// Lists of `entries` rows of a pattern with `rows`, under every form of mask: what one block takes (2048 entries,
-/// 16,384 products, 4096 that the mask allows), and one more of each.
+/// Lists of `entries` rows of a pattern with `rows`, under every form of mask, at the limits of one block (2048
+/// entries, 16,384 products, 4096 allowed by the mask) and one above each.
 #[test]
 #[ignore = "needs a GPU"]
 fn vxm_is_the_fold_at_the_limits_of_a_block() {
     let cuda = cuda();
     let mut rng = Rng(7);
-    // Entries, length of a row, columns: those of a row are spread over all, or all rows have the same few.
+    // Entries, row length, columns: a row's columns are spread over all, or all rows share the same few.
     let cases = [
         (2048, 8, 300),
         (2049, 8, 300),
@@ -397,7 +398,7 @@ fn vxm_is_the_fold_at_the_limits_of_a_block() {
         (700, 0, 9),
     ];
     for (entries, length, ncols) in cases {
-        // Every second row is left out of x, and some that it has are empty.
+        // x omits every second row, and some of its rows are empty.
         let row = |rng: &mut Rng, i: usize| -> Vec<u32> {
             let shift = rng.below(ncols - length + 1);
             let spread = if i.is_multiple_of(4) { 1 } else { (ncols / length.max(1)).max(1) };

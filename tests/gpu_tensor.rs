@@ -1,4 +1,4 @@
-//! Sparse tensors on the GPU: products in every form against their definition, in double precision.
+//! Sparse tensors on the GPU: MTTKRP in every form compared with the definition, in double precision.
 
 mod common;
 
@@ -8,7 +8,7 @@ use sparring::algebra::{Host, MinPlus, Monoid, Num, PlusTimes, Real, V, Value};
 use sparring::gpu::{DeviceMttkrp, TensorForm, testing};
 use sparring::{Cuda, Dense, Error, Tensor};
 
-/// Forms whose results are bits of the entries' order alone.
+/// Forms whose results depend bitwise only on the order of the entries.
 const FORMS: [TensorForm; 4] = TensorForm::ALL;
 
 fn draw(rng: &mut Rng, n: usize, skew: i32) -> u32 {
@@ -16,7 +16,7 @@ fn draw(rng: &mut Rng, n: usize, skew: i32) -> u32 {
     ((n as f64 * u.powi(skew)) as usize).min(n - 1) as u32
 }
 
-/// `nnz` entries of these dimensions, more at low indices the larger `skew`, sorted or not; every tenth value is a
+/// `nnz` entries with these dimensions, denser at low indices for larger `skew`, sorted or not; every tenth value is a
 /// stored zero.
 fn tensor(dims: &[usize], nnz: usize, skew: i32, sorted: bool, seed: u64) -> Tensor<f64> {
     let mut rng = Rng(seed);
@@ -56,7 +56,7 @@ fn cast_all<T: Num>(factors: &[Dense<f64>]) -> Vec<Dense<T>> {
     let cast = |f: &Dense<f64>| Dense::new(f.nrows(), f.ncols(), f.values().iter().map(|&v| T::from_f64(v)).collect());
     factors.iter().map(|f| cast(f).unwrap()).collect()
 }
-/// As the type rounds it.
+/// Rounded to the type.
 fn rounded<T: Num>(factors: &[Dense<f64>]) -> Vec<Dense<f64>> {
     let round = |f: &Dense<f64>| {
         Dense::new(f.nrows(), f.ncols(), f.values().iter().map(|&v| T::from_f64(v).as_f64()).collect())
@@ -64,7 +64,7 @@ fn rounded<T: Num>(factors: &[Dense<f64>]) -> Vec<Dense<f64>> {
     factors.iter().map(|f| round(f).unwrap()).collect()
 }
 
-/// Largest difference to the reference, in parts of it: all terms are positive.
+/// Largest relative difference to the reference: all terms are positive.
 fn error<T: Num>(found: &[T], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let relative =
@@ -86,8 +86,7 @@ fn bits<T: Real>(all: &[Vec<T>]) -> Vec<u64> {
     all.iter().flatten().map(|x| x.as_f64().to_bits()).collect()
 }
 
-/// All forms and modes against the definition; twice, with the same bits; copies and permuted records with the same
-/// bits.
+/// All forms and modes compared with the definition; two runs, copies and permuted records give the same bits.
 fn check<T: Real>(cuda: &Cuda, x: &Tensor<f64>, rank: usize, bound: f64) {
     let (x, wide) = (cast::<T>(x), x);
     let wide = wide.with_values(x.values().iter().map(|v| v.as_f64()).collect()).unwrap();
@@ -161,7 +160,7 @@ fn every_form_is_the_definition_for_every_order() {
 #[ignore = "needs a GPU"]
 fn awkward_tensors() {
     let cuda = cuda();
-    // One entry; none; one huge row; a row for each entry; most slices empty; a mode of one index.
+    // One entry; none; one huge row; a row for each entry; most slices empty; a mode of dimension 1.
     let one = Tensor::<f64>::new(vec![3, 4, 5], vec![vec![2], vec![0], vec![4]], vec![1.5]).unwrap();
     check::<f64>(&cuda, &one, 5, 1e-15);
     check::<f32>(&cuda, &Tensor::empty(vec![3, 4, 5]).unwrap(), 32, 0.0);
@@ -176,9 +175,9 @@ fn awkward_tensors() {
     }
     let thin = tensor(&[1_000_000, 1, 2_000_000], 30_000, 1, true, 4);
     check::<f32>(&cuda, &thin, 16, 1e-6);
-    // The sums of one index of every mode.
+    // All dimensions 1: a single sum.
     check::<f32>(&cuda, &tensor(&[1, 1, 1], 100_000, 1, true, 5), 32, 1e-6);
-    // Rank 0, and errors that name their numbers.
+    // Rank 0, and errors that report their numbers.
     let plan = cuda.mttkrp_plan(&one, None).unwrap();
     let there = |rank: usize, dims: [usize; 3]| {
         dims.map(|n| cuda.upload_dense(&Dense::new(n, rank, vec![1.0; n * rank]).unwrap()).unwrap())
@@ -187,7 +186,7 @@ fn awkward_tensors() {
     assert_eq!(plan.mttkrp(ring, &there(0, [3, 4, 5]), 1).unwrap().shape(), (4, 0));
     assert!(matches!(plan.mttkrp(ring, &there(2, [3, 4, 6]), 1), Err(Error::Dims { .. })));
     assert!(matches!(plan.mttkrp(ring, &there(2, [6, 4, 5]), 1), Err(Error::Dims { .. })));
-    // The factor of the mode is not read, whatever its shape.
+    // The factor of the output mode is not read, whatever its shape.
     assert_eq!(plan.mttkrp(ring, &there(2, [3, 0, 5]), 1).unwrap().shape(), (4, 2));
     let mut uneven = there(2, [3, 4, 5]);
     let [other, _, _] = there(3, [3, 4, 5]);
@@ -207,7 +206,7 @@ fn awkward_tensors() {
 #[ignore = "needs a GPU"]
 fn short_modes_are_as_exact_as_long_ones() {
     let cuda = cuda();
-    // Rows of more than a million entries each: plain sums of f32 would be off by 1e-2.
+    // Rows with more than a million entries each: naive f32 sums would have errors of 1e-2.
     let x = tensor(&[16_543, 1137, 2, 100, 89], 2_600_000, 1, true, 41);
     check::<f32>(&cuda, &x, 8, 1e-6);
     check::<f64>(&cuda, &x, 3, 1e-13);
@@ -273,7 +272,7 @@ fn over_other_semirings() {
         for mode in 0..3 {
             let v = cuda.download_dense(&plan.mttkrp(ring, &there, mode).unwrap()).unwrap();
             assert_eq!(v.values(), over(ring, &wide, &factors, mode), "{form:?}, mode {mode}");
-            // Small integers wrap around alike.
+            // Small integers wrap in the same way.
             let ring = PlusTimes::<i8>::default();
             let v = cuda.download_dense(&bytes_plan.mttkrp(ring, &small_there, mode).unwrap()).unwrap();
             assert_eq!(v.values(), over(ring, &bytes, &small, mode), "{form:?}, mode {mode}, i8");
@@ -287,7 +286,7 @@ fn over_other_semirings() {
     assert!(matches!(refused, Err(Error::Unsupported { .. })));
 }
 
-/// Loads of partitions when items, the largest first, go to the least filled.
+/// Loads of partitions under greedy assignment: items in decreasing order go to the least loaded partition.
 fn least_filled(sizes: &[u32], partitions: usize) -> Vec<u32> {
     use std::cmp::Reverse;
     let mut sizes = sizes.to_vec();
@@ -319,7 +318,7 @@ fn partitions_are_those_of_the_least_filled_rule() {
         assert_eq!(sums, loads);
         loads.sort_unstable();
         assert_eq!(loads, least_filled(&sizes, partitions), "{items} on {partitions}");
-        // Graham's bound, with the mean and the largest item below the best partition's.
+        // Graham's bound, with the mean and the largest item as lower bounds of the optimum.
         let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
         let best = total.div_ceil(partitions as u64).max(sizes.iter().copied().max().unwrap_or(0).into());
         assert!(3 * u64::from(*loads.last().unwrap()) <= 4 * best, "{items} on {partitions}");
@@ -361,7 +360,7 @@ fn what_does_not_fit_goes_in_parts() {
         }
     }
     assert_eq!(forms, [TensorForm::Copies, TensorForm::Permuted, TensorForm::Parts, TensorForm::Parts]);
-    // What is asked for by name and does not fit is refused.
+    // An explicitly requested form that does not fit is refused.
     let cuda = cuda().memory_budget(10 << 20);
     assert!(matches!(cuda.mttkrp_plan(&x, Some(TensorForm::Copies)), Err(Error::Budget { .. })));
 }
@@ -377,7 +376,7 @@ fn from_the_device_and_with_wide_indices() {
     let factors = factors(x.dims(), 8, 17);
     let plan = cuda.mttkrp_plan_of(&there, None).unwrap();
     assert_eq!(plan.form(), TensorForm::Copies);
-    // One product without a plan.
+    // A one-off product without a plan.
     let sent: Vec<_> = factors.iter().map(|f| cuda.upload_dense(f).unwrap()).collect();
     let once = |mode| cuda.mttkrp(PlusTimes::<f64>::default(), &there, &sent, mode);
     let at_once: Vec<_> = (0..3).map(|mode| cuda.download_dense(&once(mode).unwrap()).unwrap().into_values()).collect();

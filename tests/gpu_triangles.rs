@@ -1,4 +1,4 @@
-//! Triangle counts on a GPU, against known counts, the CPU and the textbook.
+//! Triangle counts on a GPU, compared with known counts, the CPU and the textbook.
 
 mod common;
 
@@ -16,12 +16,12 @@ fn count(cuda: &Cuda, a: &Csr<f64>) -> u64 {
     found.count
 }
 
-/// The matrix with these rows, their columns in an order that `shuffle` decides, increasing for 0.
+/// The matrix with these rows; `shuffle` permutes their columns, and 0 leaves them sorted.
 fn matrix(n: usize, rows: Vec<Vec<u32>>, shuffle: u64) -> Csr<f64> {
     AnyPattern { ncols: n, rows, shuffle }.matrix(0)
 }
 
-/// Rows of the edges as they are, each once.
+/// Rows of the directed edges, without duplicates.
 fn rows(n: usize, edges: impl IntoIterator<Item = (u32, u32)>) -> Vec<Vec<u32>> {
     let mut rows = vec![vec![]; n];
     edges.into_iter().for_each(|(i, j)| rows[i as usize].push(j));
@@ -50,8 +50,8 @@ fn known_counts_of_the_files_at_hand() {
         let want = fact["facts"]["tri"].as_u64().expect("a count");
         let a: Csr<f64> = io::parse_matrix_market(bytes, name).and_then(|m| m.csr()).expect("a matrix");
         assert_eq!(count(&cuda, &a), want, "{name}");
-        // On the device already, whole or its pattern; several times, since lists are filled in another order each
-        // time.
+        // Already on the device, the whole matrix or its pattern; repeated, because lists are filled in a different
+        // order each time.
         let there = cuda.upload(&a).expect("device memory");
         for _ in 0..3 {
             let found = triangles(&cuda, &there, TriangleMethod::Compressed).expect("a count");
@@ -78,7 +78,7 @@ fn random_graphs_have_the_textbooks_count() {
     }
 }
 
-/// Larger, with hubs, some edges stored once and some in both directions; against the CPU.
+/// Larger, with hubs, edges stored once or in both directions; compared with the CPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn random_graphs_have_the_cpus_count() {
@@ -88,7 +88,7 @@ fn random_graphs_have_the_cpus_count() {
         let n = rng.pick(&[300usize, 1000, 4096, 20_000]);
         let mut edges = vec![];
         for _ in 0..rng.pick(&[2_000, 30_000, 120_000]) {
-            // The minimum of some draws makes low numbers hubs.
+            // The minimum of several draws makes low indices hubs.
             let near = |rng: &mut Rng| (0..1 + case % 4).map(|_| rng.below(n)).min().unwrap_or(0) as u32;
             let (i, j) = (near(&mut rng), near(&mut rng));
             edges.push((i, j));
@@ -117,8 +117,8 @@ fn generated_graphs_have_the_cpus_count() {
     }
 }
 
-/// n(n−1)(n−2)/6, whichever half is stored, with the diagonal and without; lists of 31, 32 and 33 are where the way of
-/// counting changes.
+/// n(n−1)(n−2)/6, whichever half is stored, with and without the diagonal; the algorithm changes at lists of 31, 32 and
+/// 33.
 #[test]
 #[ignore = "needs a GPU"]
 fn complete_graphs() {
@@ -137,7 +137,7 @@ fn complete_graphs() {
     }
 }
 
-/// A bit for each vertex does not fit, so vertices are hashed; lists longer than the table takes at a time.
+/// Too many vertices for a bitmap, so they are hashed; lists longer than one hash table.
 #[test]
 #[ignore = "needs a GPU"]
 fn many_vertices_and_long_lists() {
@@ -164,7 +164,7 @@ fn many_vertices_and_long_lists() {
     }
 }
 
-/// A star has no triangle although its centre is joined to all; with a rim it is a wheel.
+/// A star has no triangles although its centre is adjacent to all; with a rim, it is a wheel.
 #[test]
 #[ignore = "needs a GPU"]
 fn hubs() {
@@ -180,12 +180,12 @@ fn hubs() {
         assert_eq!(count(&cuda, &made(&mut wheel())), u64::from(n) - 1);
         assert_eq!(count(&cuda, &made(&mut wheel().chain(wheel().map(|(i, j)| (j, i))))), u64::from(n) - 1);
     }
-    // Books: two hubs joined to each other and to all others, so that one list is looked up in by all.
+    // Books: two adjacent hubs, joined to all other vertices, so that all intersect with the same list.
     let book = (2..n).flat_map(|i| [(0, i), (i, 1)]).chain([(1, 0)]);
     assert_eq!(count(&cuda, &matrix(n as usize, rows(n as usize, book), 0)), u64::from(n) - 2);
 }
 
-/// 300 vertices joined to one another and to all of 40 000 others: many partners of one centre, over many tiles.
+/// 300 vertices adjacent to one another and to all of 40 000 others: many partners of one centre, over many tiles.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_dense_core() {
@@ -205,7 +205,7 @@ fn no_entries_no_triangles() {
     for n in [0, 1, 5, 100_000] {
         assert_eq!(count(&cuda, &Csr::empty(n, n).expect("empty")), 0);
     }
-    // The diagonal alone; a path; one edge in the last row of many.
+    // Only the diagonal; a path; a single edge in the last of many rows.
     assert_eq!(count(&cuda, &matrix(40, (0..40).map(|i| vec![i]).collect(), 0)), 0);
     assert_eq!(count(&cuda, &matrix(40, (0..40).map(|i| vec![(i + 1) % 40]).collect(), 0)), 0);
     let mut last = vec![vec![]; 70_000];
@@ -214,7 +214,7 @@ fn no_entries_no_triangles() {
     assert_eq!(count(&cuda, &matrix(70_000, last, 0)), 1);
 }
 
-/// Columns of 64 bits on the host.
+/// 64-bit columns on the host.
 #[test]
 #[ignore = "needs a GPU"]
 fn wide_columns() {

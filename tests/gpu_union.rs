@@ -1,4 +1,4 @@
-//! Union products on the GPU against the CPU and the definition, with rows lying in shared memory in every way.
+//! Union products on the GPU compared with the CPU and the definition, under every shared-memory layout of rows.
 
 mod common;
 
@@ -19,7 +19,7 @@ const NAIVE: [NaiveKind; 2] = [NaiveKind::ExpandSortContract, NaiveKind::Iterate
 
 type Pair = (AnyPattern, AnyPattern);
 
-/// The result, or `None` where what was asked for does not fit into shared memory.
+/// The result, or `None` where the requested layout does not fit into shared memory.
 fn if_it_fits<T>(kind: UnionStrategy, result: Result<T, Error>) -> Option<T> {
     match result {
         Ok(x) => Some(x),
@@ -28,7 +28,7 @@ fn if_it_fits<T>(kind: UnionStrategy, result: Result<T, Error>) -> Option<T> {
     }
 }
 
-/// Every way gives what `agree` finds to be `want`.
+/// Every strategy gives a result that `agree` accepts for `want`.
 fn in_every_way<N: Namm + Default>(
     cuda: &Cuda,
     a: &Csr<Lhs<N>>,
@@ -62,7 +62,7 @@ fn in_every_way<N: Namm + Default>(
     }
 }
 
-/// The CPU's bits, where ⊕ is exact.
+/// Bitwise equal to the CPU where ⊕ is exact.
 fn as_the_cpu<N: Namm + Default>(cuda: &Cuda, pairs: &[Pair])
 where
     Lhs<N>: Draw + Num,
@@ -121,7 +121,7 @@ fn sums_that_are_exact_have_the_bits_of_the_definition() {
     }
 }
 
-/// Values between −1 and 1, whose sums are rounded.
+/// Values between −1 and 1, whose sums round.
 fn rounded(p: &AnyPattern, seed: u64) -> Csr<f64> {
     let (pattern, mut rng) = (p.pattern(), Rng(seed));
     let values = (0..pattern.nnz()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-52) - 1.0).collect();
@@ -135,7 +135,7 @@ fn rounded_sums_are_near_and_the_same_in_every_run() {
     for (round, pair) in small().iter().chain(&large_pairs()).enumerate() {
         let (a, b) = (rounded(&pair.0, round as u64), rounded(&pair.1, !round as u64));
         let want = Cpu::new().union_mxm(Manhattan::<f64>::default(), &a, &b).expect("memory");
-        // A sum of n numbers of one sign in any order: n roundings at most.
+        // Sums of n numbers of one sign in any order: at most n roundings.
         let bound = 2.0 * (a.ncols() + 2) as f64 * f64::EPSILON;
         let near = |what: &str, found: &Dense<f64>, want: &Dense<f64>| {
             let far = |(x, y): (&f64, &f64)| (x - y).abs() > bound * y.abs();
@@ -159,7 +159,7 @@ fn rounded_sums_are_near_and_the_same_in_every_run() {
     }
 }
 
-/// A row of 100,000 entries comes in some twenty parts; one is shuffled, and it stands on either side.
+/// A row of 100,000 entries takes some twenty parts; one such row is shuffled, and it is used on either side.
 #[test]
 #[ignore = "needs a GPU"]
 fn rows_longer_than_any_table_come_in_parts() {
@@ -175,7 +175,7 @@ fn rows_longer_than_any_table_come_in_parts() {
             row.dedup();
         }
         rows[huge].truncate(100_000);
-        // The first column and the last belong to the first part and to the last.
+        // The first and the last column belong to the first and the last part.
         rows[0] = vec![0, ncols as u32 - 1];
         AnyPattern { ncols, rows, shuffle }
     };
@@ -217,7 +217,7 @@ fn vectors_are_rows() {
     }
 }
 
-/// ⊕ over the columns that both rows have; the identity where there are none.
+/// ⊕ over the common columns of both rows; the identity where there are none.
 fn common_columns<R: Semiring>(ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>) -> Dense<Out<R>> {
     let mut c = vec![];
     for i in 0..a.nrows() {

@@ -1,5 +1,5 @@
-//! Vectors of the GPU that are full, a bitmap or a list inside: every operation on every form, compared with plain
-//! loops over a vector of options, bit for bit.
+//! GPU vectors in full, bitmap and list form: every operation on every form, compared bit for bit with plain loops over
+//! a vector of options.
 
 mod common;
 
@@ -13,23 +13,23 @@ use sparring::sparse::{MaskSpec, SparseVec};
 use sparring::{Cuda, Error, Vector};
 
 sparring::value! {
-    /// A value and where it was met: 16 bytes, 4 of them never written.
+    /// A value and its index: 16 bytes, 4 of them padding.
     pub struct Best {
         /// The value.
         pub value: f64,
-        /// Where it was met.
+        /// Its index.
         pub index: u32,
     }
 }
 sparring::op! {
-    /// The one with the smaller value; of equal ones that of the smaller index.
+    /// The one with the smaller value; ties go to the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
         (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 }
 sparring::op! {
-    /// A step of length `b` after `a`: two types of operands.
+    /// A step of length `b` after `a`: two operand types.
     pub Step (a: Best, b: f64) -> Best { Best::of(Best::value(a) + b, Best::index(a)) }
 }
 
@@ -44,10 +44,10 @@ impl Same for Best {
     }
 }
 
-/// A vector as the tests see it.
+/// A vector as the tests represent it.
 type Plain<T> = Vec<Option<T>>;
 
-/// About one tile, one warp, one block, several; without entries, with few, half of them, all.
+/// Lengths around one tile, one warp, one block, several blocks; no, few, half or all entries.
 fn plain<T: Draw>(seed: u64) -> Vec<Plain<T>> {
     let mut rng = Rng(seed);
     let mut all = vec![];
@@ -68,7 +68,7 @@ fn list<T: Value>(v: &Plain<T>) -> SparseVec<T, u32> {
 fn forms<T: Draw>(cuda: &Cuda, v: &Plain<T>) -> Vec<DeviceVector<T>> {
     let mut rng = Rng(9);
     let present: Vec<bool> = v.iter().map(Option::is_some).collect();
-    // What stands at places without an entry must not matter.
+    // Values at positions without an entry must not matter.
     let values: Vec<T> = v.iter().map(|x| x.unwrap_or_else(|| T::draw(&mut rng))).collect();
     let mut all =
         vec![cuda.upload_list(&list(v)).expect("upload"), cuda.upload_bitmap(&present, &values).expect("upload")];
@@ -120,7 +120,7 @@ fn forms_turn_into_each_other() {
     assert_eq!(short.as_deref(), Some("the bitmap of a vector: length is 1, expected 2"));
 }
 
-/// Pairs of plain vectors of one length, and all pairs of their forms.
+/// Pairs of plain vectors of one length, in all pairs of forms.
 fn pairs<A: Draw, B: Draw>(
     cuda: &Cuda,
     mut check: impl FnMut(&Plain<A>, &Plain<B>, &DeviceVector<A>, &DeviceVector<B>),
@@ -230,7 +230,7 @@ fn functions_and_selections_are_the_loop() {
     selects(&cuda, ValueEq::<Best>::new(), Best { value: 1.0, index: 3 });
 }
 
-/// A fold has the order of that of a matrix of one row with the same entries, whatever the form.
+/// A fold has the order of the fold of a one-row matrix with the same entries, whatever the form.
 fn folds<M: Monoid<Out: Draw + Same>>(cuda: &Cuda, m: M) {
     for u in plain::<M::Out>(10) {
         let entries: Vec<_> = u.iter().flatten().copied().collect();
@@ -327,7 +327,7 @@ fn extracts_and_assigns<T: Draw + Same>(cuda: &Cuda) {
             }
             expect(cuda, "assign a scalar", &w, &want);
             expect(cuda, "what was shared", &on_v, &v);
-            // Once more into a vector that no one shares.
+            // Again into an unshared vector.
             testing::assign_scalar(cuda, &mut w, Some(&places[..places.len() / 2]), T::draw(&mut Rng(1))).unwrap();
             for &p in &places[..places.len() / 2] {
                 want[p as usize] = Some(T::draw(&mut Rng(1)));
@@ -375,7 +375,7 @@ fn assignments_are_the_loop() {
     );
 }
 
-/// w(I) = v by its definition, I without repetition: every form of both, without an accumulator and with one.
+/// w(I) = v by its definition, I without duplicates: every form of both, with and without an accumulator.
 fn assigns<T: Draw + Same, O: BinaryOp<A = T, B = T, Out = T>>(cuda: &Cuda, op: O) {
     let mut rng = Rng(15);
     for v in plain::<T>(16) {
@@ -420,7 +420,7 @@ fn assignments_by_chains_are_the_loop() {
     assert_eq!(cuda.download_full(&w, 0).unwrap(), [1, 2, 3]);
 }
 
-/// A vector that masks itself, and one whose values someone else holds.
+/// A vector that masks itself, and one with shared values.
 #[test]
 #[ignore = "needs a GPU"]
 fn what_is_written_may_be_the_mask() {
@@ -441,7 +441,7 @@ fn what_is_written_may_be_the_mask() {
     }
 }
 
-/// Vectors go up full or as a list, and come down as they are.
+/// Vectors are uploaded full or as a list, and downloaded in the same form.
 #[test]
 #[ignore = "needs a GPU"]
 fn vectors_of_the_host_go_up_and_come_down() {

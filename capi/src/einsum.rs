@@ -18,9 +18,10 @@ use crate::semirings::{SparringSemiring, parsed};
 use crate::status::SparringStatus;
 use crate::types::{Values, code, input_values, lent_values, named, value_type};
 
-/// Layout of a batch of equal tensors in an array: element (i, j, ...) of tensor b is at offset + b * batch_stride + i
-/// * strides[0] + j * strides[1] + ... Strides of operands may be negative, or 0, which broadcasts one element over an
-/// index. Strides of a result are positive, and each exceeds the total reach of the smaller ones.
+/// Layout of a batch of equal tensors in an array: element (i, j, ...) of tensor b is at
+/// offset + b * batch_stride + i * strides[0] + j * strides[1] + ... Strides of operands may be negative, or 0, which
+/// broadcasts one element over an index. Strides of a result are positive, and each exceeds the total reach of the
+/// smaller ones.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringLayout {

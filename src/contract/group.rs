@@ -26,7 +26,7 @@ use crate::{Error, Result};
 /// let cpu = Cpu::new();
 /// let all = cpu.einsum(PlusTimes::new(), products.clone()).eval()?;
 /// assert_eq!(all.values(), [19.0, 22.0, 43.0, 50.0, 7.0, 8.0, 5.0, 6.0]);
-/// Also into arrays at arbitrary addresses.
+/// // Also into arrays at arbitrary addresses.
 /// let (mut first, mut second) = ([0.0; 4], [0.0; 4]);
 /// let mut c = GroupMut::new(square.clone())?;
 /// c.push(ViewMut::new(&mut first, square.clone())?)?;

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 /// use sparring::contract::Layout;
 /// let rows = Layout::row_major(&[2, 3])?.batched(10)?;
 /// assert_eq!(rows.place(4, &[1, 2]), Some(4 * 6 + 5));
-/// The same memory read as its transpose, and as a vector.
+/// // The same memory read as its transpose, and as a vector.
 /// assert_eq!(rows.permute(&[1, 0])?.place(4, &[2, 1]), Some(29));
 /// assert_eq!(rows.reshape(&[6])?.place(4, &[5]), Some(29));
 /// # Ok::<(), sparring::Error>(())

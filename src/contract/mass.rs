@@ -16,11 +16,11 @@ use crate::{Error, Result};
 /// | [`matrix`](Self::matrix) | `M[i₁,i₂,j₁,j₂] = Σ B[k₁,i₁] B[k₂,i₂] W[k₁,k₂] B[k₁,j₁] B[k₂,j₂]` |
 ///
 /// Both are ordinary expressions, for [`Cpu::einsum`](crate::Cpu::einsum). There the action on a batch of elements is
-/// fused: one index at a time, several elements side by side, V and W read once and U written once, in 2(Q Dᵈ + Q² Dᵈ⁻¹
-/// + … + Qᵈ D) steps of a fold per element.
+/// fused: one index at a time, several elements side by side, V and W read once and U written once, in
+/// 2(Q Dᵈ + Q² Dᵈ⁻¹ + … + Qᵈ D) steps of a fold per element.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, Mass, View}};
-/// Linear functions on [0, 1] at the two Gauss points.
+/// // Linear functions on [0, 1] at the two Gauss points.
 /// let g = 0.5 - 3.0f64.sqrt() / 6.0;
 /// let b = [1.0 - g, g, g, 1.0 - g];
 /// let mass = Mass::new(2, View::new(&b, Layout::row_major(&[2, 2])?)?)?;

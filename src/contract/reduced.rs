@@ -11,7 +11,7 @@
 //! transposition. [`Mass`](super::Mass) builds whole operators as single expressions instead.
 //! ```
 //! use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, View, reduced}};
-//! B is 1 × 2 × 1 for each of two elements, C 2 × 2 × 1, one for both.
+//! // B is 1 × 2 × 1 for each of two elements, C 2 × 2 × 1, one for both.
 //! let (b, c) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]);
 //! let b = View::new(&b, Layout::row_major(&[1, 2, 1])?.batched(2)?)?;
 //! let c = View::new(&c, Layout::row_major(&[2, 2, 1])?)?;

@@ -19,7 +19,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// let cuda = Cuda::new(0)?;
 /// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
 /// let on_device = cuda.upload(&a)?;
-/// Other values on the same pattern: only the values are sent.
+/// // Other values on the same pattern: only the values are sent.
 /// let doubled = cuda.upload(&a.map(|x| 2.0 * x)?)?;
 /// assert!(Arc::ptr_eq(on_device.pattern(), doubled.pattern()));
 /// let doubled: Csr<f64> = cuda.download(&doubled)?;

@@ -87,7 +87,7 @@ impl Cuda {
     ///     println!("{}: {:.4} ms by the rule, {:.4} ms by {}",
     ///         kernel.what, kernel.rule_ms, kernel.best_ms, kernel.best);
     /// }
-    /// The tuned kernel, in this and in other processes.
+    /// // The tuned kernel, in this and in other processes.
     /// cuda.einsum(PlusTimes::new(), products()?).accumulate().into(&mut y)?;
     /// # Ok::<(), sparring::Error>(())
     /// ```

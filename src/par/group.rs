@@ -185,8 +185,8 @@ const CHUNK: usize = 1 << 14;
 /// few bins.
 ///
 /// If there are still too many bins and `by_bins` is set, every thread may read all keys and process a range of bins.
-/// That costs less than writing if a thread's keys mostly come in runs, as the columns of sorted rows do; an
-/// unpredicted branch costs as much as a write.
+/// Reading a key then costs less than writing its record if a thread's keys mostly come in runs, as the columns of
+/// sorted rows do; a mispredicted branch costs as much as a write.
 fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Vec<Share<P>>> {
     const SMALL: usize = 1 << 15;
     // With more readers, reading would dominate.

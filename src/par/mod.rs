@@ -458,9 +458,9 @@ impl<T: Copy + Send> UninitOutput<T> {
     ) -> Result<Vec<T>> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
         // SAFETY: 1. The capacity is at least `len`. 2. The blocks partition the first `len` elements, and none has a
-        // free slot left (`Parts::check_written`). A slot leaves `free` only in `OutputSlice::next`: for `take` and
-        // `copy`, which write it before anything can unwind, and for `take_with`, `copy_row` and `write_rest`, which
-        // have written it before.
+        // free slot left (`Parts::check_written`). A slot leaves `free` only in `OutputSlice::next` and `write_rest`:
+        // for `take` and `copy`, which write it before anything can unwind, and for `take_with`, `copy_row` and
+        // `write_rest`, which have written it before.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
     }

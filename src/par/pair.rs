@@ -33,9 +33,9 @@ impl<T: Copy + Send> UninitOutput<T> {
         parts.check_written();
         drop(parts);
         // SAFETY: 1. The capacities are at least the lengths. 2. The blocks partition the elements of both vectors, and
-        // `check_written` found no free slot in any. A slot leaves `free` only in `OutputSlice::next`: for `take` and
-        // `copy`, which write it before anything can unwind, and for `take_with` and `copy_row`, which have written it
-        // before.
+        // `check_written` found no free slot in any. A slot leaves `free` only in `OutputSlice::next` and `write_rest`:
+        // for `take` and `copy`, which write it before anything can unwind, and for `take_with`, `copy_row` and
+        // `write_rest`, which have written it before.
         unsafe {
             self.vec.set_len(self.len);
             other.vec.set_len(other.len);

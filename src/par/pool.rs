@@ -4,8 +4,8 @@
 //! end. A pool therefore records the process that created it, and is recreated on first use in another process.
 //! Querying the process id takes some fifty nanoseconds, an operation on several threads some microseconds.
 //!
-//! A caller that asks for a number of threads gets an error if the system refuses them. A caller that does not gets as
-//! many as there are, or runs on its own thread.
+//! A caller that requests a number of threads gets an error if the system refuses them. A caller that requests none
+//! gets as many as the system grants, or runs on its own thread.
 
 use std::error::Error;
 use std::process;
@@ -35,7 +35,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// 0 threads means one for each processor, or `RAYON_NUM_THREADS`.
+    /// 0 threads mean one for each processor, or the value of `RAYON_NUM_THREADS`.
     pub(super) fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sparring-{i}")).build()?;
         Ok(Self { process: process::id(), threads, pool: Some(pool), in_child: OnceLock::new() })

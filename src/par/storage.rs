@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// ```
 /// use std::sync::Arc;
 /// use sparring::{Csr, par::Storage};
-/// Arrays as SciPy has them: int32 columns, int64 row pointers.
+/// // Arrays as SciPy has them: int32 columns, int64 row pointers.
 /// let (indptr, indices): (Arc<[i64]>, Arc<[i32]>) = (vec![0, 2, 3].into(), vec![0, 2, 1].into());
 /// let values: Arc<[f64]> = vec![1.0, 2.0, 3.0].into();
 /// let (row_ptr, col_idx) = (Storage::from(indptr).unsigned()?, Storage::from(indices).unsigned()?);

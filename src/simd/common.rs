@@ -174,7 +174,7 @@ mod v3 {
         while p < ja.len() && q < jb.len() {
             let (here_a, here_b) = ((ja.len() - p).min(8), (jb.len() - q).min(8));
             let within = _mm256_cmpgt_epi32(numbers(here_a as u32), lanes);
-            // SAFETY: masked lanes are not read; 1 ≤ here ≤ the remaining columns of each row.
+            // SAFETY: masked-out lanes are not read; 1 ≤ here ≤ the remaining columns of each row.
             let (x, y, last_x, last_y) = unsafe {
                 let (x, y) = (ja.as_ptr().add(p), jb.as_ptr().add(q));
                 let of_b = _mm256_cmpgt_epi32(numbers(here_b as u32), lanes);

@@ -218,7 +218,7 @@ mod x86 {
                 continue;
             }
             mark(words, own, true);
-            // SAFETY: as above; the mask is below the number of words, and that is at most 2³¹.
+            // SAFETY: as above; the mask is an index of `words`, capped below 2³¹.
             sum += unsafe {
                 let mut found = R::splat(0);
                 for &v in own {

@@ -193,7 +193,7 @@ mod v4 {
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let (qs, n) = (_mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota), list.len + t);
-            // SAFETY: 1. masked lanes are not read; 2. n + 16 < len of list + len + 16.
+            // SAFETY: 1. masked-out lanes are not read; 2. n + 16 < len of list + len + 16.
             unsafe {
                 _mm512_storeu_si512(list.p.as_mut_ptr().add(n).cast(), ps);
                 _mm512_storeu_si512(list.q.as_mut_ptr().add(n).cast(), qs);
@@ -256,7 +256,7 @@ mod v4 {
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let qs = _mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota);
-            // SAFETY: 1. masked lanes are not read; 2. indices are less than the length of the table; 3. n + 16 ≤ len
+            // SAFETY: 1. masked-out lanes are not read; 2. indices are less than the length of the table; 3. n + 16 ≤ len
             // of list before + len + 16.
             unsafe {
                 let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, js.add(t).cast()), last);

@@ -78,7 +78,7 @@ mod v4 {
         let mut q = 0;
         while q < n {
             let mask = lanes(n - q);
-            // SAFETY: lanes from n on are masked, and not read.
+            // SAFETY: lanes from n on are masked out, and not read.
             let (j, k) = unsafe {
                 (
                     _mm512_maskz_loadu_epi32(mask, row.add(q).cast()),
@@ -103,7 +103,7 @@ mod v4 {
         let mut q = 0;
         while q < n {
             let mask = lanes(n - q);
-            // SAFETY: lanes from n on are masked, and neither read nor written; all reads are before `to`, where
+            // SAFETY: lanes from n on are masked out, and neither read nor written; all reads are before `to`, where
             // nothing is written.
             unsafe {
                 let cols = _mm512_maskz_loadu_epi32(mask, to.sub(n).add(q).cast());

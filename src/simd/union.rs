@@ -178,7 +178,7 @@ mod v3 {
         while p < len_a {
             let here = (len_a - p).min(8);
             let lanes = (1_u32 << here) - 1;
-            // SAFETY: masked lanes are not read; p + here − 1 < len_a.
+            // SAFETY: masked-out lanes are not read; p + here − 1 < len_a.
             let (eight, last) = unsafe {
                 let mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(here as i32), iota);
                 (_mm256_maskload_epi32(ja.add(p).cast(), mask), ja.add(p + here - 1).read())
@@ -245,7 +245,7 @@ mod v4 {
         while p < len_a {
             let mut here = (len_a - p).min(16);
             let lanes = if here == 16 { u16::MAX } else { (1 << here) - 1 };
-            // SAFETY: masked lanes are not read; p + here − 1 < len_a.
+            // SAFETY: masked-out lanes are not read; p + here − 1 < len_a.
             let (sixteen, last) =
                 unsafe { (_mm512_maskz_loadu_epi32(lanes, ja.add(p).cast()), ja.add(p + here - 1).read()) };
             // Positions from `n` on that only B has, and their number.

@@ -1,4 +1,4 @@
-//! Awkward matrices: nothing in them, everything in one row, blocks, runs, shuffled rows, values at the edges.
+//! Awkward matrices: empty ones, one huge row, dense blocks, runs, shuffled rows, extreme values.
 
 use quickcheck::{Arbitrary, Gen};
 use sparring::algebra::Value;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::rings::Paths;
 
-/// A small random generator (splitmix64), so that values follow from a number and not from the test's history.
+/// A small random generator (splitmix64): values follow from a seed and not from the order of the tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(pub(crate) u64);
 
@@ -21,15 +21,15 @@ impl Rng {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
-    /// Below `n`; 0 for n = 0.
+    /// A number below `n`; 0 for n = 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         if n == 0 { 0 } else { (self.next() % n as u64) as usize }
     }
-    /// One of the list.
+    /// A random element of the list.
     pub(crate) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
-    /// `0..n` in any order.
+    /// `0..n` in random order.
     pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         self.shuffle(&mut order);
@@ -42,15 +42,15 @@ impl Rng {
     }
 }
 
-/// A value type with random values that look for trouble.
+/// A value type with random values that provoke errors.
 pub(crate) trait Draw: Value {
-    /// One value, often one of the awkward ones.
+    /// One value, often an awkward one.
     fn draw(rng: &mut Rng) -> Self;
 }
 impl Draw for f64 {
     fn draw(rng: &mut Rng) -> Self {
         if rng.below(4) > 0 {
-            // Not representable sums: a fold in another order gives other bits.
+            // Inexact sums: a fold in another order gives other bits.
             return (rng.next() >> 11) as f64 * 2f64.powi(-50) - 4.0;
         }
         rng.pick(&[
@@ -113,24 +113,24 @@ impl Draw for Paths {
     }
 }
 
-/// Rows of columns, sorted, without repeats.
+/// Column indices by row, sorted and distinct.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AnyPattern {
     pub(crate) ncols: usize,
     pub(crate) rows: Vec<Vec<u32>>,
-    /// Rows are to be stored in a shuffled order if this is not 0.
+    /// Rows are stored in a shuffled order if this is not 0.
     pub(crate) shuffle: u64,
 }
 
 impl AnyPattern {
-    /// Some pattern of that shape.
+    /// A random pattern of this shape.
     pub(crate) fn of_shape(rng: &mut Rng, nrows: usize, ncols: usize) -> Self {
         let mut rows = vec![vec![]; nrows];
         if nrows > 0 && ncols > 0 {
             match rng.below(8) {
-                // Nothing at all.
+                // Empty.
                 0 => {}
-                // Scattered, many rows empty.
+                // Scattered, with many empty rows.
                 1 | 2 => {
                     for row in &mut rows {
                         for _ in 0..rng.pick(&[0, 0, 1, 2, 5]) {
@@ -154,7 +154,7 @@ impl AnyPattern {
                         row.push(rng.below(ncols) as u32);
                     }
                 }
-                // Dense little blocks on the diagonal.
+                // Small dense blocks on the diagonal.
                 5 => {
                     let size = 1 + rng.below(9);
                     for (i, row) in rows.iter_mut().enumerate() {
@@ -162,7 +162,7 @@ impl AnyPattern {
                         row.extend((first..(first + size).min(ncols)).map(|j| j as u32));
                     }
                 }
-                // Runs of columns that neighbouring rows share, and some that lie far off, as on the web.
+                // Runs of columns shared by neighbouring rows and some distant columns, as in web graphs.
                 6 => {
                     let mut start = 0;
                     for (i, row) in rows.iter_mut().enumerate() {
@@ -173,7 +173,7 @@ impl AnyPattern {
                         row.push(rng.below(ncols) as u32);
                     }
                 }
-                // Full, or full on the left.
+                // Full, or full in the left columns.
                 _ => rows.fill((0..ncols.min(34) as u32).collect()),
             }
         }
@@ -186,7 +186,7 @@ impl AnyPattern {
     pub(crate) fn nrows(&self) -> usize {
         self.rows.len()
     }
-    /// The pattern as the library stores it.
+    /// The pattern in the library's format.
     pub(crate) fn pattern(&self) -> Arc<Pattern> {
         let mut rng = Rng(self.shuffle);
         let mut rows = self.rows.clone();
@@ -199,7 +199,7 @@ impl AnyPattern {
         }
         Arc::new(Pattern::from_unsorted(self.nrows(), self.ncols, row_ptr, rows.concat()).expect("a legal pattern"))
     }
-    /// A matrix with this pattern and values that follow from `seed`; shuffling moves values with their columns.
+    /// A matrix with this pattern and values that follow from `seed`; shuffling permutes values and columns together.
     pub(crate) fn matrix<T: Draw>(&self, seed: u64) -> Csr<T> {
         let pattern = self.pattern();
         let values = (0..pattern.nrows())
@@ -208,7 +208,7 @@ impl AnyPattern {
             .collect();
         Csr::with_pattern(pattern, values).expect("one value per entry")
     }
-    /// The same with fewer entries: halves of the rows emptied, then single ones, then halves of a row.
+    /// The same pattern with fewer entries: half of the rows emptied, then single rows, then half of a row.
     fn smaller(&self) -> Vec<Self> {
         let n = self.nrows();
         let mut out = vec![];
@@ -234,7 +234,7 @@ impl AnyPattern {
     }
 }
 
-/// Two matrices whose product exists, a mask of the product's shape, and the seed of their values.
+/// Two conformable matrices, a mask with the product's shape, and a seed for the values.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyPair {
     pub(crate) a: AnyPattern,
@@ -250,7 +250,7 @@ impl AnyPair {
     pub(crate) fn b<T: Draw>(&self) -> Csr<T> {
         self.b.matrix(!self.seed)
     }
-    /// A dimension: nothing, one, about a machine word or a cache line of columns, or a few hundred.
+    /// A dimension: 0 or 1, about a machine word or a cache line of columns, or a few hundred.
     fn dimension(rng: &mut Rng) -> usize {
         match rng.below(6) {
             0 => rng.below(2),
@@ -264,13 +264,13 @@ impl AnyPair {
 impl Arbitrary for AnyPair {
     fn arbitrary(g: &mut Gen) -> Self {
         let mut rng = Rng(u64::arbitrary(g));
-        // Rows are kept few: what a test costs is the textbook's table of C.
+        // Few rows, because the cost of a test is the textbook's dense table of C.
         let (m, k, n) = (Self::dimension(&mut rng).min(70), Self::dimension(&mut rng), Self::dimension(&mut rng));
         let a = AnyPattern::of_shape(&mut rng, m, k);
         let mut b = AnyPattern::of_shape(&mut rng, k, n);
         let mut mask = AnyPattern::of_shape(&mut rng, m, n);
-        // A keeps its rows sorted: the fold runs in the order in which A's rows list k, and the
-        // textbook's order is that of k. Shuffled rows of A have a test of their own with exact values.
+        // A keeps its rows sorted: the library folds in the stored order of k within A's rows, the textbook in
+        // increasing order. Shuffled rows of A have a test of their own with exact values.
         if rng.below(3) == 0 {
             b.shuffle = rng.next() | 1;
         }
@@ -288,7 +288,7 @@ impl Arbitrary for AnyPair {
     }
 }
 
-/// A square pattern: a graph, perhaps directed, perhaps with self-loops.
+/// A square pattern: a graph, possibly directed, possibly with self-loops.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyGraph(pub(crate) AnyPattern);
 
@@ -298,7 +298,7 @@ impl Arbitrary for AnyGraph {
         let n = rng.pick(&[0, 1, 2, 3, 5, 17, 40, 64, 65, 90]);
         let mut p = AnyPattern::of_shape(&mut rng, n, n);
         if rng.below(2) == 0 {
-            // Undirected as a file would have it: both directions stored.
+            // Undirected, with both directions stored as in files.
             for i in 0..n {
                 for j in p.rows[i].clone() {
                     p.rows[j as usize].push(i as u32);
@@ -319,7 +319,7 @@ impl Arbitrary for AnyGraph {
     }
 }
 
-/// Random rows of about `mean` entries; every 17th is `heavy` long.
+/// Random rows of about `mean` entries; every 17th row has `heavy` entries.
 pub(crate) fn rows(rng: &mut Rng, nrows: usize, ncols: usize, mean: usize, heavy: usize) -> AnyPattern {
     let rows = (0..nrows)
         .map(|i| {

@@ -1,6 +1,7 @@
-//! What every backend must do: operations against the textbook, through the trait that graph algorithms use.
+//! Checks that every backend must pass: operations compared with the textbook, through the trait that graph algorithms
+//! use.
 //!
-//! Where a backend may fold in an order of its own, the check is told how results compare: [`Compare`].
+//! Where a backend may fold in its own order, the caller says how results are compared: [`Compare`].
 
 use sparring::algebra::*;
 use sparring::backend::{Backend, Container};
@@ -20,31 +21,32 @@ pub(crate) fn text(e: Error) -> String {
     e.to_string()
 }
 
-/// Whether a result may stand where another is expected: `found`, `want`, and the values that both are the fold of.
+/// Whether a result is acceptable: arguments are `found`, `want`, and the folded values.
 pub(crate) type Compare<T> = fn(&T, &T, &[T]) -> bool;
 
-/// Both are folded in the same order, or ⊕ is exact in any: every bit.
+/// Bitwise: the same fold order, or ⊕ is exact in any order.
 pub(crate) fn bit_for_bit<T: Same>(found: &T, want: &T, _: &[T]) -> bool {
     found.same(want)
 }
-/// Sums in any order. One of n terms t is within (n − 1)·ε/2·Σ|t| of the exact sum, to first order; so two are within
-/// n·ε·Σ|t| of each other. Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", §4.2.
+/// Sums in any order. A sum of n terms t is within (n − 1)·ε/2·Σ|t| of the exact sum, to first order; hence two sums
+/// differ by at most n·ε·Σ|t|. Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", §4.2.
 pub(crate) fn sum_in_any_order(found: &f64, want: &f64, terms: &[f64]) -> bool {
     let size: f64 = terms.iter().filter(|t| t.is_finite()).map(|t| t.abs()).sum();
-    // Finite terms may overflow in one order and not in another. Infinite ones and NaN give the same in any.
+    // Finite terms may overflow in one order and not in another. Infinite terms and NaN give the same result in any
+    // order.
     found.same(want)
         || terms.len() > 1 && (size.is_infinite() || (found - want).abs() <= terms.len() as f64 * f64::EPSILON * size)
 }
-/// Least and greatest numbers: which of two zeros comes first is seen by its sign.
+/// Minima and maxima: the fold order shows only in the sign of a zero.
 pub(crate) fn same_number(found: &f64, want: &f64, _: &[f64]) -> bool {
     found == want
 }
-/// `Any` gives a value that is there.
+/// `Any` gives one of the folded values.
 pub(crate) fn one_of_them<T: Same>(found: &T, want: &T, terms: &[T]) -> bool {
     if terms.is_empty() { found.same(want) } else { terms.iter().any(|t| found.same(t)) }
 }
 
-/// A dense vector, other values for another seed.
+/// A dense vector; another seed gives other values.
 pub(crate) fn dense<T: Draw>(len: usize, seed: u64) -> Vec<T> {
     (0..len).map(|i| T::draw(&mut Rng(seed ^ i as u64))).collect()
 }
@@ -59,27 +61,27 @@ pub(crate) fn check_vector<T: Same>(found: &[T], want: &[T]) -> Outcome {
     if same { Ok(()) } else { Err(format!("{found:?}, expected {want:?}")) }
 }
 pub(crate) fn check_sparse<T: Value + Same>(found: SparseVec<T>, want: &reference::Table<T>) -> Outcome {
-    // Built again from its parts, so that the invariant is checked and not believed.
+    // Rebuilt from its parts, so that the invariant is checked.
     let (n, (indices, values)) = (found.len(), found.into_parts());
     let row = SparseVec::new(n, indices, values).map_err(text)?;
     check(&Csr::from_row_vectors(n, &[row]).map_err(text)?, want, true)
 }
-/// A vector with a value everywhere, on the machine.
+/// A full vector on the device.
 fn up<B: Backend, T: Value>(on: &B, x: &[T]) -> Result<B::Vector<T>, Error> {
     on.upload_vector(&Vector::full(x.to_vec())?)
 }
-/// A vector with few entries, on the machine.
+/// A vector with few entries on the device.
 fn up_list<B: Backend, T: Value>(on: &B, x: &SparseVec<T>) -> Result<B::Vector<T>, Error> {
     on.upload_vector(&Vector::new(x.len(), x.indices().to_vec(), x.values().to_vec())?)
 }
-/// A vector from the machine, `absent` where it has no entry.
+/// A downloaded vector, `absent` where it has no entry.
 fn down<B: Backend, T: Value>(on: &B, x: &B::Vector<T>, absent: T) -> Result<Vec<T>, Error> {
     on.download_vector(x)?.to_dense(absent)
 }
 fn down_list<B: Backend, T: Value>(on: &B, x: &B::Vector<T>) -> Result<SparseVec<T>, Error> {
     on.download_vector(x)?.to_sparse()
 }
-/// Entries exactly where `has` says.
+/// Entries exactly where `has` holds.
 fn check_places<T: Value>(x: &Vector<T>, has: impl Fn(usize) -> bool) -> Outcome {
     match (0..x.len()).find(|&i| x.get(i).is_some() != has(i)) {
         Some(i) => Err(format!("place {i}: {:?}", x.get(i))),
@@ -87,7 +89,7 @@ fn check_places<T: Value>(x: &Vector<T>, has: impl Fn(usize) -> bool) -> Outcome
     }
 }
 
-/// The folds of rows; `terms(i)` are the values that row i folds.
+/// Row folds; `terms(i)` are the values folded for row i.
 fn check_folds<T: Same>(
     found: &[T],
     want: &[T],
@@ -103,7 +105,7 @@ fn check_folds<T: Same>(
     }
 }
 
-/// No mask, a mask and its complement.
+/// No mask, a mask, and its complement.
 fn masks(len: usize, seed: u64) -> Vec<Option<(Vec<bool>, bool)>> {
     let bits: Vec<bool> = dense(len, seed);
     vec![None, Some((bits.clone(), false)), Some((bits, true))]
@@ -112,8 +114,8 @@ fn lets(mask: &Option<(Vec<bool>, bool)>) -> impl Fn(usize) -> bool + '_ {
     move |i| mask.as_ref().is_none_or(|(bits, complement)| bits[i] != *complement)
 }
 
-/// As `compare`, or a sum of floats in another order: a product with a transposed matrix folds in the order of the
-/// other product.
+/// As `compare`, or floating-point sums in another order: a product with a transposed matrix folds in the order of the
+/// product with the other orientation.
 fn transposed<T: Same + 'static>(compare: Compare<T>, found: &T, want: &T, terms: &[T]) -> bool {
     fn float(x: &dyn std::any::Any) -> Option<f64> {
         x.downcast_ref().copied()
@@ -125,8 +127,8 @@ fn transposed<T: Same + 'static>(compare: Compare<T>, found: &T, want: &T, terms
     compare(found, want, terms) || sum() == Some(true)
 }
 
-/// A·x, xᵀ·B with and without masks, also of matrices that are there as their transposes. `compare` is for A·x and for
-/// xᵀ·(Bᵀ)ᵀ; xᵀ·B is folded in the order of k by every backend.
+/// A·x and xᵀ·B, masked and unmasked, also for matrices given by their transposes. `compare` is for A·x and for
+/// xᵀ·(Bᵀ)ᵀ; every backend folds xᵀ·B in the order of k.
 pub(crate) fn products<B: Backend, R: Semiring>(
     on: &B,
     ring: R,
@@ -149,7 +151,7 @@ where
             ring.mul().mul::<Host>(V(value), V(x[k as usize]), at).0
         };
         let (on_at, on_bt) = (on.transpose(&on_a).eval()?, on.transpose(&on_b).eval()?);
-        // Rows of the transpose's transpose are sorted.
+        // Rows of the doubly transposed matrix are sorted.
         let flips = |mask: Option<(Vec<bool>, bool)>| [(mask.clone(), false), (mask, a.pattern().is_sorted())];
         for (mask, flip) in masks(a.nrows(), !seed).into_iter().flat_map(flips) {
             let product = on.mxv(ring, if flip { &on_at } else { &on_a }, &on_x);
@@ -221,7 +223,7 @@ where
     run().map_err(text)?
 }
 
-/// A·B, and under a mask and its complement; the mask has values of another type.
+/// A·B, also under a mask and its complement; the mask has values of another type.
 pub(crate) fn masked_products<B: Backend, R: Semiring>(on: &B, ring: R, pair: &AnyPair) -> Outcome
 where
     Lhs<R>: Draw,
@@ -242,7 +244,7 @@ where
     Ok(())
 }
 
-/// Two matrices of one shape, in shuffled rows sometimes.
+/// Two matrices of one shape, some with shuffled rows.
 fn two_alike(pair: &AnyPair) -> (AnyPattern, AnyPattern) {
     let mut rng = Rng(pair.seed);
     let a = pair.mask.clone();
@@ -254,15 +256,15 @@ fn two_alike(pair: &AnyPair) -> (AnyPattern, AnyPattern) {
 }
 
 sparring::op! {
-    /// a where b holds, else 0: two types in, a third out.
+    /// a where b holds, else 0: two operand types and a third result type.
     Where (a: u8, b: bool) -> i64 { b.select(a.cast::<i64>(), V::lit(0)) }
 }
 sparring::op! {
-    /// Looks at everything: value, place and scalar.
+    /// Depends on value, position and scalar.
     Mixed (a: f64, s: u64) at (i, j) -> bool { (i * V::lit(7) + j * V::lit(3)).lt(s) | a.lt(V::lit(0.0)) }
 }
 
-/// Unions, intersections, functions, selections, the transpose.
+/// Unions, intersections, functions, selections, transposes.
 pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     let (pa, pb) = two_alike(pair);
     let fail = |what: &'static str| move |e: String| format!("{what}: {e}");
@@ -271,14 +273,14 @@ pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
             $e.map_err(text)?
         };
     }
-    // Either operand first, of floats and of structs.
+    // With either operand first, for floats and for structs.
     let (a, b) = (pa.matrix::<f64>(pair.seed), pb.matrix::<f64>(!pair.seed));
     let (x, y) = (get!(on.upload(&a)), get!(on.upload(&b)));
     let c = get!(on.download(&get!(on.ewise_add(Minus::new(), &x, &y).eval())));
     check(&c, &reference::union(Minus::new(), &a, &b), true).map_err(fail("union"))?;
     let c = get!(on.download(&get!(on.ewise_mult(Minus::new(), &y, &x).eval())));
     check(&c, &reference::intersection(Minus::new(), &b, &a), true).map_err(fail("intersection"))?;
-    // Of one pattern.
+    // Both with the same pattern.
     let twice = get!(on.upload(&get!(a.map(|x| x + x))));
     let c = get!(on.download(&get!(on.ewise_add(Times::new(), &x, &twice).eval())));
     check(&c, &reference::union(Times::new(), &a, &get!(a.map(|x| x + x))), true).map_err(fail("union with itself"))?;
@@ -295,7 +297,7 @@ pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     let want = reference::intersection(Where::new(), &u, &v);
     check(&get!(on.download(&c)), &want, true).map_err(fail("intersection of two types"))?;
 
-    // apply keeps the order of rows, select sorts them.
+    // apply keeps the order of rows; select sorts them.
     let c = get!(on.download(&get!(on.apply(Cast::<f64, i64>::new(), &x).eval())));
     let want = get!(a.map(|&x| x as i64));
     if !identical(&c, &want) {
@@ -317,7 +319,7 @@ pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     check(&get!(on.download(&t)), &reference::transpose(&a), true).map_err(fail("transpose"))
 }
 
-/// A ⊗ B of awkward small matrices, alone, transposed, under masks and into matrices that exist.
+/// A ⊗ B of awkward small matrices: plain, transposed, masked, and into existing matrices.
 pub(crate) fn kronecker_products<B: Backend>(on: &B, seed: u64) -> Outcome {
     let mut rng = Rng(seed);
     let mut small = || {
@@ -339,7 +341,7 @@ pub(crate) fn kronecker_products<B: Backend>(on: &B, seed: u64) -> Outcome {
         checked = checked.and(check(&on.download(&d)?, &reference::kronecker(Where::new(), &u, &v), sorted));
         let t = on.kronecker(Minus::<f64>::new(), &x, &y).transpose_a().transpose_b().eval()?;
         checked = checked.and(check(&on.download(&t)?, &reference::transpose(&on.download(&c)?), true));
-        // Under masks and into a matrix of the same shape.
+        // Under masks and into an existing matrix of the same shape.
         let (m, n) = want.shape;
         let (mask, old) =
             (AnyPattern::of_shape(&mut Rng(!seed), m, n).matrix::<i64>(1), AnyPattern::of_shape(&mut Rng(7), m, n));
@@ -350,7 +352,7 @@ pub(crate) fn kronecker_products<B: Backend>(on: &B, seed: u64) -> Outcome {
             let chain = || if complement { chain().complement() } else { chain() };
             let lets = |i: usize, j: usize| is_mask.contains_key(&(i, j)) != complement;
             let allowed = want.clone().filter(lets);
-            // What a mask leaves of rows in any order may be in any order.
+            // Under a mask, rows of an unsorted operand may come out unsorted.
             let masked = on.download(&chain().eval()?)?.sorted(&Threads::current())?;
             checked = checked.and(check(&masked, &allowed, true));
             let mut into = on.upload(&old)?;
@@ -366,7 +368,7 @@ pub(crate) fn kronecker_products<B: Backend>(on: &B, seed: u64) -> Outcome {
     run().map_err(text)?
 }
 
-/// Folds of rows and of everything.
+/// Row folds and total folds.
 pub(crate) fn folds<B: Backend, M: Monoid<Out: Draw + Same>>(
     on: &B,
     monoid: M,
@@ -401,7 +403,7 @@ pub(crate) fn assignments<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     of::<B, f64, Paths>(on, pair.b.ncols, pair.seed)
 }
 
-/// What goes up comes down.
+/// Upload followed by download is the identity.
 pub(crate) fn round_trips<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     let run = || -> Result<bool, Error> {
         let (b, x, v) = (pair.b::<f64>(), dense::<Paths>(pair.b.ncols, 1), sparse::<u8>(pair.b.ncols, 2));
@@ -414,15 +416,16 @@ pub(crate) fn round_trips<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     if run().map_err(text)? { Ok(()) } else { Err("not what went up".into()) }
 }
 
-/// A matrix large enough to be split among many hands, `pattern`'s, with sums that another order would round
-/// differently.
+/// A matrix with this pattern, large enough to be split among many threads. Its sums would round differently in another
+/// order.
 pub(crate) fn with_sums(graph: &Csr<f64>) -> Csr<f64> {
     let mut rng = Rng(11);
     let values = (0..graph.nnz()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-53) + 0.5).collect();
     Csr::with_pattern(graph.pattern().clone(), values).expect("values")
 }
 
-/// A·x, xᵀ·A for a full, a sparse and an empty x, entry by entry with Aᵀ, folds: of a large square matrix.
+/// A·x and xᵀ·A for a full, a sparse and an empty x, elementwise operations with Aᵀ, and folds of a large square
+/// matrix.
 pub(crate) fn large_matrix<B: Backend>(on: &B, a: &Csr<f64>, sum: Compare<f64>) -> Outcome {
     let (n, ring) = (a.nrows(), PlusTimes::<f64>::default());
     let x: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
@@ -454,7 +457,7 @@ pub(crate) fn large_matrix<B: Backend>(on: &B, a: &Csr<f64>, sum: Compare<f64>) 
     folds(on, Max::<f64>::new(), a, bit_for_bit)
 }
 
-/// Few entries among so many columns that nothing of their number is touched for each product.
+/// Few entries among very many columns: a product must not touch memory proportional to the columns.
 pub(crate) fn very_wide_matrices<B: Backend>(on: &B, sum: Compare<f64>) -> Outcome {
     let n = 300_000;
     let of = |seed| {
@@ -477,8 +480,8 @@ pub(crate) fn very_wide_matrices<B: Backend>(on: &B, sum: Compare<f64>) -> Outco
     })
 }
 
-/// Many products of one column, few and many in all: the fold runs in the order of k, seen by sums that another order
-/// would round differently and by the last value met.
+/// Many products per column, few and many in total. The fold runs in the order of k, which shows in sums that would
+/// round differently in another order and in the last value folded.
 pub(crate) fn sums_of_a_wide_product<B: Backend>(on: &B) -> Outcome {
     let (n, m) = (300_000, 4000);
     let mut rng = Rng(7);
@@ -509,7 +512,7 @@ pub(crate) fn sums_of_a_wide_product<B: Backend>(on: &B) -> Outcome {
     Ok(())
 }
 
-/// Every shape with nothing in it.
+/// Every shape without entries.
 pub(crate) fn empty_shapes<B: Backend>(on: &B) -> Result<(), Error> {
     let ring = PlusTimes::<f64>::default();
     for (m, n) in [(0, 0), (0, 5), (4, 0), (1, 1), (3, 4)] {
@@ -537,7 +540,7 @@ pub(crate) fn empty_shapes<B: Backend>(on: &B) -> Result<(), Error> {
     Ok(())
 }
 
-/// Operands that do not fit are refused, with their shapes.
+/// Operands of mismatched shapes are refused, with their shapes.
 pub(crate) fn what_does_not_fit_is_refused<B: Backend>(on: &B) -> Result<(), Error> {
     let ring = PlusTimes::<f64>::default();
     let (a, b) = (on.upload(&Csr::<f64>::empty(3, 4)?)?, on.upload(&Csr::<f64>::empty(4, 3)?)?);
@@ -570,7 +573,7 @@ pub(crate) fn what_does_not_fit_is_refused<B: Backend>(on: &B) -> Result<(), Err
     Ok(())
 }
 
-/// A sum starts at +0 and a stored zero is an entry.
+/// A sum starts at +0, and a stored zero is an entry.
 pub(crate) fn zeros_stay_entries<B: Backend>(on: &B) -> Result<(), Error> {
     let ring = PlusTimes::<f64>::default();
     let a = Csr::<f64>::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![-0.0, 1.0, -1.0])?;
@@ -584,7 +587,7 @@ pub(crate) fn zeros_stay_entries<B: Backend>(on: &B) -> Result<(), Error> {
     Ok(())
 }
 
-/// Breadth-first levels are those of a queue.
+/// Breadth-first levels equal those of a queue.
 pub(crate) fn levels<B: Backend>(on: &B, a: &Csr<f64>, source: usize) -> Outcome {
     let found = on.upload(a).and_then(|a| bfs_levels(on, &a, None, source)).map_err(text)?;
     let want = reference::levels(a.pattern(), source);
@@ -594,14 +597,14 @@ pub(crate) fn levels<B: Backend>(on: &B, a: &Csr<f64>, source: usize) -> Outcome
     }
 }
 
-/// 0 → 1 → … → n − 1: as many levels as vertices, and an end that cannot be left.
+/// 0 → 1 → … → n − 1: as many levels as vertices, and a last vertex without out-edges.
 pub(crate) fn path(n: u32) -> Csr<f64> {
     let rows = (0..n).map(|i| if i + 1 < n { vec![i + 1] } else { vec![] }).collect();
     AnyPattern { ncols: n as usize, rows, shuffle: 0 }.matrix(0)
 }
 
-/// Distances, neighbours and radius against the processor's: among the rows of X, and from those of Y.
-/// Neighbours are compared by their distances, which rounding may exchange.
+/// Distances, neighbours and radius search compared with the CPU: among the rows of X, and from X to Y. Neighbours are
+/// compared by their distances, because rounding may exchange them.
 pub(crate) fn distances<B: Backend>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Outcome {
     let (cpu, near) = (Cpu::new(), |a: f64, b: f64| a == b || (a - b).abs() <= 1e-11 * (1.0 + b.abs()));
     let (there_x, there_y) = (on.upload(x).map_err(text)?, on.upload(y).map_err(text)?);
@@ -622,7 +625,7 @@ pub(crate) fn distances<B: Backend>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Outco
             if !same {
                 return Err(format!("{metric}: {found:?}, expected {want:?}"));
             }
-            // Half way between two numbers, where rounding moves nothing over the edge.
+            // Midway between two distances, where rounding moves none across the radius.
             let radius = 1.0 + 1.0 / 256.0;
             let want: Csr<f64> = cpu.neighbours(metric, x).to(host).unchecked().radius(radius).eval().map_err(text)?;
             let found = on.neighbours(metric, &there_x).to(there).unchecked().radius(radius).eval();

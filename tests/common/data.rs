@@ -1,4 +1,4 @@
-//! The data files and their known facts, through a reader of a few lines that shares nothing with the library's.
+//! The data files and their known facts, through a minimal reader that shares no code with the library's.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use sparring::algebra::Plus;
 use sparring::{Coo, Csr};
 
-/// A data file and what is known of it.
+/// A data file and its known facts.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
     pub(crate) path: PathBuf,
@@ -16,20 +16,20 @@ pub(crate) struct Fact {
 }
 
 impl Fact {
-    /// A number that must be there.
+    /// A required number.
     pub(crate) fn number(&self, name: &str) -> u64 {
         self.facts[name].as_u64().unwrap_or_else(|| panic!("{}: no {name} in index.json", self.name()))
     }
-    /// A fraction, if it is known.
+    /// A fraction, if known.
     pub(crate) fn fraction(&self, name: &str) -> Option<f64> {
         self.facts[name].as_f64()
     }
-    /// Numbers that must be there.
+    /// Required numbers.
     pub(crate) fn numbers(&self, name: &str) -> Vec<u64> {
         let list = self.facts[name].as_array().map(|list| list.iter().map(Json::as_u64).collect());
         list.flatten().unwrap_or_else(|| panic!("{}: no {name} in index.json", self.name()))
     }
-    /// What is known of decompositions of a tensor: rank, seed, sweeps, fit.
+    /// Known decompositions of a tensor: rank, seed, sweeps, fit.
     pub(crate) fn fits(&self) -> Vec<(usize, u64, usize, f64)> {
         let known = self.facts["cp"].as_array().map_or(&[][..], Vec::as_slice);
         let fit = |cp: &Json| {
@@ -41,34 +41,34 @@ impl Fact {
     pub(crate) fn is_tensor(&self) -> bool {
         self.kind == "tensor"
     }
-    /// Triangles, if it is a graph.
+    /// Number of triangles, if it is a graph.
     pub(crate) fn triangles(&self) -> Option<u64> {
         self.facts["tri"].as_u64()
     }
-    /// Whether rows and columns are as many.
+    /// Whether the matrix is square.
     pub(crate) fn is_square(&self) -> bool {
         !self.is_tensor() && self.number("rows") == self.number("cols")
     }
     pub(crate) fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
-    /// The matrix, symmetric halves mirrored.
+    /// The matrix, with symmetric halves mirrored.
     pub(crate) fn read(&self) -> Csr<f64> {
         read(&self.path)
     }
 }
 
-/// The folder of data that comes with the sources.
+/// The folder of data in the source tree.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
 }
 
-/// Facts of the files that come with the sources.
+/// Facts of the files in the source tree.
 pub(crate) fn facts() -> Vec<Fact> {
     index(&folder())
 }
 
-/// Facts of the larger collection that `SPARRING_DATA` points at; says so when it is not set.
+/// Facts of the larger collection that `SPARRING_DATA` points at; prints a note if it is not set.
 pub(crate) fn collection() -> Vec<Fact> {
     match std::env::var_os("SPARRING_DATA") {
         Some(folder) => index(Path::new(&folder)),
@@ -93,12 +93,12 @@ fn index(folder: &Path) -> Vec<Fact> {
         .collect()
 }
 
-/// A matrix of `data/`, by its name without endings.
+/// A matrix of `data/`, by its name without extensions.
 pub(crate) fn named(name: &str) -> Csr<f64> {
     read(&folder().join(format!("{name}.mtx.gz")))
 }
 
-/// Matrix Market text, coordinates only, symmetric halves mirrored; trusts the file.
+/// Reads Matrix Market text in coordinate format, symmetric halves mirrored; trusts the file.
 fn read(path: &Path) -> Csr<f64> {
     let mut text = String::new();
     let file = std::fs::File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

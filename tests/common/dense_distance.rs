@@ -5,7 +5,7 @@ use sparring::distance::Metric;
 
 pub(crate) type Rows = Vec<Vec<f64>>;
 
-/// The matrix of these rows: what is not 0, and zeros at the places that `stored` names.
+/// The sparse matrix with these rows: nonzeros, and explicit zeros where `stored` says.
 pub(crate) fn sparse(rows: &Rows, ncols: usize, stored: impl Fn(usize, usize) -> bool) -> Csr<f64> {
     let (mut row_ptr, mut columns, mut values) = (vec![0], vec![], vec![]);
     for (i, row) in rows.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn dense(a: &Csr<f64>) -> Rows {
     rows
 }
 
-/// d of all pairs of rows, row after row.
+/// d for all pairs of rows, row by row.
 pub(crate) fn all(metric: Metric, normalize: Option<bool>, x: &Rows, y: &Rows) -> Vec<f64> {
     x.iter().flat_map(|a| y.iter().map(move |b| distance(metric, normalize, a, b))).collect()
 }
@@ -55,7 +55,7 @@ fn rel(x: f64, y: f64) -> f64 {
 
 fn cosine(a: &[f64], b: &[f64]) -> f64 {
     let norm = |v: &[f64]| sum(v, v, |p, q| p * q).sqrt();
-    // Constant rows, but for rounding, count as rows of zeros.
+    // Rows that are constant up to rounding count as zero rows.
     match (norm(a) < 1e-13, norm(b) < 1e-13) {
         (true, true) => 0.0,
         (true, false) | (false, true) => 1.0,

@@ -1,4 +1,4 @@
-//! What the tests of distances on both machines share: reference vectors, generators of rows that meet, all metrics.
+//! Shared by the distance tests of CPU and GPU: reference vectors, generators of overlapping rows, all metrics.
 
 use quickcheck::{Arbitrary, Gen};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use sparring::{Csr, Result};
 
 use super::dense_distance::{self as textbook, Rows};
 
-/// All distances on a machine.
+/// All pairwise distances on a device.
 pub(crate) fn all<B: DistanceBackend<T, A>, T: Float, A>(
     on: &B,
     measure: impl Measure,
@@ -19,7 +19,7 @@ pub(crate) fn all<B: DistanceBackend<T, A>, T: Float, A>(
     on.distances(measure, x).to(y).options(*options).eval()
 }
 
-/// The `k` nearest rows on a machine.
+/// The `k` nearest rows on a device.
 pub(crate) fn nearest<B: DistanceBackend<T, A>, T: Float, A>(
     on: &B,
     measure: impl Measure,
@@ -31,7 +31,7 @@ pub(crate) fn nearest<B: DistanceBackend<T, A>, T: Float, A>(
     on.neighbours(measure, x).to(y).options(*options).k(k).eval()
 }
 
-/// The rows within a radius on a machine.
+/// The rows within a radius on a device.
 pub(crate) fn within<B: DistanceBackend<T, A>, T: Float, A>(
     on: &B,
     measure: impl Measure,
@@ -43,12 +43,12 @@ pub(crate) fn within<B: DistanceBackend<T, A>, T: Float, A>(
     on.neighbours(measure, x).to(y).options(*options).radius(radius).eval()
 }
 
-/// Whether `a` is `b`, the expected number: NaN and infinities too, else within the tolerances.
+/// Whether `a` equals the expected `b`: NaN and infinities exactly, other values within the tolerances.
 pub(crate) fn close(a: f64, b: f64, rtol: f64, atol: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= atol + rtol * b.abs()
 }
 
-/// A number of the file of reference vectors, "nan" and "inf" among them.
+/// A number in the file of reference vectors, including "nan" and "inf".
 fn number(x: &Value) -> f64 {
     match x.as_str() {
         Some("nan") => f64::NAN,
@@ -62,7 +62,7 @@ fn table(x: &Value) -> Rows {
     x.as_array().expect("rows").iter().map(|r| r.as_array().expect("a row").iter().map(number).collect()).collect()
 }
 
-/// The rows as a matrix, with zeros stored at the places named.
+/// The rows as a matrix, with explicit zeros at the given positions.
 fn matrix(rows: &Rows, ncols: usize, zeros: Option<&Value>) -> Csr<f64> {
     let stored: Vec<(usize, usize)> = zeros
         .map(|z| z.as_array().expect("places").iter())
@@ -82,7 +82,7 @@ fn metric_of(case: &Value) -> Metric {
     Metric::named(case["metric"].as_str().expect("a name"), p).expect("known")
 }
 
-/// Every reference vector on a function that computes all distances, row after row.
+/// Checks every reference vector on a function that computes all distances, row by row.
 pub(crate) fn check_vectors(all: impl Fn(Metric, &Csr<f64>, Option<&Csr<f64>>, &Options) -> Vec<f64>) {
     for case in vectors()["cases"].as_array().expect("cases") {
         let id = case["id"].as_str().expect("an id");
@@ -101,7 +101,7 @@ pub(crate) fn check_vectors(all: impl Fn(Metric, &Csr<f64>, Option<&Csr<f64>>, &
     }
 }
 
-/// Every reference vector of neighbours on a function that finds the k nearest among the rows themselves.
+/// Checks every reference vector of neighbours on a function that finds the k nearest among the rows themselves.
 pub(crate) fn check_vectors_of_neighbours(knn: impl Fn(Metric, usize, &Csr<f64>) -> Neighbours<f64>) {
     for case in vectors()["knn"].as_array().expect("cases") {
         let id = case["id"].as_str().expect("an id");
@@ -120,8 +120,8 @@ pub(crate) fn check_vectors_of_neighbours(knn: impl Fn(Metric, usize, &Csr<f64>)
     }
 }
 
-/// Two matrices of fewer than `ROWS` rows and at most `COLUMNS` columns, so that many meet: zeros, repeated rows, empty
-/// rows, full rows, stored zeros.
+/// Two matrices with fewer than `ROWS` rows and at most `COLUMNS` columns, so that many columns are shared: zeros,
+/// repeated rows, empty rows, full rows, stored zeros.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample<const ROWS: u64, const COLUMNS: u64> {
     pub(crate) x: Rows,
@@ -161,7 +161,7 @@ impl<const ROWS: u64, const COLUMNS: u64> Sample<ROWS, COLUMNS> {
     }
 }
 
-/// Every metric, with and without normalized rows where that matters.
+/// Every metric, with and without normalized rows where that makes a difference.
 pub(crate) fn metrics() -> Vec<(Metric, Option<bool>)> {
     let mut all: Vec<_> = Metric::ALL.iter().map(|&m| (m, None)).collect();
     all.extend([1.0, 1.5, 2.0, f64::INFINITY].map(|p| (Metric::Minkowski(p), None)));
@@ -175,7 +175,7 @@ pub(crate) fn options(normalize: Option<bool>) -> Options {
     Options { normalize, ..Options::default() }
 }
 
-/// Many rows, some of them repeated, one of them full, columns of very different lengths.
+/// Many rows, some repeated and one full; columns of very different lengths.
 pub(crate) fn large(n: usize, ncols: usize) -> Csr<f64> {
     let mut state = 1u64;
     let mut next = move || {
@@ -200,10 +200,10 @@ pub(crate) fn large(n: usize, ncols: usize) -> Csr<f64> {
     textbook::sparse(&rows, ncols, |_, _| false)
 }
 
-/// Few values, so that many pairs are equally far; also far apart in size.
+/// Few distinct values, so that many pairs tie; magnitudes differ widely.
 pub(crate) const FEW: [f64; 6] = [1.0, 1.0, 2.0, 0.5, 3.0, 1e-9];
 
-/// Numbers that are the same everywhere.
+/// The same numbers on every platform.
 pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
@@ -213,7 +213,7 @@ impl Draws {
     }
 }
 
-/// Rows of up to `most` entries in `ncols` columns, of which few are popular; some are empty, some are those of before.
+/// Rows of up to `most` entries in `ncols` columns, few of them popular; some rows are empty, some repeat earlier ones.
 pub(crate) fn scattered(seed: u64, [nrows, ncols, most]: [usize; 3], values: &[f64]) -> Csr<f64> {
     let mut draws = Draws(seed);
     let mut made: Vec<Vec<(u32, f64)>> = vec![];

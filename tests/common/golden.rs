@@ -4,7 +4,7 @@ use sparring::Csr;
 
 use super::reference::{self, Table};
 
-/// One of them.
+/// One case.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) ring: String,

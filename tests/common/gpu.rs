@@ -1,4 +1,4 @@
-//! The GPU that tests run on: they are ignored, with that reason, unless asked for (`--include-ignored`).
+//! The GPU used by tests. These tests are ignored, with that reason, unless run with `--include-ignored`.
 
 use sparring::Cuda;
 

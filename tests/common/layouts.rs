@@ -1,10 +1,10 @@
-//! Layouts of dense tensors in any order, and arrays for them.
+//! Layouts of dense tensors with permuted axes, and arrays for them.
 
 use sparring::contract::Layout;
 
 use super::arbitrary::Rng;
 
-/// A layout of these extents, with gaps and in any order; `read`: some indices may run backwards or stand still.
+/// A layout with these extents, gaps and permuted axes; with `read`, some indices may run backwards or have stride 0.
 pub(crate) fn layout(random: &mut Rng, extents: &[usize], batch: usize, read: bool) -> Layout {
     let made = match random.below(6) {
         0 => Layout::row_major(extents).and_then(|l| l.batched(batch)),
@@ -34,7 +34,7 @@ pub(crate) fn layout(random: &mut Rng, extents: &[usize], batch: usize, read: bo
     made.expect("a layout")
 }
 
-/// An array for a layout, of at least one number.
+/// An array for a layout, of at least one element.
 pub(crate) fn array<T>(layout: &Layout, mut number: impl FnMut() -> T) -> Vec<T> {
     let (batch, stride) = (layout.batch(), layout.batch_stride());
     let axes = layout.extents().iter().zip(layout.strides()).chain([(&batch, &stride)]);
@@ -58,7 +58,7 @@ pub(crate) fn expression(
     (text, terms, result)
 }
 
-/// Extents of so many indices, of at most 3000 elements together with the batch.
+/// Random extents for this many indices, with at most 3000 elements including the batch.
 pub(crate) fn extents(random: &mut Rng, letters: usize, largest: usize, batch: usize, empty: bool) -> Vec<usize> {
     let mut extents: Vec<usize> = (0..letters).map(|_| 1 + random.below(largest)).collect();
     if empty {

@@ -1,6 +1,6 @@
-//! What the tests share: textbook results, generators of awkward inputs, plain readers of the data files.
+//! Shared by the tests: textbook results, generators of awkward inputs, plain readers of the data files.
 
-// Every test program includes this module and uses a part of it.
+// Every test program includes this module and uses part of it.
 #![allow(dead_code)]
 
 pub(crate) mod arbitrary;
@@ -25,7 +25,7 @@ use sparring::{Csr, Index, Pattern};
 
 use reference::Table;
 
-/// Equality of results: every bit, except that one NaN is as good as another.
+/// Equality of results: bitwise, except that all NaNs are equal.
 pub(crate) trait Same: Debug {
     /// Whether `self` and `other` are the same result.
     fn same(&self, other: &Self) -> bool;
@@ -45,7 +45,7 @@ macro_rules! same {
 }
 same! { i64 u64 u32 u8 bool rings::Paths rings::Best }
 
-/// The invariants of a matrix, read off its arrays rather than believed.
+/// Checks the invariants of a matrix on its arrays.
 pub(crate) fn check_invariants<T, I: Index>(c: &Csr<T, I>) -> Result<(), String> {
     let (m, n) = c.shape();
     let again = Pattern::<I>::from_unsorted(m, n, c.row_ptr().to_vec(), c.col_idx().to_vec())
@@ -81,7 +81,7 @@ pub(crate) fn check<T: Value + Same, I: Index>(c: &Csr<T, I>, want: &Table<T>, s
     Ok(())
 }
 
-/// Whether two matrices are the same arrays, bit for bit.
+/// Whether two matrices have identical arrays, bit for bit.
 pub(crate) fn identical<T: Value + Same, I: Index>(x: &Csr<T, I>, y: &Csr<T, I>) -> bool {
     x.pattern() == y.pattern()
         && x.values().len() == y.values().len()

@@ -1,4 +1,4 @@
-//! Textbook results, so plain that they are right by reading. Slow on purpose: tables, no tricks.
+//! Textbook results, so plain that they are right by reading. Slow on purpose: dense tables, no tricks.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,16 +17,16 @@ pub(crate) struct Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Entries whose place fulfils `keep`.
+    /// Entries whose position satisfies `keep`.
     pub(crate) fn filter(mut self, keep: impl Fn(usize, usize) -> bool) -> Self {
         self.entries.retain(|&(i, j), _| keep(i, j));
         self
     }
-    /// Entries in row `i`.
+    /// Number of entries in row `i`.
     pub(crate) fn row_nnz(&self, i: usize) -> usize {
         self.entries.range((i, 0)..(i + 1, 0)).count()
     }
-    /// Most entries in a row.
+    /// Largest number of entries in a row.
     pub(crate) fn max_row_nnz(&self) -> usize {
         (0..self.shape.0).map(|i| self.row_nnz(i)).max().unwrap_or(0)
     }
@@ -37,7 +37,7 @@ pub(crate) fn table<T: Value, I: Index>(a: &Csr<T, I>) -> Table<T> {
     Table { shape: a.shape(), entries: a.iter().map(|(i, j, &x)| ((i, j), x)).collect() }
 }
 
-/// C(i, j) = e ⊕ A(i, k) ⊗ B(k, j) ⊕ … over the k for which both entries exist, k increasing, e the identity.
+/// C(i, j) = e ⊕ A(i, k) ⊗ B(k, j) ⊕ … over all k for which both entries exist, in increasing order; e is the identity.
 pub(crate) fn mxm<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, b: &Csr<Rhs<R>, I>) -> Table<Out<R>> {
     let (a, b) = (table(a), table(b));
     let mut entries = BTreeMap::new();
@@ -52,7 +52,7 @@ pub(crate) fn mxm<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, b: &Csr<Rh
     Table { shape: (a.shape.0, b.shape.1), entries }
 }
 
-/// The entries of A·B that `mask` has, or with `complement` those that it has not.
+/// The entries of A·B inside `mask`, or with `complement` those outside.
 pub(crate) fn masked<R: Semiring, I: Index>(
     ring: R,
     a: &Csr<Lhs<R>, I>,
@@ -64,12 +64,12 @@ pub(crate) fn masked<R: Semiring, I: Index>(
     mxm(ring, a, b).filter(|i, j| places.contains(&(i, j)) != complement)
 }
 
-/// The places of a pattern.
+/// The indices of a pattern.
 pub(crate) fn places<I: Index>(p: &Pattern<I>) -> BTreeSet<(usize, usize)> {
     (0..p.nrows()).flat_map(|i| p.row(i).iter().map(move |j| (i, j.get()))).collect()
 }
 
-/// Multiplications of each row of A·B.
+/// Multiplications per row of A·B.
 pub(crate) fn row_flops<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Vec<u64> {
     (0..a.nrows()).map(|i| a.row(i).iter().map(|k| b.row(k.get()).len() as u64).sum()).collect()
 }
@@ -79,7 +79,7 @@ pub(crate) fn transpose<T: Value, I: Index>(a: &Csr<T, I>) -> Table<T> {
     Table { shape: (a.ncols(), a.nrows()), entries: a.iter().map(|(i, j, &x)| ((j, i), x)).collect() }
 }
 
-/// Triples of vertices, each joined to the other two in the simple undirected graph under the pattern.
+/// Triangles of the simple undirected graph under the pattern.
 pub(crate) fn triangles<I: Index>(a: &Pattern<I>) -> u64 {
     let mut adjacent = vec![vec![false; a.nrows()]; a.nrows()];
     for (i, j) in places(a) {
@@ -97,8 +97,8 @@ pub(crate) fn triangles<I: Index>(a: &Pattern<I>) -> u64 {
     count
 }
 
-/// For each edge (i, j) of the simple undirected graph under the pattern, in both directions: the vertices joined to i
-/// and to j.
+/// For each edge (i, j) of the simple undirected graph under the pattern, in both directions: the number of common
+/// neighbours of i and j.
 pub(crate) fn triangles_per_edge<I: Index>(a: &Pattern<I>) -> Table<u64> {
     let n = a.nrows();
     let mut joined = vec![vec![false; n]; n];
@@ -114,19 +114,19 @@ pub(crate) fn triangles_per_edge<I: Index>(a: &Pattern<I>) -> Table<u64> {
     Table { shape: (n, n), entries }
 }
 
-/// e ⊕ x₁ ⊕ x₂ …, e the identity.
+/// e ⊕ x₁ ⊕ x₂ …, where e is the identity.
 pub(crate) fn fold<M: Monoid>(monoid: M, xs: impl IntoIterator<Item = M::Out>) -> M::Out {
     xs.into_iter().fold(M::IDENTITY, |y, x| monoid.apply::<Host>(V(y), V(x)).0)
 }
 
-/// As [`fold`], in the order of `reduce_rows`: more than sixteen values that are added are sixteen sums.
+/// As [`fold`], in the order of `reduce_rows`: sums of more than sixteen values use sixteen partial sums.
 pub(crate) fn folded<M: Monoid>(monoid: M, xs: impl IntoIterator<Item = M::Out>) -> M::Out {
     let xs: Vec<_> = xs.into_iter().collect();
     let added = TypeId::of::<M>() == TypeId::of::<Plus<M::Out>>();
     if added && xs.len() > 16 { interleaved(monoid, 16, &xs) } else { fold(monoid, xs) }
 }
 
-/// So many sums: sum s of the values s, s + `sums`, …; then those of neighbours, until there is one.
+/// Interleaved partial sums: sum s takes the values s, s + `sums`, …; adjacent sums are then joined until one is left.
 fn interleaved<M: Monoid>(monoid: M, sums: usize, xs: &[M::Out]) -> M::Out {
     let mut sums: Vec<_> = (0..sums).map(|s| fold(monoid, xs.iter().copied().skip(s).step_by(sums))).collect();
     while sums.len() > 1 {
@@ -135,7 +135,7 @@ fn interleaved<M: Monoid>(monoid: M, sums: usize, xs: &[M::Out]) -> M::Out {
     sums[0]
 }
 
-/// Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ … in the order in which row i is stored.
+/// Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ … in the stored order of row i.
 pub(crate) fn spmm<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Dense<Out<R>> {
     let mut y = vec![];
     for i in 0..a.nrows() {
@@ -151,8 +151,8 @@ pub(crate) fn spmm<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense
     Dense::new(a.nrows(), x.ncols(), y).expect("m·n values")
 }
 
-/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a matrix of one column, but that sums of
-/// floats are eight.
+/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a one-column matrix, except that
+/// floating-point sums use eight partial sums.
 pub(crate) fn mxv<R: Semiring, I: Index>(
     ring: R,
     a: &Csr<Lhs<R>, I>,
@@ -176,7 +176,7 @@ pub(crate) fn mxv<R: Semiring, I: Index>(
     y.into_iter().enumerate().map(|(i, y)| if lets(i) { y } else { <R::Add as Monoid>::IDENTITY }).collect()
 }
 
-/// yᵀ = xᵀ ⊕.⊗ A where `lets(j)` holds: the product of a matrix of one row.
+/// yᵀ = xᵀ ⊕.⊗ A where `lets(j)` holds: the product of a one-row matrix.
 pub(crate) fn vxm<R: Semiring, I: Index>(
     ring: R,
     x: &SparseVec<Lhs<R>, I>,
@@ -187,7 +187,7 @@ pub(crate) fn vxm<R: Semiring, I: Index>(
     mxm(ring, &x, a).filter(|_, j| lets(j))
 }
 
-/// A ∘ B where both have an entry; where one has, that entry.
+/// A ∘ B where both have an entry; where only one has, its entry.
 pub(crate) fn union<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     op: O,
     a: &Csr<T, I>,
@@ -231,7 +231,7 @@ pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(op: O, a: &Csr<O::A,
     c
 }
 
-/// Edges on a shortest way from `source` to each vertex, by a queue.
+/// Breadth-first distance of each vertex from `source`, by a queue.
 pub(crate) fn levels<I: Index>(a: &Pattern<I>, source: usize) -> Vec<Option<u32>> {
     let mut levels = vec![None; a.nrows()];
     levels[source] = Some(0);
@@ -247,8 +247,8 @@ pub(crate) fn levels<I: Index>(a: &Pattern<I>, source: usize) -> Vec<Option<u32>
     levels
 }
 
-/// C⟨M, r⟩ ⊙= T of vectors, place by place: Z = C ⊙ T or T, then C = Z where the mask allows; elsewhere C stays or
-/// goes.
+/// C⟨M, r⟩ ⊙= T for vectors, entry by entry: Z = C ⊙ T, or T; then C = Z where the mask allows. Elsewhere C is kept or
+/// deleted.
 pub(crate) fn written<T: Copy>(
     c: &[Option<T>],
     t: &[Option<T>],

@@ -1,4 +1,4 @@
-//! Tensors whose decompositions are known.
+//! Tensors with known decompositions.
 
 use sparring::Dense;
 use sparring::tensor::{Kruskal, Tensor};
@@ -16,7 +16,7 @@ pub(crate) fn ones(dims: &[usize]) -> Tensor<f64> {
     Tensor::from_dense(dims.to_vec(), &vec![1.0; dims.iter().product()], 0.0).expect("a tensor")
 }
 
-/// GenTen's unit test: 2 × 3 × 4, exactly of rank 2, and the start that belongs to it.
+/// GenTen's unit test: 2 × 3 × 4, exactly of rank 2, and its initial guess.
 pub(crate) fn genten() -> (Tensor<f64>, Kruskal<f64>) {
     let places = [
         [0, 0, 0],
@@ -43,7 +43,7 @@ pub(crate) fn genten() -> (Tensor<f64>, Kruskal<f64>) {
     (x, Kruskal::new(vec![1.0; 2], start).expect("a start"))
 }
 
-/// The fits of [`genten`] that GenTen, pyttb and TensorLy print after so many sweeps.
+/// The fits of [`genten`] that GenTen, pyttb and TensorLy print after given numbers of sweeps.
 pub(crate) const GENTEN_FITS: [(usize, f64); 6] = [
     (1, 0.932788856502),
     (2, 0.984366843905),

@@ -1,4 +1,4 @@
-//! For tests of union products: NAMMs of a user, pairs of matrices, and the textbook.
+//! For tests of union products: user-defined NAMMs, pairs of matrices, and the textbook.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::Same;
 use super::arbitrary::{AnyPattern, Draw, Rng, rows};
 
 sparring::op! {
-    /// a + 2b, and infinitely much where both are 0: the ⊗ of a minimum.
+    /// a + 2b, and infinity where both are 0: the ⊗ of a minimum.
     pub(crate) Detour (a: f64, b: f64) -> f64 {{
         let nothing = a.eq(V::lit(0.0)) & b.eq(V::lit(0.0));
         nothing.select(V::lit(f64::INFINITY), a + b + b)
@@ -21,19 +21,19 @@ sparring::op! {
 pub(crate) type LeastDetour = Union<Min<f64>, Detour>;
 
 sparring::value! {
-    /// How far two rows are apart in one column, and which.
+    /// How far two rows differ in one column, and in which.
     #[derive(Default)]
     pub(crate) struct Gap {
-        /// How far.
+        /// Absolute difference.
         pub(crate) size: i64,
         /// The column.
         pub(crate) at: u64,
-        /// Columns where they differ.
+        /// Number of columns where they differ.
         pub(crate) count: u32,
     }
 }
 sparring::op! {
-    /// The larger one, of equal ones that of the smaller column; how many in all.
+    /// The larger one, for equal ones that of the smaller column; counts are added.
     pub(crate) Larger (a: Gap, b: Gap) -> Gap {{
         let (x, y) = (Gap::size(a), Gap::size(b));
         let other = x.lt(y) | (x.eq(y) & Gap::at(b).lt(Gap::at(a)));
@@ -41,25 +41,26 @@ sparring::op! {
     }} identity Gap { size: i64::MIN, at: u64::MAX, count: 0 }
 }
 sparring::op! {
-    /// Twice the mark less the number, and where; nothing where both are 0. Two types of operands, a struct as result.
+    /// Twice the flag minus the number, and its column; nothing where both are 0. Two operand types, a struct as
+    /// result.
     pub(crate) Between (a: bool, b: u8) at (_i, k, j) -> Gap {{
         let gap = a.cast::<i64>() * V::lit(2i64) - b.cast::<i64>() + j.cast::<i64>();
         let nothing = !a & b.eq(V::lit(0u8));
         nothing.select(V::lit(Gap { size: i64::MIN, at: u64::MAX, count: 0 }), Gap::of(gap, k, V::lit(1u32)))
     }}
 }
-/// The column where two rows differ most, the monoid and the values being a user's own.
+/// The column where two rows differ most: user-defined monoid and values.
 pub(crate) type WidestGap = Union<Larger, Between>;
 
 sparring::op! {
-    /// a − 3b, whose sides cannot be exchanged.
+    /// a − 3b, whose operands do not commute.
     pub(crate) Uneven<T: Num> (a, b) -> T { a - b - b - b }
 }
 /// Σ (a − 3b).
 pub(crate) type SumUneven<T> = Union<Plus<T>, Uneven<T>>;
-/// max (a − 3b) from 0 on.
+/// max (a − 3b), at least 0.
 pub(crate) type MaxUneven<T> = Union<MaxFromZero<T>, Uneven<T>>;
-/// A ⊗ that is no NAMM's with this ⊕, but a semiring's ⊕ of its own: for products over common entries.
+/// A ⊗ that forms no NAMM with this ⊕, but a semiring: for products over common entries.
 pub(crate) type MostUneven<T> = sparring::algebra::Ring<Max<T>, Uneven<T>>;
 
 impl Same for Gap {
@@ -68,7 +69,7 @@ impl Same for Gap {
     }
 }
 
-/// Patterns of two matrices with equally many columns: unrelated or alike, rows shuffled or not.
+/// Patterns of two matrices with the same number of columns: unrelated or equal, rows shuffled or not.
 pub(crate) fn any_pair(seed: u64) -> (AnyPattern, AnyPattern) {
     let mut rng = Rng(seed);
     let dimension = |rng: &mut Rng| match rng.below(8) {
@@ -87,7 +88,7 @@ pub(crate) fn any_pair(seed: u64) -> (AnyPattern, AnyPattern) {
     (a, b)
 }
 
-/// Larger ones: rows of every length, one of them of nearly all columns, on either side.
+/// Larger ones: rows of every length, and one row with nearly all columns, on either side.
 pub(crate) fn large_pairs() -> Vec<(AnyPattern, AnyPattern)> {
     let mut rng = Rng(8);
     let mut all = vec![];
@@ -95,7 +96,7 @@ pub(crate) fn large_pairs() -> Vec<(AnyPattern, AnyPattern)> {
         [(40, 150, 3000, 20, 2500), (150, 40, 3000, 20, 2500), (3, 700, 70_000, 60, 9000), (90, 90, 500, 100, 499)]
     {
         let (mut a, mut b) = (rows(&mut rng, m, k, mean, heavy), rows(&mut rng, n, k, mean, heavy));
-        // Rows without entries in a run, and at the end.
+        // A run of empty rows, and empty rows at the end.
         a.rows[1..3].fill(vec![]);
         b.rows[n / 2..n / 2 + 9].fill(vec![]);
         b.rows[n - 1] = vec![];
@@ -106,7 +107,7 @@ pub(crate) fn large_pairs() -> Vec<(AnyPattern, AnyPattern)> {
     all
 }
 
-/// The same entries, and zeros stored where `every` says: about one of so many of the other places.
+/// The same entries, plus stored zeros: about one in `every` of the other positions.
 pub(crate) fn with_zeros<T: Num>(a: &Csr<T>, every: usize, seed: u64) -> Csr<T> {
     let (nrows, ncols) = a.shape();
     let mut rng = Rng(seed);
@@ -115,7 +116,7 @@ pub(crate) fn with_zeros<T: Num>(a: &Csr<T>, every: usize, seed: u64) -> Csr<T> 
         let (cols, xs) = a.row(i);
         let there: BTreeSet<u32> = cols.iter().copied().collect();
         let mut zeros: Vec<u32> = (0..ncols as u32).filter(|k| !there.contains(k) && rng.below(every) == 0).collect();
-        // Entries keep their order, zeros stand anywhere between them.
+        // Entries keep their order; zeros may stand anywhere between them.
         for (&k, &x) in cols.iter().zip(xs) {
             while rng.below(2) == 0 && !zeros.is_empty() {
                 columns.push(zeros.remove(rng.below(zeros.len())));
@@ -133,7 +134,7 @@ pub(crate) fn with_zeros<T: Num>(a: &Csr<T>, every: usize, seed: u64) -> Csr<T> 
     Csr::from_unsorted(nrows, ncols, row_ptr, columns, values).expect("a matrix")
 }
 
-/// A matrix with values that are added without rounding, zeros among them.
+/// A matrix whose values add without rounding, some of them zero.
 pub(crate) fn exact<T: Num>(p: &AnyPattern, seed: u64) -> Csr<T> {
     let (pattern, mut rng) = (p.pattern(), Rng(seed));
     let values = (0..pattern.nnz()).map(|_| T::from_f64(rng.below(9) as f64)).collect();
@@ -145,7 +146,7 @@ fn product<N: Namm>(namm: N, a: Lhs<N>, b: Rhs<N>, (i, k, j): (usize, usize, usi
     namm.mul().mul::<Host>(V(a), V(b), at).0
 }
 
-/// The definition: C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ … over all k, increasing, 0 where there is no entry.
+/// The definition: C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ … over all k in increasing order; an absent entry is 0.
 pub(crate) fn definition<N: Namm, I: Index>(namm: N, a: &Csr<Lhs<N>, I>, b: &Csr<Rhs<N>, I>) -> Dense<Out<N>>
 where
     Lhs<N>: Num,
@@ -173,8 +174,8 @@ where
     Dense::new(a.nrows(), b.nrows(), c).expect("m·n values")
 }
 
-/// The definition in the order that the CPU promises: row j of B as stored, then what row i of A has beyond it; zeros
-/// count as absent.
+/// The definition in the order that the CPU guarantees: row j of B as stored, then the remaining entries of row i of A;
+/// zeros count as absent.
 pub(crate) fn in_order<N: Namm, I: Index>(namm: N, a: &Csr<Lhs<N>, I>, b: &Csr<Rhs<N>, I>) -> Dense<Out<N>>
 where
     Lhs<N>: Num,
@@ -199,7 +200,7 @@ where
     Dense::new(a.nrows(), b.nrows(), c).expect("m·n values")
 }
 
-/// Whether two dense matrices are the same, bit for bit.
+/// Whether two dense matrices are identical, bit for bit.
 pub(crate) fn same<T: Same>(what: &str, found: &Dense<T>, want: &Dense<T>) -> Result<(), String> {
     if found.shape() != want.shape() {
         return Err(format!("{what}: shape is {:?}, expected {:?}", found.shape(), want.shape()));

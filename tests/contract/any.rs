@@ -1,4 +1,4 @@
-//! Contractions whose type and semiring are known at run time, against loops over all indices.
+//! Contractions whose type and semiring are known at run time, compared with loops over all indices.
 
 use sparring::Cpu;
 use sparring::algebra::{MinPlus, PlusTimes, Slice, Value};
@@ -9,14 +9,14 @@ use super::common::arbitrary::Rng;
 use super::common::layouts::{self, array, layout};
 use super::textbook::Textbook;
 
-/// A semiring by its text, and told plainly.
+/// A semiring by its text, and written out plainly.
 struct Told<T> {
     text: &'static str,
     zero: T,
     plus: fn(T, T) -> T,
     times: fn(T, T) -> T,
     number: fn(i64) -> T,
-    /// Operands there may be: ⊗ is associative and distributes over ⊕ from three on.
+    /// Largest number of operands: three or more require that ⊗ is associative and distributes over ⊕.
     operands: usize,
 }
 
@@ -31,7 +31,7 @@ fn random<T: Value>(told: &Told<T>, seed: u64) {
         let count = 1 + rng.below(told.operands);
         let (text, terms, result) = layouts::expression(&mut rng, count, letters, |k| char::from(b'p' + k as u8));
         let shapes = terms.iter().map(|t| t.iter().map(|&k| extents[k]).collect::<Vec<_>>()).collect::<Vec<_>>();
-        // A letter that stands several times in an operand.
+        // A letter may occur several times in an operand.
         if shapes.iter().any(|shape| shape.iter().product::<usize>() > 100_000) {
             continue;
         }
@@ -58,7 +58,7 @@ fn random<T: Value>(told: &Told<T>, seed: u64) {
             let found = machine.einsum(&ring, &einsum).unwrap();
             assert_eq!(found.slice().get::<T>(), Some(&want[..]), "{text} {extents:?} {}", told.text);
         }
-        // C as it was, and both factors.
+        // C's old values, and both factors.
         let c: Vec<T> = want.iter().map(|_| (told.number)(rng.below(9) as i64 - 4)).collect();
         let [alpha, beta] = [2, 3].map(told.number);
         let update = EinsumUpdate { alpha: Some(alpha.into()), beta: Some(beta.into()), c: Some(Slice::of(&c)) };
@@ -87,7 +87,7 @@ fn any_type_and_any_semiring_give_the_textbook() {
     random(&Told { text: "plus, a - 3*b", zero: 0, plus, times: |a, b| a - 3 * b, number, operands: 2 }, 5);
 }
 
-/// Large tensors: what is found by name is what is found by type.
+/// Large tensors: results by name equal results by type.
 #[test]
 fn large_tensors_by_name() {
     let mut random = Rng(3);
@@ -154,7 +154,7 @@ fn what_no_dense_array_has_is_refused() {
     assert!(said.contains("operand 0 is of f64, another of u8"), "{said}");
 }
 
-/// Where an index has no value, the result is done at once, whatever the others have.
+/// Where an index has extent 0, the result is immediate, whatever the other extents.
 #[test]
 fn nothing_is_folded_at_once() {
     let (one, none) = ([1.0], []);

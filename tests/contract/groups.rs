@@ -1,4 +1,4 @@
-//! Groups, whose tensors have arrays of their own: the same bits as batches.
+//! Groups, whose tensors have separate arrays: bitwise equal to batches.
 
 use super::*;
 use sparring::backend::EinsumBuilder;
@@ -9,10 +9,10 @@ fn one(layout: &Layout) -> Layout {
     Layout::new(layout.extents(), layout.strides(), layout.offset()).expect("a layout")
 }
 
-/// What belongs to tensor `b` of a batch, in an array of its own: from the first element of the batch's array that any
-/// tensor needs.
+/// The part of a batch that belongs to tensor `b`, as an array of its own: from the first element that the tensor
+/// needs.
 fn split<T: Clone>(data: &[T], layout: &Layout) -> (Layout, Vec<Vec<T>>) {
-    // The batch runs forwards or stands still here.
+    // Here the batch stride is positive or 0.
     let step = layout.batch_stride().unsigned_abs();
     let one = one(layout);
     let of = |b: usize| data.iter().skip(b * step).take(one.array_len()).cloned().collect();
@@ -54,7 +54,7 @@ impl<'a, T: Value, A: Arithmetic<T>> Ask<'a, T, A> {
     }
 }
 
-/// Some operands of a batch as groups, into results of any layout and into groups: what the batch gives, to the bit.
+/// Some operands of a batch as groups, into results of any layout and into groups: bitwise equal to the batch.
 fn random_groups<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, number: fn(usize) -> T) {
     let cpus = machines();
     let mut random = Rng(seed);
@@ -73,7 +73,7 @@ fn random_groups<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, n
             .map(|term| {
                 let own = if random.below(4) == 0 { 1 } else { batch };
                 let found = layout(&mut random, &of(term), own, true);
-                // Forwards, or the same tensor for all.
+                // A positive stride, or the same tensor for all.
                 if found.batch_stride() < 0 {
                     Layout::row_major(&of(term)).and_then(|l| l.batched(own)).unwrap()
                 } else {
@@ -88,7 +88,7 @@ fn random_groups<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, n
             .iter()
             .zip(&parts)
             .map(|(x, (l, parts))| {
-                // A batch that stands still is one tensor, and a group of its copies is folded like any other.
+                // A batch with stride 0 is one tensor; a group of its copies is folded like any other.
                 let still = x.layout().batch_stride() == 0 && x.layout().batch() > 1;
                 if still || random.below(3) == 0 { x.clone() } else { group(l, parts) }
             })
@@ -102,7 +102,7 @@ fn random_groups<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, n
             format!("{text}, update {update}, {} threads\n{:?}", cpu.threads().count(), of(&mixed))
         };
         assert_eq!(ask.of(&plain).path().unwrap(), ask.of(&grouped).path().unwrap(), "{}", what());
-        // Into a batch that lies anywhere.
+        // Into a batch at any offset.
         let (shape, tensors) = plain.result();
         let out = layout(&mut random, &shape, tensors, false);
         let start = layouts::array(&out, || number(random.below(1 << 20)));
@@ -112,9 +112,9 @@ fn random_groups<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, n
         bits(&found, &wanted, || format!("{}\nC: {out:?}", what()));
         let outermost = out.batch_stride() >= out.strides().iter().copied().max().unwrap_or(0);
         *(if outermost { &mut apart } else { &mut together }) += usize::from(out.batch() > 1);
-        // And into a group, with and without a plan that is kept.
+        // And into a group, with and without a stored plan.
         let member = layout(&mut random, &shape, 1, false);
-        // So far apart that the arrays of two have nothing in common.
+        // So far apart that the arrays of two tensors do not overlap.
         let whole = member.clone().strided(tensors, member.array_len() as isize).unwrap();
         let mut wanted = layouts::array(&whole, || number(random.below(1 << 20)));
         let (_, starts) = split(&wanted, &whole);
@@ -144,7 +144,7 @@ fn groups_have_the_bits_of_batches() {
     random_groups::<i32, _>(22, 400, MaxPlus::new(), |i| i as i32 - 1000);
 }
 
-/// Small squares and mass operators: loops of sizes that the compiler knows, one pass.
+/// Small squares and mass operators: loops of compile-time sizes, in one pass.
 #[test]
 fn groups_of_squares_and_of_elements() {
     let mut random = Rng(23);
@@ -198,14 +198,14 @@ fn what_is_no_group_is_refused_with_its_numbers() {
     let two = Layout::row_major(&[2, 3]).and_then(|l| l.batched(2)).unwrap();
     says(group.push(View::new(&x, two.clone()).unwrap()), &["batch of a group's tensor", "2", "1"]);
     says(Group::<f64>::new(two.clone()), &["batch of a group's tensor", "2", "1"]);
-    // What was refused is not there.
+    // The refused tensor is absent.
     group.push(view(&[2, 3])).unwrap();
     let g = group.view();
     assert_eq!((g.layout().batch(), g.data(), g.get(1, &[1, 2]), g.get(2, &[0, 0])), (2, None, Some(&1.0), None));
     assert!(g.layout().is_group() && g.permute(&[1, 0]).unwrap().layout().is_group());
     let three = View::new(&x, Layout::row_major(&[2, 3]).and_then(|l| l.batched(3)).unwrap()).unwrap();
     says(Einsum::new("ij,ij->", &[g.clone(), three]), &["batch of an operand", "3", "2"]);
-    // The layout of a group is none of an array.
+    // The layout of a group is not that of a single array.
     let layout = g.layout().clone();
     says(View::new(&x, layout.clone()), &["one of 2 tensors, each in an array of its own, for one array"]);
     let mut y = x.clone();
@@ -221,7 +221,7 @@ fn what_is_no_group_is_refused_with_its_numbers() {
     says(asked().into_group(&mut c), &["batch of the result", "0", "2"]);
     c.push(ViewMut::new(&mut first, Layout::row_major(&[2, 3]).unwrap()).unwrap()).unwrap();
     says(asked().into_group(&mut c), &["batch of the result", "1", "2"]);
-    // A plan for a group is none for one tensor that stands for all.
+    // A plan for a group does not apply to one tensor shared by all.
     let still = View::new(&x, Layout::row_major(&[2, 3]).and_then(|l| l.broadcast(2)).unwrap()).unwrap();
     let other = Einsum::new("ij,ij->ij", &[still.clone(), three_of(&x, 2)]).unwrap();
     let grouped = Einsum::new("ij,ij->ij", &[g.clone(), three_of(&x, 2)]).unwrap();

@@ -1,9 +1,9 @@
-//! Contractions of large tensors: packed blocks, long folds, products of matrices and vectors.
+//! Contractions of large tensors: packed blocks, long folds, matrix–matrix and matrix–vector products.
 
 use super::*;
 use sparring::algebra::{AnyPair, MaxTimes};
 
-/// An expression, the extents of its letters, and how the plan names what computes it.
+/// An expression, the extents of its letters, and the plan's name for the algorithm.
 type Expression = (&'static str, &'static [(char, usize)], &'static str);
 
 const CASES: [Expression; 17] = [
@@ -50,7 +50,7 @@ fn all<T: Value, A: Arithmetic<T>>(seed: u64, ring: A, algebra: &Algebra<T>, row
             let how = cpus[1].einsum(ring, Einsum::new(text, &views).unwrap()).explain().unwrap();
             assert!(how.contains(named) && how.contains("large: each step by all threads"), "{how}");
         }
-        // The textbook takes longer than all threads.
+        // The textbook takes longer than all thread counts together.
         let case = Case { text, operands: &views, out: &out, alpha, update };
         compare(&cpus[t % 3..t % 3 + 2], ring, algebra, case, &mut random);
     }
@@ -65,7 +65,7 @@ fn large_tensors_give_the_textbook() {
     all(45, LorLand::new(), &LOGIC, false);
 }
 
-/// A number that no other order of additions leaves as it is.
+/// Numbers whose sum changes with any other order of additions.
 fn rounds(random: &mut Rng) -> f64 {
     random.below(1 << 20) as f64 / 3e5 - 1.7
 }
@@ -89,7 +89,7 @@ fn bits<A: Arithmetic<f64>>(ring: A, text: &str, of: &[(char, usize)]) -> (Vec<V
     (arrays, found[0].iter().map(|&b| f64::from_bits(b)).collect())
 }
 
-/// Neighbours are joined until there is one.
+/// Joins adjacent sums until one is left.
 fn joined(mut sums: Vec<f64>) -> f64 {
     while sums.len() > 1 {
         sums = sums.chunks(2).map(|two| if two.len() == 2 { two[0] + two[1] } else { two[0] }).collect();
@@ -97,23 +97,23 @@ fn joined(mut sums: Vec<f64>) -> f64 {
     sums[0]
 }
 
-/// The bits that the documentation promises: on every processor, by any number of threads.
+/// The bits that the documentation guarantees: on every processor, for any number of threads.
 #[test]
 fn bits_follow_from_sizes() {
     let ring = PlusTimes::<f64>::new();
-    // Blocks: one fold in the order of its index, each step rounded once.
+    // Blocks: one fold in index order, each step rounded once.
     let (m, n, k) = (70, 400, 450);
     let (x, found) = bits(ring, "ij,jk->ik", &[('i', m), ('j', k), ('k', n)]);
     for (i, j) in [(0, 0), (m - 1, n - 1), (63, 255), (64, 256), (17, 399)] {
         let wanted = (0..k).fold(0.0, |sum, t| f64::mul_add(x[0][i * k + t], x[1][t * n + j], sum));
         assert_eq!(found[i * n + j].to_bits(), wanted.to_bits(), "{i} {j}");
     }
-    // Results side by side: one fold, in order.
+    // Contiguous results: one fold, in order.
     let (m, n) = (1100, 1500);
     let (x, found) = bits(ring, "i,ij->j", &[('i', m), ('j', n)]);
     let wanted = (0..m).fold(0.0, |sum, t| f64::mul_add(x[0][t], x[1][t * n + 700], sum));
     assert_eq!(found[700].to_bits(), wanted.to_bits());
-    // One result: parts of equal length, each dealt to 32 sums.
+    // A single result: parts of equal length, each with 32 interleaved sums.
     let n = 100_003;
     let (x, found) = bits(ring, "i,i->", &[('i', n)]);
     let part = n.div_ceil(n >> 15).next_multiple_of(32);
@@ -123,7 +123,7 @@ fn bits_follow_from_sizes() {
         joined(sums)
     });
     assert_eq!(found[0].to_bits(), joined(parts.collect()).to_bits());
-    // A small result: parts of folds, each in order.
+    // A small result: partial folds, each in order.
     let (m, n, k) = (20, 30, 9001);
     let (x, found) = bits(ring, "ki,kj->ij", &[('i', m), ('j', n), ('k', k)]);
     let part = k.div_ceil((m * n * k) >> 20);
@@ -134,14 +134,14 @@ fn bits_follow_from_sizes() {
         let wanted = joined((0..k).step_by(part).map(fold).collect());
         assert_eq!(found[i * n + j].to_bits(), wanted.to_bits(), "{i} {j}");
     }
-    // Sums of one operand.
+    // Sums over a single operand.
     bits(ring, "ij->j", &[('i', 100_001), ('j', 5)]);
     bits(ring, "ij->i", &[('i', 3), ('j', 50_001)]);
     bits(ring, "ij,jk,kl->il", &[('i', 150), ('j', 220), ('k', 240), ('l', 230)]);
     bits(MaxTimes::new(), "ij,jk->ik", &[('i', 70), ('j', 400), ('k', 450)]);
 }
 
-/// What is no number, or infinite, reaches the results that it belongs to, and no others.
+/// NaN and infinities reach exactly the results that depend on them.
 #[test]
 fn nan_and_infinity_stay_where_they_belong() {
     let (m, n, k) = (37, 411, 203);
@@ -163,7 +163,7 @@ fn nan_and_infinity_stay_where_they_belong() {
     assert!(sums.values().iter().enumerate().all(|(i, &x)| x == if i == 100 { f64::INFINITY } else { n as f64 }));
 }
 
-/// An operator whose identity is one on the left only gives a value, and no identity.
+/// An operator with only a left identity supplies a value, but no identity.
 #[test]
 fn any_value_is_one_of_them() {
     let x = vec![7.0; 100_003];
@@ -175,7 +175,7 @@ fn any_value_is_one_of_them() {
     assert_eq!(cpu.einsum(AnyPair::<f64>::new(), einsum).eval().unwrap().values(), [7.0]);
 }
 
-/// Bytes are told, and a budget that large steps would exceed is kept by smaller blocks.
+/// Byte counts are reported, and smaller blocks keep large steps within a budget.
 #[test]
 fn memory_is_told_and_a_budget_kept() {
     let n = 400;

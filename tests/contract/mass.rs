@@ -1,4 +1,4 @@
-//! Mass operators against loops over all indices, and what they are there for.
+//! Mass operators compared with loops over all indices, and their use.
 
 use super::*;
 use sparring::Isa;
@@ -41,7 +41,7 @@ fn random_operators<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A
             _ => Update::Assign,
         };
         let alpha = (random.below(2) == 0).then(|| (algebra.number)(-2));
-        // Steps of their own: folds over nothing differ where zero does not annihilate.
+        // Separate steps: empty folds differ where zero does not annihilate.
         if algebra.annihilates || q > 0 {
             let case = Case { text, operands: &operands, out: &out, alpha, update };
             compare_made(&cpus, ring, algebra, case, &einsum, &mut random);
@@ -56,11 +56,11 @@ fn operators_of_every_algebra() {
     random_operators(3, 150, PlusTimes::new(), &I64);
     random_operators(4, 150, MinPlus::new(), &TROPICAL);
     random_operators(5, 100, LorLand::<bool>::new(), &LOGIC);
-    // Of 16 bytes: four elements beside each other, also in registers of 64 bytes.
+    // 16-byte values: four adjacent elements, also in registers of 64 bytes.
     random_operators(6, 100, PlusTimes::new(), &COMPLEX);
 }
 
-/// Values and weights of Gauss' rule in three points for Legendre's polynomials of degree 0 to 2.
+/// Values and weights of the three-point Gauss rule for Legendre polynomials of degrees 0 to 2.
 fn legendre() -> ([f64; 9], [f64; 3]) {
     let x = 0.6f64.sqrt();
     let row = |x: f64| [1.0, x, 1.5 * x * x - 0.5];
@@ -68,8 +68,8 @@ fn legendre() -> ([f64; 9], [f64; 3]) {
     ([a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]], [5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0])
 }
 
-/// Legendre's polynomials are orthogonal: the matrix is diagonal, 2/(2i+1) in each direction; and it is what the action
-/// does.
+/// Legendre polynomials are orthogonal: the matrix is diagonal with 2/(2i+1) per direction, and the action multiplies
+/// by it.
 #[test]
 fn a_matrix_is_what_its_action_does() {
     let (b, rule) = legendre();
@@ -115,11 +115,11 @@ fn the_action_is_one_pass_and_says_its_bytes() {
         View::new(&x[..27 * n], shape).unwrap()
     };
     let cpu = Cpu::with_threads(1).unwrap();
-    // Two fields of as many elements as a register holds, at least four; the basis and its transpose; a place for each
-    // entry of the basis and of the three fields.
+    // Two fields of as many elements as a register holds, at least four; the basis and its transpose; an offset for
+    // each entry of the basis and of the three fields.
     let lanes = (Isa::running().register_bytes() / 8).max(4);
     let bytes = 8 * (2 * 27 * lanes + 2 * 9 + 9 + 3 * 27);
-    // No pair is multiplied out, and what is kept does not grow with the elements.
+    // No pairwise product is formed, and scratch does not grow with the number of elements.
     for n in [100, 1000] {
         let asked = cpu.einsum(PlusTimes::new(), mass.action(&elements(n), &elements(n)).unwrap());
         assert!(asked.path().unwrap().is_empty());

@@ -1,4 +1,4 @@
-//! Plans of contractions that are used again.
+//! Reused plans of contractions.
 
 use sparring::algebra::{MinPlus, PlusTimes};
 use sparring::contract::{Einsum, Layout, View, ViewMut};
@@ -8,7 +8,7 @@ fn view<'a>(data: &'a [f64], layout: &Layout) -> View<'a, f64> {
     View::new(data, layout.clone()).expect("a view")
 }
 
-/// A chain of three matrices in a batch, whose result lies by columns.
+/// A batched chain of three matrices, whose result is column-major.
 fn layouts() -> (Layout, Layout, Layout) {
     let matrices = Layout::row_major(&[3, 3]).and_then(|l| l.batched(40)).expect("a layout");
     let one = Layout::row_major(&[3, 3]).expect("a layout");
@@ -70,7 +70,7 @@ fn a_plan_of_something_else_is_refused() {
     says(product("ij,jk->ik", &turned), &by_columns, "operand 1 has another layout than planned for: ");
     says(product("ij,jk->ik", &one), &matrices, "the result has another layout than planned for: ");
     assert_eq!(c, [7.0; 400]);
-    // Its own result is of the layout that was planned for, or none.
+    // Its own result must have the planned layout.
     let error = cpu.einsum(PlusTimes::new(), product("ij,jk->ik", &one)).plan(&plan).eval().unwrap_err();
     assert!(error.to_string().contains("the result has another layout"), "{error}");
     let error = cpu.einsum_plan(&product("ij,jk->ik", &one), &one).unwrap_err();

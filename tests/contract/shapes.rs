@@ -1,4 +1,4 @@
-//! Shapes that the compiler knows, layouts by rules, kernels by name.
+//! Compile-time shapes, layouts by arrangement, and named kernels.
 
 use super::*;
 use sparring::Result;
@@ -15,7 +15,7 @@ fn shapes_are_those_of_the_array() {
     let of = |einsum: Result<Einsum<'_, i64>>| cpu.einsum(PlusTimes::new(), einsum.unwrap()).eval().unwrap();
     let wanted = of(Einsum::new("ijk,kj->i", &[view(&[2, 3, 4]), view(&[4, 3])]));
     assert_eq!(of(einsum!("ijk,kj->i", b, c)), wanted);
-    // Beside shapes of which only the rank is known.
+    // Mixed with shapes of which only the rank is known at compile time.
     assert_eq!(of(einsum!("ijk,kj->i", b, r)), wanted);
     let s = view(&[]).shaped::<()>().unwrap();
     assert_eq!(of(einsum!(",ijk,kj->i", s, b, r)).values(), [0, 0]);
@@ -24,7 +24,7 @@ fn shapes_are_those_of_the_array() {
         &["shape: index 1 has 3 values, and 4 in the type of the view"],
     );
     says(view(&[2, 3]).shaped::<(Any,)>(), &["indices of a view", "2", "1"]);
-    // What is not known to the compiler is compared when it runs.
+    // Extents unknown at compile time are compared at run time.
     says(einsum!("ij,jk->ik", c, r), &["j has 4 values in operand 1, 3 in operand 0"]);
     assert_eq!(<(Fixed<7>, Any) as Extents>::KNOWN, [Some(7), None]);
     assert_eq!(<Rank<3> as Extents>::KNOWN, [None; 3]);
@@ -43,12 +43,12 @@ fn generic_functions_name_shapes_in_part() {
     let view = |extents: &[usize]| View::new(&numbers, Layout::row_major(extents).unwrap()).unwrap();
     let (a, b) = (view(&[2, 3]).shaped().unwrap(), view(&[3, 2]).shaped().unwrap());
     assert_eq!(trace::<_, 2>(a, b).unwrap(), (vec![], 1));
-    // More indices than extents may be named for.
+    // More indices than a shape of named extents can have.
     let c = view(&[2; 9]).ranked::<9>().unwrap();
     assert_eq!(einsum!("abcdefghi->ia", c).unwrap().result(), (vec![2, 2], 1));
 }
 
-/// Rows in groups of eight, tensors with a gap between them, the first element not at the beginning.
+/// Rows in groups of eight, tensors with a gap between them, and an offset to the first element.
 struct Padded;
 impl Arrangement for Padded {
     fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout> {
@@ -101,7 +101,7 @@ fn results_lie_as_a_rule_says() {
                 "rows" => assert_eq!(found[0], asked().eval().unwrap()),
                 "columns" => assert!(lies.strides().is_sorted() && lies.strides().first().is_none_or(|&s| s == 1)),
                 "interleaved" => assert!(lies.batch_stride() == 1 || batch == 1),
-                // Between elements lies nothing.
+                // The gaps between elements are untouched.
                 _ => assert!(found[0].values()[..5].iter().all(|&x| x == 0.0)),
             }
         }
@@ -129,7 +129,7 @@ fn rules_are_not_believed() {
     says(asked.eval_in(&far), &["budget", "einsum", "100000"]);
 }
 
-/// The three kernels against their loops, each index of another size.
+/// The three kernels compared with their loops, with a different extent for each index.
 #[test]
 fn kernels_by_name() {
     let [ni, nj, nk, nl, ns, batch] = [2, 3, 4, 5, 6, 7];
@@ -165,7 +165,7 @@ fn kernels_by_name() {
     says(reduced::ijkl(&c_view, &s_view), &["operand 1 has 3 letters and 2 indices"]);
 }
 
-/// A sum over nothing is the identity at once, however many values the other indices have.
+/// A sum over an empty index is the identity at once, however large the other extents are.
 #[test]
 fn sums_over_nothing_end() {
     let (cpu, ring) = (Cpu::with_threads(2).unwrap(), PlusTimes::<f64>::new());
@@ -175,7 +175,7 @@ fn sums_over_nothing_end() {
     let empty = View::new(&none, Layout::row_major(&[0, 3]).unwrap()).unwrap();
     let einsum = Einsum::new("b,ij->j", &[huge, empty.clone()]).unwrap();
     assert_eq!(cpu.einsum(ring, einsum.clone()).eval().unwrap().values(), [0.0; 3]);
-    // C is kept by beta and added to nothing.
+    // beta keeps C, and nothing is added.
     let mut c = [1.0, 2.0, 3.0];
     let update = cpu.einsum(ring, einsum.clone()).beta(2.0);
     update.into(&mut ViewMut::new(&mut c, Layout::row_major(&[3]).unwrap()).unwrap()).unwrap();
@@ -198,7 +198,7 @@ fn sums_over_nothing_end() {
         let views: Vec<_> = text.trim_end_matches("->").split(',').map(part).collect();
         assert_eq!(cpu.einsum(ring, Einsum::new(text, &views).unwrap()).eval().unwrap().values(), [0.0], "{text}");
     }
-    // The result itself has none.
+    // The result itself is empty.
     let wide = View::new(&none, Layout::new(&[0, 1 << 40], &[0, 0], 0).unwrap()).unwrap();
     assert!(cpu.einsum(ring, Einsum::new("ib->i", &[wide]).unwrap()).eval().unwrap().values().is_empty());
 }

@@ -31,7 +31,7 @@ impl Textbook {
     fn extent(&self, letter: char) -> usize {
         self.extents.iter().find(|e| e.0 == letter).expect("a letter").1
     }
-    /// Calls `f` for every tensor of the batch and every index of these letters, the last fastest.
+    /// Calls `f` for every tensor of the batch and every value of these indices, the last fastest.
     pub(crate) fn each(&self, letters: &[char], mut f: impl FnMut(usize, &[usize])) {
         for b in 0..self.batch {
             self.every(letters, |index| f(b, index));
@@ -71,7 +71,7 @@ impl Textbook {
         zero: T,
         step: impl Fn(T, &mut dyn Iterator<Item = T>) -> T,
     ) -> T {
-        // Each index of each operand: one of the result, or a folded one.
+        // Each index of each operand is either an index of the result or a folded one.
         let place = |c: &char| match self.result.iter().position(|r| r == c) {
             Some(k) => Ok(k),
             None => Err(self.folded.iter().position(|f| f == c).expect("a letter")),

@@ -9,7 +9,7 @@ use crate::common::arbitrary::{AnyPattern, Draw};
 use crate::common::gpu::cuda;
 use crate::{ArgMin, Merge, down, expect_identical, large, small};
 
-/// The documented order of a chunk: 256 strided parts, folded by halves.
+/// The documented order of a chunk: 256 strided parts, folded by halving.
 fn fold_chunk<M: Monoid>(m: M, values: &[M::Out]) -> M::Out {
     let add = |x, y| m.apply::<Host>(V(x), V(y)).0;
     let active = values.len().min(256);
@@ -86,7 +86,7 @@ fn folds_have_the_documented_order() {
     folds(&cuda, Merge::new(), &large);
 }
 
-/// More chunks than a block folds: two rounds of chunks of chunks, and a row of thousands of chunks.
+/// More chunks than a block folds: two rounds of chunks, and a row with thousands of chunks.
 #[test]
 #[ignore = "needs a GPU"]
 fn folds_of_millions() {

@@ -1,4 +1,4 @@
-//! Parts, lines, blocks and aggregates of matrices, and index lists on the device.
+//! Submatrices, single rows and columns, blocks and aggregates, and index lists on the device.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::common::arbitrary::{AnyPattern, Draw, Rng};
 use crate::common::gpu::cuda;
 use crate::{Outer, Triple, down, expect_identical, large, small};
 
-/// Index lists of a dimension: all, ranges, strides, increasing, in any order, with repeats, none.
+/// Index lists of a dimension: all, ranges, strides, increasing, unordered, with duplicates, empty.
 fn lists(rng: &mut Rng, n: usize) -> Vec<IndexList> {
     let half: Vec<usize> = (0..n).filter(|_| rng.below(2) == 0).collect();
     let mut order = rng.order(n);
@@ -38,10 +38,10 @@ fn lists(rng: &mut Rng, n: usize) -> Vec<IndexList> {
         vec![].into(),
     ]
 }
-/// Those of [`lists`] in which no index is twice.
+/// The lists of [`lists`] without duplicates.
 const DISTINCT: usize = 7;
 
-/// Pairs of lists, each of the rows' and each of the columns' at least once.
+/// Pairs of lists that use each row list and each column list at least once.
 fn both(rng: &mut Rng, most: usize) -> Vec<(usize, usize)> {
     (0..2 * most).map(|k| if k < most { (k, rng.below(most)) } else { (rng.below(most), k - most) }).collect()
 }
@@ -178,7 +178,7 @@ fn takes_lines<T: Draw + Same>(cuda: &Cuda, patterns: &[AnyPattern]) {
                     &cpu.extract_line(&a, &line).unwrap(),
                 );
             }
-            // The longest row as well.
+            // Including the longest row.
             let longest = (0..m).max_by_key(|&i| a.pattern().row(i).len()).unwrap_or(0);
             for list in cols {
                 for line in [rng.below(m), longest].map(|i| Line::Row(i, list.clone())) {
@@ -239,7 +239,7 @@ fn lines_blocks_and_aggregates_are_those_of_the_cpu() {
     finds_best::<i64>(&cuda, &large);
     finds_best::<f64>(&cuda, &large);
     finds_best::<bool>(&cuda, &large[2..]);
-    // Columns of few numbers, where a warp counts for all of its entries.
+    // Columns with few distinct indices, where a warp aggregates its counts.
     let machine = sparring::runtime::Machine::from(cuda.clone());
     let here = sparring::runtime::Machine::from(Cpu::new());
     for p in small.iter().chain(&large) {
@@ -294,7 +294,7 @@ fn values_on_the_device_are_index_lists() {
                 };
                 assert_eq!(placed(&gpu, &list, &found, &there), placed(&here, &want, &expected, &v));
             }
-            // A list that the processor reads comes to it.
+            // A list that the CPU reads is downloaded.
             assert!(list == want);
             let beyond =
                 gpu.call(Op::Extract(&list, &all), &gpu.upload_vector(&Vector::empty(Type::F64, 9).unwrap()).unwrap());
@@ -302,7 +302,7 @@ fn values_on_the_device_are_index_lists() {
             assert!(error.contains("of a dimension of 9"), "{error}");
         }
     }
-    // Entries of bitmaps and lists, in the order of their places.
+    // Entries of bitmaps and lists, in index order.
     let some = Csr::<u32>::new(1, 9, vec![0, 3], vec![1, 4, 8], vec![7, 7, 0]).unwrap();
     let some =
         sparring::Vector::<u32>::from_entries(9, some.col_idx().to_vec(), some.values().to_vec(), Any::<u32>::new());

@@ -20,7 +20,7 @@ pub(super) struct Pass {
     pub(super) invariance: Invariance,
     /// Whether the largest keys are nearest.
     pub(super) largest: bool,
-    /// + and ⊗, for products whose values are the sums.
+    /// The operators + and ⊗, for products whose values are the sums.
     pub(super) ring: Option<Arc<Printed>>,
     /// How the distances of rows that share no column are ordered.
     pub(super) apart: DisjointOrder,

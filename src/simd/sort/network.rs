@@ -179,7 +179,7 @@ pub(super) mod v4 {
     #[inline]
     pub(in crate::simd) unsafe fn push(v: __m512i, len: usize, from: *const u32, n: usize) -> __m512i {
         let lanes = (1u32 << n) - 1;
-        // SAFETY: masked lanes are not read; the others are valid by the caller's promise.
+        // SAFETY: masked-out lanes are not read; the others are valid by the caller's promise.
         let cols = unsafe { _mm512_maskz_loadu_epi32(lanes as u16, from.cast()) };
         _mm512_mask_expand_epi32(v, (lanes << len) as u16, cols)
     }
