@@ -807,9 +807,10 @@ typedef struct {
   uint32_t converged;
 } SparringCpFit;
 
-/// Layout of a batch of equal tensors in an array: element (i, j, ...) of tensor b is at offset + b * batch_stride + i
-/// * strides[0] + j * strides[1] + ... Strides of operands may be negative, or 0, which broadcasts one element over an
-/// index. Strides of a result are positive, and each exceeds the total reach of the smaller ones.
+/// Layout of a batch of equal tensors in an array: element (i, j, ...) of tensor b is at
+/// offset + b * batch_stride + i * strides[0] + j * strides[1] + ... Strides of operands may be negative, or 0, which
+/// broadcasts one element over an index. Strides of a result are positive, and each exceeds the total reach of the
+/// smaller ones.
 typedef struct {
   /// Number of indices.
   uint64_t rank;
