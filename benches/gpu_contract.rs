@@ -1,13 +1,12 @@
 //! Contractions on the GPU: one JSON line per case.
 //!
-//! `gemm`: C = A·B + C for a batch of n × n matrices, over (+, ×) and up to 16 rows over (min, +). `action`: U = M V of
-//! a mass operator on hexahedra of degree p, with p + 1 values and p + 2 points per direction. `ms_min` is the minimum
-//! of
-//! `--rounds` event timings of 5 back-to-back calls, so that the device never waits for the host, and `ms` the median,
-//! both per call. `pct_bound` is the lower bound by [`bound`](sparring::contract::bound) at the bandwidth of a
-//! copy in the same run, relative to `ms_min`.
+//! `gemm`: C = A·B + C for a batch of n × n matrices, over (+, ×), and up to 16 rows over (min, +). `action`: U = M V
+//! of a mass operator on hexahedra of degree p, with p + 1 values and p + 2 points per direction. `ms_min` is the
+//! minimum and `ms` the median of `--rounds` event timings of 5 back-to-back calls, so that the device never waits for
+//! the host; both are per call. `pct_bound` is the lower bound by [`bound`](sparring::contract::bound) at the bandwidth
+//! of a copy in the same run, relative to `ms_min`.
 //!
-//! Options: `--bytes N` (1.2e9) of all arrays of a case, `--rounds N` (10), `--only gemm|action`, `--n LIST`.
+//! Options: `--bytes N` (1.2e9), the size of all arrays of a case; `--rounds N` (10); `--only gemm|action`; `--n LIST`.
 
 #[cfg(feature = "cuda")]
 fn main() -> sparring::Result<()> {

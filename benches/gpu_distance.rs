@@ -8,29 +8,29 @@
 //! X is a copy of the first `--queries` rows of Y. By default, the 15 metrics of the paper are measured, with KL
 //! both as in the paper and in its usual form; `all` is every metric of the library.
 //!
-//! **Small** (the default): one JSON line a case and metric: milliseconds, by the wall clock, device idle before and
-//! after, medians, of preparing rows already on the device (check, norms, entries, transpose, index), of all distances
-//! of prepared rows into a matrix that is there, of both together with the result taken and given back, of the k
-//! nearest neighbours of prepared rows, brought to the host, and of these with the preparation; billions of pairs per
-//! second of each; what ran; and three floors: products at the rate at which shared memory takes them if no two of 32
-//! meet in a bank, entries of Y read from the L2 cache at 5.5 TB/s (assumed, not measured), the result written at 4.0
-//! TB/s; the largest is `floor_ms`. `--single` sums in f32, `--self` compares Y with itself, half of the pairs where
-//! the metric is symmetric (floors are those of all pairs).
+//! **Small** (the default): one JSON line per case and metric. Times are median milliseconds by the wall clock, device
+//! idle before and after: preparation of rows already on the device (check, norms, entries, transpose, index); all
+//! distances of prepared rows into an existing matrix; both together, with allocation and release of the result; the k
+//! nearest neighbours of prepared rows, downloaded to the host; and these with preparation. Each time is also given as
+//! billions of pairs per second. The line names the algorithm and three floors, the largest of which is `floor_ms`:
+//! products at the shared memory rate without bank conflicts, entries of Y read from the L2 cache at 5.5 TB/s (assumed,
+//! not measured), and the result written at 4.0 TB/s. `--single` sums in f32. `--self` compares Y with itself, half of
+//! the pairs where the metric is symmetric (floors are those of all pairs).
 //!
-//! **Full**: nearest neighbours alone, at the sizes of the paper's Table 2, for the first `--queries` rows (8192). The
-//! line says `of`, all the rows that there are, and `seconds_all`: what was measured if these are all, else what
-//! `seconds_all_is` says. Shapes, mean degrees and about the part of pairs that share a column are the paper's, but
-//! degrees spread less than in the real sets: by a factor of 7, not up to 24,000 entries.
+//! **Full**: only nearest neighbours, at the sizes of the paper's Table 2, for the first `--queries` rows (8192). In
+//! the line, `of` is the total number of rows, and `seconds_all` the time for all of them: measured if all are queries,
+//! else as described by `seconds_all_is`. Shapes, mean degrees and roughly the share of pairs with a common column are
+//! the paper's, but degrees spread less than in the real sets: by a factor of 7, not up to 24,000 entries.
 //!
-//! `--baselines` measures beside ours, in the same run, in f32 on the same matrices on the device:
-//! - `paper`: Nolet et al. §3.3. Where the metric is an expanded product, one pass of the hybrid CSR + COO kernel into
-//!   a dense result, without norms and finalizer, which it would need as well; else their two passes over the union.
-//!   Each layout of a row in shared memory is tried on some rows, and the fastest is measured.
+//! `--baselines` measures other kernels in the same run, in f32 on the same matrices on the device:
+//! - `paper`: Nolet et al. §3.3. Where the metric is an expanded product, this is one pass of the hybrid CSR + COO
+//!   kernel into a dense result, without the norms and the finalizer that it would also need; else their two passes
+//!   over the union. Each layout of a row in shared memory is tried on some rows, and the fastest is measured.
 //! - `naive_iterate`, `naive_sort`: §3.2.2 and §3.2.1, for metrics that need the union, for KL and for dot.
 //!
-//! A baseline gets as many rows of X as it manages in `--limit-ms` (2000), at most `--baseline-rows`; rates are
-//! compared: `ratio` is its time for a pair by that of ours with preparation, `ratio_prepared` without. At full size
-//! ours finds neighbours and a baseline only writes distances.
+//! A baseline gets as many rows of X as fit into `--limit-ms` (2000), at most `--baseline-rows`. Rates are compared:
+//! `ratio` is its time per pair over ours with preparation, `ratio_prepared` over ours without. At full size, ours
+//! finds neighbours, while a baseline only writes distances.
 //!
 //! `--describe` prints the sets, without a device.
 
@@ -69,8 +69,8 @@ const METRICS: [Metric; 16] = [
 
 /// Rows, columns, degree, seed and skew for [`gen_py::docs`].
 type Shape = (u64, u64, u64, u64, f64);
-/// The paper's Table 2. Degrees give its densities; skews about the part of pairs that share a column: MovieLens 57 %,
-/// NY Times 98 %, scRNA 100 %, 3-grams of SEC Edgar 24 to 43 %.
+/// The paper's Table 2. Degrees reproduce its densities; skews approximate the share of pairs with a common column:
+/// MovieLens 57 %, NY Times 98 %, scRNA 100 %, 3-grams of SEC Edgar 24 to 43 %.
 const FULL: [(&str, Shape); 4] = [
     ("movielens", (283_228, 193_886, 132, 51, 1.8)),
     ("edgar", (663_000, 858_000, 8, 81, 5.5)),
@@ -168,8 +168,8 @@ fn head(set: &Set, metric: Metric, how: &How, (n, m): (usize, usize)) -> Value {
     })
 }
 
-/// Ours at a size whose result the device holds. Billions of pairs per second with and without preparation, and the
-/// distances.
+/// Our times at a size whose result fits the device. Returns billions of pairs per second with and without preparation,
+/// and the distances.
 fn measure(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<([f64; 2], Dense<f32>)> {
     let options = options(how);
     let x = cuda.upload(&set.x)?;
@@ -212,7 +212,7 @@ fn measure(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<([f64; 2
     Ok(([rate(pairs, total), rate(pairs, pairwise)], d))
 }
 
-/// Ours at full size: neighbours of some rows among all rows.
+/// Our times at full size: neighbours of some rows among all rows.
 fn measure_full(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<[f64; 2]> {
     let options = options(how);
     let whole = set.x.nrows() == set.y.nrows();
@@ -267,9 +267,9 @@ struct Taken {
     first_row: Vec<f64>,
 }
 
-/// A baseline of some kind, for some rows of X.
+/// A baseline for some rows of X.
 type RunBy<'a, W, K> = dyn Fn(&DeviceCsr<W>, K) -> Result<DeviceDense<W>> + 'a;
-/// The metric that baselines were measured for, and their times.
+/// A metric with measured baselines, and their times.
 type Measured = (&'static str, Vec<Taken>);
 /// Cache of measurements: metrics whose baselines are the same kernels share them.
 type Known = HashMap<(TypeId, bool), Measured>;
@@ -391,7 +391,7 @@ impl Baselines<'_> {
 }
 
 impl Baselines<'_> {
-    /// Products over common columns with ⊗ `term`; the naive kernels with `exact` too, if it is given.
+    /// Products over common columns with ⊗ `term`; with `exact`, the naive kernels too.
     fn products<X: MulOp<A = f32, B = f32, Out = f32>>(self, term: X) -> Result<Measured> {
         self.products_and(term, None::<Times<f32>>)
     }
@@ -401,7 +401,7 @@ impl Baselines<'_> {
         E: MulOp<A = f32, B = f32, Out = f32>,
     {
         let key = (TypeId::of::<X>(), exact.is_some());
-        // What was measured with naive ones has the paper's as well.
+        // A metric measured with naive kernels also has the paper's.
         if let Some((of, taken)) = self.known.get(&key).or_else(|| self.known.get(&(key.0, true))) {
             let taken = taken.iter().filter(|t| exact.is_some() || t.baseline == "paper").cloned().collect();
             return Ok((of, taken));
@@ -417,8 +417,8 @@ impl Baselines<'_> {
         self.known.insert(key, found.clone());
         Ok(found)
     }
-    /// The metric that they were measured for, and what they took. Those with an ⊗ that 0 does not annihilate take two
-    /// passes over the union.
+    /// The metric with measured baselines, and their times. A ⊗ that 0 does not annihilate takes two passes over the
+    /// union.
     fn run(self) -> Result<Measured> {
         use Metric as M;
         let plus = Plus::<f32>::new();
@@ -439,7 +439,7 @@ impl Baselines<'_> {
     }
 }
 
-/// Baselines of a metric beside `ours`, billions of pairs per second with and without preparation.
+/// Baselines of a metric compared with `ours`, billions of pairs per second with and without preparation.
 fn compare(
     cuda: &Cuda,
     set: &Set,
@@ -454,7 +454,7 @@ fn compare(
         let m = set.y.nrows();
         let pairs = taken.rows as f64 * m as f64;
         let gpairs = rate(pairs, taken.ms);
-        // Sums that are distances as they are.
+        // Sums that need no finalizer.
         let plain = matches!(metric, Metric::Dot | Metric::Manhattan | Metric::Canberra | Metric::Chebyshev);
         let agrees = distances.filter(|_| plain).map(|d| {
             let close = |(&a, &b): (&f64, &f32)| (a - f64::from(b)).abs() <= 1e-3 * (1.0 + a.abs());
@@ -504,7 +504,7 @@ fn sets(
     Ok(())
 }
 
-/// The metrics of a list of names; `all` for every one, and those of the paper without a list.
+/// The metrics of a list of names: `all` for every metric, and those of the paper without a list.
 fn metrics(names: Option<&String>) -> Result<Vec<Metric>> {
     let named = |name: &str| Metric::named(name, (name == "minkowski").then_some(3.0));
     match names.map(String::as_str) {

@@ -6,10 +6,10 @@
 //! | `same process` | a new `Cuda`, loaded from the disk |
 //! | `new process` | the same in a new process, which also opens the driver and NVRTC for the first time |
 //!
-//! Milliseconds by the wall clock, the device waited for: `new_ms` is `Cuda::new` (the context), `plan_ms` and
-//! `numeric_ms` the first product's phases, `again_…` the same once more, and `programs_ms` the difference, which is
-//! what compiling and loading cost; of it, `ring_ms` is in the numeric phase. `total_ms` goes from before `Cuda::new`
-//! to the result on the host. `bar_ms` is what `programs_ms` should stay below.
+//! Milliseconds by the wall clock, including the wait for the device: `new_ms` is `Cuda::new` (the context), `plan_ms`
+//! and `numeric_ms` are the phases of the first product, and `again_…` those of a second one. `programs_ms` is the
+//! difference, the cost of compiling and loading; `ring_ms` is its share in the numeric phase. `total_ms` extends from
+//! before `Cuda::new` to the result on the host. `bar_ms` is the target for `programs_ms`.
 
 use std::path::Path;
 use std::process::Command;
@@ -90,7 +90,7 @@ fn measure(from: &str, folder: &Path, bar: f64) -> Result<()> {
     Ok(())
 }
 
-/// A failure to start or to end well, in our words.
+/// A failure to start or to end normally, as text.
 fn failed(path: &str) -> impl Fn(std::io::Error) -> Error + '_ {
     move |source| Error::Io { path: path.into(), source }
 }

@@ -1,13 +1,14 @@
 //! MTTKRP over all modes on the GPU, for the tensors of `gen.py` in every storage form: one JSON line each.
 //!
-//! `ms` is a round over all modes by events, the median of `--rounds`; `modes` are the modes alone. `build_ms` is what
-//! it takes to bring entries that are on the device into the form, `sweeps` the same in rounds. `eq3` is the traffic of
-//! Phipps and Kolda's equation 3, ((d R + 3) s + d i) P bytes a mode for values of s and indices of i bytes, over the
-//! time, as part of what a copy reaches in the same run. `error` is the largest difference to the product in f64, in
-//! parts of it.
+//! `ms` is a round over all modes by events, the median of `--rounds`; `modes` are the times of single modes.
+//! `build_ms` is the conversion of entries on the device to the form, and `sweeps` the same time in rounds. `eq3` is
+//! the traffic of Phipps and Kolda's equation 3, ((d R + 3) s + d i) P bytes per mode for values of s and indices of i
+//! bytes, over the time, relative to the bandwidth of a copy in the same run. `error` is the largest relative
+//! difference to the product in f64.
 //!
 //! Options: `--only SUBSTR`, `--form NAME`, `--rank N` (32), `--rounds N` (10), `--dtype f32|f64|both` (both), `--cp`
-//! for CP-ALS on the device as well: time of a sweep, of its products, and setup with the tensor sent.
+//! for CP-ALS on the device as well: the time of a sweep, of its products, and of the setup including the upload of the
+//! tensor.
 
 #[cfg(feature = "cuda")]
 fn main() -> sparring::Result<()> {

@@ -4,15 +4,15 @@
 //! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check]
 //!     [--files A.mtx.gz,B.mtx]
 //! ```
-//! One JSON line a case: milliseconds of the whole product (plan and values, memory taken from the pool and given back
-//! included, by wall clock, device idle before and after), of the plan, of the values alone, of values into a matrix
-//! that is there (by the clock, and `event_ms` by events), with GFLOP/s (2 a multiplication), the most device memory
-//! beside A and C, and the floor: A read twice and C written once at 4.0 TB/s. `--rings` adds values over other
-//! semirings; `--check` compares sums with matrix-vector products; `--files` takes these matrices, which are square, in
-//! place of the generated ones.
+//! One JSON line per case. Times are milliseconds of the whole product (plan and values, including allocation from the
+//! pool and release, by the wall clock, device idle before and after), of the plan, of the values alone, and of values
+//! into an existing matrix (by the clock, and `event_ms` by events), with GFLOP/s (2 per multiplication). The line also
+//! has the peak of device memory besides A and C, and the floor: A read twice and C written once at 4.0 TB/s. `--rings`
+//! adds values over other semirings; `--check` compares sums with matrix-vector products; `--files` replaces the
+//! generated matrices by these square ones.
 //!
-//! `--dump FILE --only NAME` (or `--files FILE`) measures nothing: it writes that matrix, so that another program works
-//! on the same bits. All in the byte order of the machine, without gaps: number of rows, columns and entries (64-bit
+//! `--dump FILE --only NAME` (or `--files FILE`) measures nothing: it writes the matrix, so that another program can
+//! use the same bits. The format is in native byte order without gaps: number of rows, columns and entries (64-bit
 //! integers), row pointers (32-bit integers, one more than rows), columns (32-bit integers), values (64-bit floats).
 
 use std::fs::File;

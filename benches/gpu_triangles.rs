@@ -1,7 +1,7 @@
 //! Triangle counting on a GPU, with the matrix resident on the device: one JSON line per graph.
 //!
-//! `ms` is the median of events around the whole call, `wall_ms` of the clock of the host, the copy of the count
-//! included; `stages` are medians of the parts, measured in calls of their own. Arguments choose graphs by name.
+//! `ms` is the median of event times around the whole call; `wall_ms` is the host's wall-clock time, including the copy
+//! of the count. `stages` are medians of the parts, measured in calls of their own. Arguments choose graphs by name.
 
 use std::time::Instant;
 

@@ -23,8 +23,8 @@ __device__ inline TileOfY tile_of_y(u64 number, u64 tiles, u32 rows, u64 nrows) 
 
 #ifdef CHEBYSHEV
 // The largest |a − b| over common columns, and a bitmap of the largest entries of either row that are in common
-// columns. An entry in a column of its own counts with its magnitude, so only the largest such entry of each row
-// matters. Entries carry their rank by magnitude within the row; the bitmap covers the HEAD leading ranks.
+// columns. An entry in a column that the other row lacks counts with its magnitude, so only the largest such entry of
+// each row matters. Entries carry their rank by magnitude within the row; the bitmap covers the HEAD leading ranks.
 constexpr u32 HEAD = 32;
 struct Entry {
   W value;

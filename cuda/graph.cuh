@@ -23,8 +23,8 @@ struct Lists {
 struct Team {
   u64* barrier;
   u32 block, blocks;
-  // Divides the grid into teams of equally many consecutive blocks; `teams` divides the grid size. The own team's index
-  // goes to `team`.
+  // Divides the grid into teams of equally many consecutive blocks; `teams` divides the grid size. The index of this
+  // block's team goes to `team`.
   __device__ static Team of(u64* barriers, u32 teams, u32& team) {
     const u32 each = gridDim.x / teams;
     team = blockIdx.x / each;

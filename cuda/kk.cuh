@@ -67,7 +67,7 @@ __device__ inline void reset(const Lists& t, u32 used) {
   for (u32 s = threadIdx.x % LANES; s < used; s += LANES) t.begins[t.ids[s] & t.mask] = NONE;
 }
 
-// The lanes of the own group, one bit per lane.
+// The lanes of this thread's group, one bit per lane.
 __device__ inline u32 group_of() {
   return LANES == 32 ? ALL : ((1u << (LANES & 31)) - 1) << (lane_id() & ~(LANES - 1));
 }

@@ -4,7 +4,7 @@
 // 2·b_ptr[row] on. Defined by the host: OffsetB, OffsetC (row pointers of words), LANES.
 #include "kk.cuh"
 
-// The row of the own group; empty beyond the last, so that the warp stays complete.
+// The row of this group; empty beyond the last, so that the warp stays complete.
 struct Row {
   u64 row;
   OffsetB begin, end;

@@ -10,7 +10,7 @@ constexpr u32 NONE = 0xffffffffu;  // never a column
 __device__ inline u32 lane_id() { return threadIdx.x & 31; }
 __device__ inline u32 warp_id() { return threadIdx.x >> 5; }
 
-// Sum of x over the lanes up to and including the own one.
+// Sum of x over the lanes up to and including this one.
 template <class T> __device__ inline T warp_inclusive_sum(T x) {
   for (u32 d = 1; d < 32; d *= 2) {
     const T y = __shfl_up_sync(ALL, x, d);

@@ -24,8 +24,8 @@ __device__ inline u32 high(u64 pair) { return (u32)(pair >> 32); }
 __device__ inline u32 low(u64 pair) { return (u32)pair; }
 __device__ inline u64 pack(u32 x, u32 y) { return (u64)x << 32 | y; }
 
-// Adds one to *count for each lane whose vertex is not NONE, with one atomic per distinct vertex; returns the own value
-// before the addition. Lanes with the same vertex pass the same count. All lanes of a warp call it.
+// Adds one to *count for each lane whose vertex is not NONE, with one atomic per distinct vertex; returns the lane's
+// value before its addition. Lanes with the same vertex pass the same count. All lanes of a warp call it.
 __device__ inline u32 claim(u32* count, u32 vertex) {
   const u32 same = __match_any_sync(ALL, vertex);
   const u32 leader = __ffs(same) - 1;
@@ -210,7 +210,7 @@ struct Filtered {
   }
 };
 
-// Hits of the own thread, over tiles of BLOCK pairs drawn from `ticket`. A center with many partners is marked again in
+// Hits of this thread, over tiles of BLOCK pairs drawn from `ticket`. A center with many partners is marked again in
 // each of its tiles, so that several blocks share it.
 template <class Set> __device__ inline u64 count_long(const u64* pairs, u64 npairs, const OffsetL* from,
     const u32* lists, u64* ticket, const Set set) {

@@ -14,7 +14,6 @@
 // - LISTED: any length above 128 if the products of every part are already listed (spgemm_lists.cu): a warp per part.
 // Defined by the host: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map),
 // GROUP.
-// Set in front: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map), GROUP.
 #pragma once
 #include "ranks.cuh"
 using Left = Ring::A;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What networkx says of 200 small random graphs, for tests/graph/goldens.rs: writes data/graphs.json.gz.
+"""Results of networkx for 200 small random graphs, for tests/graph/goldens.rs: writes data/graphs.json.gz.
 
     pip install networkx igraph numpy scipy
-    python3 scripts/graph_goldens.py [--check]      # --check: only compares with the file that is there
+    python3 scripts/graph_goldens.py [--check]      # --check: only compares with the existing file
 
-igraph must agree on every quantity that both define alike, or nothing is written. A quarter of the graphs are undirected without
-weights, directed without, undirected with weights, directed with; half of each have self-loops; most are not connected. The
-keys of a graph, each absent where it is not defined:
+igraph must agree on every quantity that both define alike, or nothing is written. A quarter of the graphs each are
+undirected without weights, directed without weights, undirected with weights, and directed with weights. Half of each
+kind have self-loops, and most are disconnected. The keys of a graph, each absent where it is undefined:
 
     n, directed, edges [[i, j, weight?]]     an undirected edge once, i <= j; weights are halves of integers, none is 0
     source, levels, distances                breadth-first levels and lengths of shortest paths, -1 where not reached
@@ -39,12 +39,12 @@ from scipy.sparse import csgraph
 
 PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "graphs.json.gz")
 GRAPHS, DIGITS = 200, 9
-# Largest values nearer than this to the next ones leave a vector undetermined.
+# If the gap between the largest values and the next ones is below this, a vector is undetermined.
 APART = 0.02
 
 
 def drawn(seed):
-    """The seed's graph of networkx, edges with weights if it has them."""
+    """The networkx graph of a seed, with edge weights if it has them."""
     rng = random.Random(seed)
     directed, weighted, loops = bool(seed & 1), bool(seed & 2), bool(seed & 4)
     n = rng.choice([1, 2, 3, 5, 8, 12, 15, 20, 25, 30, 35, 40])
@@ -79,7 +79,7 @@ def agree(what, seed, a, b):
 
 
 def apart(values):
-    """Whether the largest of them in size is well above the others."""
+    """Whether the absolutely largest value is well separated from the others."""
     sizes = np.sort(np.abs(values))[::-1]
     return sizes[0] > 1e-9 and (len(sizes) == 1 or sizes[1] < (1 - APART) * sizes[0])
 
@@ -108,7 +108,7 @@ def facts(seed):
 
     rank = lambda personal=None: listed(nx.pagerank(g, 0.85, personal, max_iter=10000, tol=1e-15, weight=by), n)
     f["pagerank"] = rank()
-    # igraph has an undirected self-loop twice in a degree.
+    # igraph counts an undirected self-loop twice in a degree.
     if directed or not loops:
         agree("pagerank", seed, f["pagerank"], h.pagerank(damping=0.85, weights=weights))
     f["personal"] = sorted(rng.sample(range(n), min(n, 3)))
@@ -170,7 +170,7 @@ def facts(seed):
             f["eigenvector"] = np.maximum(x, 0).tolist()
             agree("eigenvector", seed, f["eigenvector"], listed(nx.eigenvector_centrality(g, 100000, 1e-14, weight=by), n))
     f["alpha"] = float(f"{0.7 / max(1e-9, np.abs(dense).sum(axis=0).max(), 1):.3g}")
-    # networkx has no answer for one vertex.
+    # networkx is undefined for a single vertex.
     f["katz"] = listed(nx.katz_centrality_numpy(g, f["alpha"], 1.0, weight=by), n) if n > 1 else [1.0]
 
     f["labels"] = [rng.randrange(1 + n // 4) for _ in range(n)]
@@ -182,7 +182,7 @@ def facts(seed):
 
 
 def short(x):
-    """Nine digits, and integers as such."""
+    """Nine digits; integers unchanged."""
     if isinstance(x, dict):
         return {k: short(v) for k, v in x.items()}
     if isinstance(x, list):
@@ -194,7 +194,7 @@ def short(x):
 
 
 def close(a, b):
-    """Whether two values are the same to the digits that iterations agree on."""
+    """Whether two values agree to the digits that iterations can reach."""
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(close(a[k], b[k]) for k in a)
     if isinstance(a, list):
@@ -210,7 +210,7 @@ def main():
         with gzip.open(PATH) as f:
             raise SystemExit(None if close(json.loads(f.read())["graphs"], made["graphs"]) else "the graphs differ")
     packed = io.BytesIO()
-    # No name and no time: the same bytes when it is made again.
+    # Without name and time, so that a repeated run gives the same bytes.
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, compresslevel=9, mtime=0) as f:
         f.write(text)
     with open(PATH, "wb") as f:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the oracle's cases through SuiteSparse:GraphBLAS, by python-graphblas: both should say the same.
+"""Runs the oracle's cases through SuiteSparse:GraphBLAS by python-graphblas; the results should be equal.
 
     python3 -m venv target/graphblas && target/graphblas/bin/pip install python-graphblas
     cargo run -q -p sparring-oracle -- cases --seed 1 --count 20000 | target/graphblas/bin/python scripts/oracle_suitesparse.py
     cargo run -q -p sparring-oracle -- small --every 997 | target/graphblas/bin/python scripts/oracle_suitesparse.py
 
-Prints how many cases of each operation ran, and which are left out, and why; exit 1 if one differs. A case on which
-SuiteSparse ends the process ends the run; `split -l 1000` finds it. A way to check the definitions of
-oracle/src/model.rs, and an example of a library that is driven by lines of JSON.
+Prints how many cases of each operation ran, and which are skipped, and why; exit 1 if one differs. A case on which
+SuiteSparse crashes ends the run; `split -l 1000` finds it. This checks the definitions of oracle/src/model.rs, and is
+an example of driving a library by lines of JSON.
 """
 
 import collections
@@ -23,32 +23,32 @@ from graphblas.core import operator
 
 TYPES = {f"{kind}{bits}": getattr(dtypes, f"{name}{bits}") for kind, name in [("i", "INT"), ("u", "UINT")] for bits in (8, 16, 32, 64)}
 TYPES |= {"bool": dtypes.BOOL, "f32": dtypes.FP32, "f64": dtypes.FP64, "complex_f32": dtypes.FC32, "complex_f64": dtypes.FC64}
-# On bool, what is arithmetic elsewhere is logic.
+# On bool, arithmetic operators become logical ones.
 OF_BOOL = {"plus": "lor", "times": "land", "min": "land", "max": "lor", "minus": "lxor", "div": "first"}
 
 
-# Positional operators and aggregators are SuiteSparse's own, which its front end says each time.
+# Positional operators and aggregators are SuiteSparse extensions, about which its front end warns each time.
 warnings.simplefilter("ignore")
 
 
 class Lacks(Exception):
-    """SuiteSparse, or its front end, does not have this."""
+    """An operation that SuiteSparse, or its front end, does not have."""
 
 
 def value(x):
-    """A value of JSON as one of Python."""
+    """A JSON value as a Python value."""
     if isinstance(x, list):
         return complex(value(x[0]), value(x[1]))
     return float(x) if isinstance(x, str) else x
 
 
 def scalar(x, dtype):
-    """A value of JSON as a scalar of this type."""
+    """A JSON value as a scalar of this type."""
     return gb.Scalar.from_value(np.array(value(x), dtype=dtype.np_type)[()], dtype)
 
 
 def same(x, y):
-    """Equal numbers; NaN is NaN."""
+    """Whether two numbers are equal; NaN equals NaN."""
     if isinstance(x, complex) or isinstance(y, complex):
         x, y = complex(x), complex(y)
         return same(x.real, y.real) and same(x.imag, y.imag)
@@ -70,7 +70,7 @@ def make(table):
 
 
 def read(x):
-    """Its entries by place."""
+    """The entries by index."""
     if isinstance(x, gb.Scalar):
         return {} if x.is_empty else {(0, 0): x.value}
     if isinstance(x, gb.Vector):

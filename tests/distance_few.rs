@@ -189,8 +189,8 @@ fn rare_columns_first_have_the_same_bits() {
     }
 }
 
-/// Rows that share columns with most others: each query keeps a sum for every row of Y, and rows of frequent columns
-/// are stored contiguously.
+/// Rows that share columns with most others: each query keeps a sum for every row of Y, and several rows of X query
+/// together where many have the columns.
 #[test]
 fn rows_that_share_many_columns_have_the_same_bits() {
     for (seed, values) in [(60, &VALUES[..]), (61, &[1.0, -1.0, 2.0, -0.5]), (62, &[1.0, 1e-3, -1e-3])] {

@@ -293,10 +293,10 @@ fn what_is_refused_points_at_the_place() {
     );
     assert_eq!(text(" a - i "), "formula: there is no parameter i; there are a, b\n  a - i\n      ^");
     assert_eq!(text("a - (a & b)"), "formula: & does not take (f64, f64)\n  a - (a & b)\n       ^");
-    assert_eq!(text("a < b"), "formula: this is bool, but f64 is wanted: f64(…) converts\n  a < b\n  ^");
+    assert_eq!(text("a < b"), "formula: this is bool, but f64 is expected: f64(…) converts\n  a < b\n  ^");
     assert_eq!(
         text("f32(a) - f32(b)"),
-        "formula: this is f32, but f64 is wanted: f64(…) converts\n  f32(a) - f32(b)\n  ^"
+        "formula: this is f32, but f64 is expected: f64(…) converts\n  f32(a) - f32(b)\n  ^"
     );
     for (formula, words) in [
         (

@@ -208,7 +208,7 @@ fn files(a: &Csr<f64>) -> [Vec<u8>; 5] {
     files
 }
 
-/// Discards its output.
+/// Counts the bytes written and discards them.
 struct CountedText(u64);
 impl std::io::Write for CountedText {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -213,11 +213,11 @@ fn blocks_know_places() {
 }
 
 sparring::value! {
-    /// A value and where it was met.
+    /// A value and its index.
     struct Best {
         /// The value.
         value: f64,
-        /// Where it was met.
+        /// Its index.
         index: u32,
     }
 }

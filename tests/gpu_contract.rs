@@ -85,7 +85,7 @@ fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Cas
     compare_by(cuda, ring, case, random, false)
 }
 
-/// The same; `exact` values do not round, so cuBLAS may compute.
+/// The same; with `library`, cuBLAS may compute, which requires values that do not round.
 #[track_caller]
 fn compare_by<T: Sample, A: Arithmetic<T> + Debug>(
     cuda: &Cuda,

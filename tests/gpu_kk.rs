@@ -56,7 +56,7 @@ fn all_options() -> Vec<Options> {
     all
 }
 
-/// A·B with `options` equals `want`: as a one-off product, by a plan, and unsorted.
+/// A·B with `options` equals `want`: at the first and later uses of a plan, in place, and unsorted.
 fn by<R: Semiring>(
     cuda: &Cuda,
     ring: R,

@@ -26,7 +26,7 @@ sparring::value! {
     pub struct Best {
         /// The value.
         pub value: f64,
-        /// Where it was met.
+        /// Its index.
         pub index: u32,
     }
 }
@@ -524,7 +524,7 @@ fn restricts<T: Draw + Same>(cuda: &Cuda, pairs: &[(AnyPattern, AnyPattern)]) {
             }
             let want = Csr::from_unsorted(a.nrows(), a.ncols(), row_ptr, cols, values).unwrap();
             let found = cuda.apply_mask_matrix(&on_a, on_mask.pattern(), complement).unwrap();
-            // An unsorted matrix keeps its order, whatever the transformed rows look like.
+            // Rows of an unsorted matrix keep their order, so both results are sorted before the comparison.
             let found = down(cuda, &cuda.sorted(&found).unwrap());
             expect_identical("restrict", &found, &want.sorted(&Threads::current()).unwrap());
         }

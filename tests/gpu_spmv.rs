@@ -53,18 +53,18 @@ sparring::value! {
     }
 }
 sparring::op! {
-    /// Sums, one by one.
+    /// Componentwise sums.
     pub SumOfTwo (a: Two, b: Two) -> Two { Two::of(Two::a(a) + Two::a(b), Two::b(a) + Two::b(b)) }
     identity Two { a: 0, b: 0 }
 }
 sparring::op! {
-    /// Sums, one by one.
+    /// Componentwise sums.
     pub Sums (a: Four, b: Four) -> Four {
         Four::of(SumOfTwo::new().apply(Four::x(a), Four::x(b)), SumOfTwo::new().apply(Four::y(a), Four::y(b)))
     } identity Four { x: SumOfTwo::IDENTITY, y: SumOfTwo::IDENTITY }
 }
 sparring::op! {
-    /// All times a small number.
+    /// All components times a small number.
     pub Scaled (a: Four, b: i8) -> Four {{
         let (x, y, b) = (Four::x(a), Four::y(a), b.cast::<i64>());
         Four::of(Two::of(Two::a(x) * b, Two::b(x) * b), Two::of(Two::a(y) * b, Two::b(y) * b))
@@ -235,7 +235,7 @@ where
     for p in patterns {
         let mut rng = Rng(p.nnz() as u64 + 1);
         let x: Vec<_> = (0..p.ncols()).map(|_| Whole::whole(&mut rng)).collect();
-        // Sums equal up to the sign of zero: tree leaves may be −0 or 0.
+        // Sums may differ in the sign of zero: leaves of the tree may be −0 or 0.
         check_mxv(cuda, ring, &KINDS, &with_values(p, || Whole::whole(&mut rng)), &x, |f, w| f == w || same(f, w));
     }
 }

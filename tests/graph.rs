@@ -1,5 +1,5 @@
-//! Graph algorithms against textbooks, on small graphs of every kind and for any number of threads, and against what is
-//! known of graphs.
+//! Graph algorithms compared with textbooks, on small graphs of every kind and for any number of threads, and with
+//! known results.
 
 #[path = "graph/centrality.rs"]
 mod centrality;

@@ -1,5 +1,5 @@
-//! Matrices of far more rows and columns than entries: every operation, under every mask, gives what a map of entries
-//! gives, and takes no memory for what is not there.
+//! Matrices with far more rows and columns than entries. Every operation, under every mask, agrees with a map of
+//! entries, and takes no memory for empty rows.
 
 mod common;
 
@@ -16,7 +16,7 @@ use sparring::{Csr, Error, Index};
 type Entries = BTreeMap<(usize, usize), i64>;
 type Places = BTreeMap<usize, i64>;
 
-/// The indices that have entries: few, so that matrices meet, and far apart.
+/// Indices that may have entries: few, so that matrices overlap, and far apart.
 fn spread(n: usize, at: usize) -> usize {
     [0, 1, n / 3, n / 2, n / 2 + 1, n - 1][at]
 }
@@ -36,7 +36,7 @@ fn draw_vector<I: Index>(rng: &mut Rng, n: usize) -> Vector<i64, I> {
     Vector::new(n, at.into_iter().map(I::cast).collect(), values).unwrap()
 }
 
-/// Its entries, read without making any row pointers.
+/// The entries, read without building row pointers.
 fn entries<T: Value + std::fmt::Debug, I: Index>(a: &Csr<T, I>) -> BTreeMap<(usize, usize), T> {
     let n = a.shape().0;
     let places = (0..6).flat_map(|i| (0..6).map(move |j| (spread(n, i), spread(n, j))));
@@ -86,7 +86,7 @@ fn every_operation<I: Index>(cpu: &Cpu, n: usize, seed: u64) {
             assert_eq!(entries(&$chain.mask(!mask.structure()).eval().unwrap()), others);
             let valued = allow(&want, &|at| of_mask.get(at).is_some_and(|x| *x != 0));
             assert_eq!(entries(&$chain.mask(&mask).eval().unwrap()), valued);
-            // Written into what is there.
+            // Written into an existing matrix.
             let mut c = b.clone();
             $chain.mask(!mask.structure()).accum(Minus::new()).into(&mut c).unwrap();
             assert_eq!(entries(&c), union(&of_b, &others, |x, y| x.zip(y).map(|(x, y)| x - y).or(x).or(y)));
@@ -107,7 +107,7 @@ fn every_operation<I: Index>(cpu: &Cpu, n: usize, seed: u64) {
     check!(cpu.mxm(PlusTimes::<i64>::default(), &a, &b), product(&of_a, &of_b, |x, y, _| x * y));
     let transposed: Entries = of_b.iter().map(|((i, j), x)| ((*j, *i), *x)).collect();
     check!(cpu.mxm(PlusTimes::<i64>::default(), &a, &b).transpose_b(), product(&of_a, &transposed, |x, y, _| x * y));
-    // ⊗ that looks at its place.
+    // A positional ⊗.
     let second = Ring(Plus::<i64>::new(), SecondI::<i64, i64, i64>::new());
     check!(cpu.mxm(second, &a, &b), product(&of_a, &of_b, |_, _, (_, k, _)| k as i64));
     let first = Ring(Plus::<i64>::new(), FirstI::<i64, i64, i64>::new());
@@ -148,7 +148,7 @@ fn every_operation_is_that_of_a_map() {
     }
 }
 
-/// Ten entries of a matrix of 2⁶⁰ × 2⁶⁰: what has no room says so, with the number.
+/// Matrices of 2⁶⁰ × 2⁶⁰ with few entries: an operation that would need row pointers reports the bytes.
 #[test]
 fn no_row_pointers_are_made() {
     let n = 1 << 60;
@@ -168,7 +168,7 @@ fn no_row_pointers_are_made() {
     assert_eq!(cpu.transpose(&wide).eval().unwrap().shape(), (n, 3));
     assert!(matches!(cpu.mxm(ring, &wide, &wide).eval(), Err(Error::Shape { .. })));
     assert_eq!(cpu.mxm(ring, &wide, &a).eval().unwrap().shape(), (3, n));
-    // By name it is told of without its rows.
+    // The run-time type reports its figures without row pointers.
     let named = sparring::runtime::Matrix::from(Csr::<f64>::empty(4_000_000_000, 7).unwrap());
     assert_eq!((named.shape(), named.nnz(), named.ty()), ((4_000_000_000, 7), 0, f64::TYPE));
     assert_eq!(named.csr::<f64>().unwrap().form(), MatrixForm::Hypersparse);
@@ -184,8 +184,8 @@ fn no_row_pointers_are_made() {
     assert_eq!(cpu.reduce_rows(Plus::new(), &wide).transpose_a().eval().unwrap().get(5), Some(&6.0));
 }
 
-/// Small operands of another form meet hypersparse ones of the same shape; repeats are named by their place in the
-/// matrix.
+/// Small operands in other forms combined with hypersparse ones of the same shape; duplicates are reported by their
+/// indices in the matrix.
 #[test]
 fn forms_meet() {
     let (cpu, n) = (Cpu::new(), 1 << 20);
@@ -204,7 +204,7 @@ fn forms_meet() {
     let c =
         cpu.mxm(Ring(Plus::<f64>::new(), First::<f64, f64>::default()), &hyper, &at(1)).transpose_b().eval().unwrap();
     assert_eq!(c.nnz(), 0);
-    // The rows of both forms are the same rows.
+    // The rows are the same in both forms.
     assert_eq!(hyper.row(7), (&[2][..], &[5.0][..]));
     assert_eq!(hyper.row_ptr()[8..n], vec![1; n - 8]);
     let mut twice = Builder::<f64, u64>::new(1 << 60, 9).unwrap();
@@ -213,7 +213,7 @@ fn forms_meet() {
     assert!(matches!(twice.unique(), Err(Error::Duplicate { row, column: 4 }) if row == 1 << 59));
 }
 
-/// A vector with an entry at every place, or at many, by the rows that have entries.
+/// A vector with an entry at every index, or at many, times the stored rows.
 #[test]
 fn dense_vectors_meet_hypersparse_rows() {
     let (cpu, n, rng) = (Cpu::new(), 1 << 20, &mut Rng(71));
@@ -246,7 +246,7 @@ fn dense_vectors_meet_hypersparse_rows() {
     }
 }
 
-/// Each entry of a hypersparse matrix with each of a small one.
+/// Each entry of a hypersparse matrix with each entry of a small one.
 #[test]
 fn kronecker_products_are_hypersparse() {
     let (cpu, n) = (Cpu::new(), 1usize << 40);
@@ -267,7 +267,7 @@ fn kronecker_products_are_hypersparse() {
     assert!(matches!(cpu.kronecker(Minus::new(), &a, &a).eval(), Err(Error::IndexOverflow { .. })));
 }
 
-/// Entries one by one: they wait beside the rows, and are merged when these are read.
+/// Single updates are buffered beside the rows, and merged when these are read.
 #[test]
 fn entries_are_set_and_removed() {
     let (rng, n) = (&mut Rng(5), 1 << 60);
@@ -295,14 +295,14 @@ fn entries_are_set_and_removed() {
     assert_eq!(a.remove(n, n).unwrap(), None);
 }
 
-/// Parts, diagonals and numbers of rows.
+/// Submatrices, diagonals and row aggregates.
 #[test]
 fn parts_are_those_of_a_map() {
     let (cpu, rng, n) = (Cpu::with_threads(2).unwrap(), &mut Rng(6), 1 << 60);
     for _ in 0..20 {
         let a: Csr<i64, u64> = draw(rng, n, 12);
         let want = entries(&a);
-        // Its rows are all there, so none is listed.
+        // All rows are extracted, so no row list is stored.
         let cols: Vec<usize> = (0..6).map(|at| spread(n, at)).rev().collect();
         let c = cpu.extract_matrix(&a, .., cols.clone()).eval().unwrap();
         let found: Entries = c.iter().map(|(i, q, x)| ((i, cols[q]), *x)).collect();
@@ -325,7 +325,7 @@ fn parts_are_those_of_a_map() {
     }
 }
 
-/// Rows are labelled with the type of columns: an entry beyond is refused where it is set, not where it is read.
+/// Row labels have the type of the columns: an entry beyond its range is refused when it is set, not when it is read.
 #[test]
 fn an_entry_has_a_row_that_its_type_of_index_holds() {
     let (last, nrows) = (u32::MAX as usize, 1usize << 33);
@@ -339,7 +339,7 @@ fn an_entry_has_a_row_that_its_type_of_index_holds() {
     assert_eq!((a.nnz(), a.get(last, 1), a.get(0, 1)), (1, Some(&5.0), None));
 }
 
-/// Rows are compared as compressed ones, for which there may be no room.
+/// Distances need compressed rows, whose row pointers may exceed memory.
 #[test]
 fn distances_of_rows_without_room_are_refused() {
     let (cpu, narrow) = (Cpu::new(), Csr::<f64, u64>::empty(3, 4).unwrap());

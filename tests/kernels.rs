@@ -1,15 +1,14 @@
-//! Every kernel of the library compiles for every architecture that is promised, and hot ones keep to their registers.
+//! Every kernel of the library compiles for every promised architecture, and hot kernels do not spill registers.
 //!
-//! Needs NVRTC and no GPU. Where NVRTC is not found the test says so and ends; with `SPARRING_REQUIRE_NVRTC=1` it
-//! fails.
+//! Needs NVRTC and no GPU. Without NVRTC the test prints a note and ends; with `SPARRING_REQUIRE_NVRTC=1` it fails.
 
 use sparring::Error;
 use sparring::gpu::testing;
 
-/// Ampere, Hopper, Blackwell of the data centre and of the desk.
+/// Ampere, Hopper, and Blackwell for data centres and desktops.
 const PROMISED: [u32; 4] = [80, 90, 100, 120];
 
-/// The architectures to compile for, or none where there is no compiler.
+/// The architectures to compile for, or none without a compiler.
 fn architectures() -> Vec<u32> {
     match testing::architectures() {
         Ok(known) => PROMISED.into_iter().filter(|sm| known.contains(sm)).collect(),
@@ -21,11 +20,11 @@ fn architectures() -> Vec<u32> {
     }
 }
 
-/// Spills that are known: architecture, kernel, bytes. One pointer of the product of 32 × 32 matrices of f32, once a
-/// thread, on an architecture that nothing was measured on.
+/// Known spills: architecture, kernel, bytes. One pointer of the product of 32 × 32 matrices of f32, once per thread,
+/// on an architecture that has not been benchmarked.
 const KNOWN: [(u32, &str, u64); 1] = [(100, "contract", 8)];
 
-/// Bytes that each kernel spills, read off the words of `ptxas -v`:
+/// Bytes spilled by each kernel, parsed from the log of `ptxas -v`:
 /// "Function properties for NAME", then "… N bytes spill stores, M bytes spill loads".
 fn spills(log: &str) -> Vec<(String, u64)> {
     let (mut found, mut kernel) = (vec![], String::new());
@@ -54,8 +53,8 @@ fn check(sm: u32) {
     assert!(!all.is_empty());
     let mut wrong = vec![];
     for (p, program) in all.iter().enumerate() {
-        // What is compiled a second time, for a ring of the same instructions, may come from the compiler's own cache,
-        // which has no log.
+        // A repeated compilation, for a ring with the same instructions, may come from the compiler's own cache, which
+        // has no log.
         let again = all[..p].iter().any(|other| other.image == program.image);
         if again && entries(&program.log).count() == 0 {
             continue;
@@ -64,7 +63,7 @@ fn check(sm: u32) {
         println!("sm_{sm} {}: {} kernels, {} bytes", program.name, entries(&program.log).count(), program.image.len());
         assert!(entries(&program.log).count() > 0, "{}", program.name);
         for kernel in entries(&program.log) {
-            // Names are in the image, each with a zero byte behind it.
+            // Names are stored in the image, each terminated by a zero byte.
             let count = format!("{kernel}_parameters\0");
             if !program.image.windows(count.len()).any(|w| w == count.as_bytes()) {
                 wrong.push(format!("{}: {kernel} is not declared by KERNEL of kernel.cuh", program.name));

@@ -1,11 +1,11 @@
-//! Every built-in monoid, semiring and NAMM keeps the laws that `src/algebra/builtin.rs` states for it.
+//! Every built-in monoid, semiring and NAMM satisfies the laws that `src/algebra/builtin.rs` claims.
 
 use quickcheck::{QuickCheck, TestResult};
 use sparring::algebra::*;
 use sparring::num_complex::Complex;
 use sparring::{builtin_monoids, builtin_semirings, builtin_unions};
 
-/// Where a law is claimed to hold; the words of the list.
+/// Where a law is claimed to hold, in the words of the list.
 #[derive(Clone, Copy, PartialEq)]
 #[allow(non_camel_case_types)]
 enum Domain {
@@ -15,7 +15,7 @@ enum Domain {
     natural,
 }
 
-/// A value type as the tests see it.
+/// A value type as the tests use it.
 trait Sample: Num {
     const FLOAT: bool;
     /// Relative error of a few operations.
@@ -45,14 +45,14 @@ sample! {
     f64 true 4e-15 w f64::from_bits(w);
 }
 
-/// A value of the domain, made from any word: extremes and tiny numbers come often.
+/// A value of the domain, made from any word: extremes and tiny numbers are frequent.
 fn sample<T: Sample>(domain: Domain, word: u64) -> T {
     let (kind, word) = (word % 8, word / 8);
     let unsigned = T::BOTTOM == T::ZERO;
     let sign = if domain == Domain::natural || unsigned || word & 1 == 0 { 1.0 } else { -1.0 };
     let few = (word / 2 % 6) as f64;
     match domain {
-        // Sums of two and products of two such numbers fit i8.
+        // Sums and products of two such numbers fit i8.
         Domain::small | Domain::natural => T::from_f64(sign * few),
         Domain::finite if T::FLOAT => T::from_f64(sign * (word / 2 % 100_000) as f64 / 512.0),
         _ => match kind {
@@ -69,7 +69,7 @@ fn sample<T: Sample>(domain: Domain, word: u64) -> T {
     }
 }
 
-/// How results are compared: exactly, unless floats are rounded on the way.
+/// How results are compared: exactly, unless floats round.
 fn same<T: Sample>(domain: Domain, values: &[T]) -> impl Fn(T, T) -> bool + Copy + use<T> {
     let largest = values.iter().map(|x| x.as_f64().abs()).fold(1.0, f64::max);
     let rounds = T::FLOAT && domain != Domain::every;
@@ -93,7 +93,7 @@ fn monoid<P: Monoid<Out = T>, T: Sample>(op: P, name: &str, domain: Domain, word
     if !laws::last(op, [x, y]) {
         return fails("last");
     }
-    // `any` is whichever came last: it has neither of the two.
+    // `any` returns the last operand: it has neither an identity nor commutativity.
     if name.starts_with("any<") {
         return Ok(());
     }
@@ -136,16 +136,16 @@ where
     Ok(())
 }
 
-/// Lists of types by class, as `builtin.rs` has them. `$then` gets a type and the rows, as one tree.
+/// Lists of types by class, as in `builtin.rs`. `$then` gets a type and the rows, as one tree.
 macro_rules! types_of {
     (numbers, $then:ident, $rows:tt) => { types_of!(@ $then, $rows, i8 i16 i32 i64 u8 u16 u32 u64 f32 f64) };
     (any, $then:ident, $rows:tt) => { types_of!(@ $then, $rows, bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64) };
     (integers, $then:ident, $rows:tt) => { types_of!(@ $then, $rows, i8 i16 i32 i64 u8 u16 u32 u64) };
     (reals, $then:ident, $rows:tt) => { types_of!(@ $then, $rows, f32 f64) };
     (logic, $then:ident, $rows:tt) => { types_of!(@ $then, $rows, bool) };
-    // On bool ⊕ and ⊗ have one type, and the laws can be asked for.
+    // On bool, ⊕ and ⊗ have the same type, so the laws apply.
     (truth, $then:ident, $rows:tt) => { types_of!(@ $then, $rows, bool) };
-    // Positions depend on the place alone; their monoids are tested as monoids.
+    // Positional operators depend only on the indices; their monoids are tested as monoids.
     (place, $then:ident, $rows:tt) => {};
     (place1, $then:ident, $rows:tt) => {};
     (@ $then:ident, $rows:tt, $($t:ident)*) => { $($then!($t $rows);)* };
@@ -196,7 +196,7 @@ fn hold(checks: Vec<Check>) {
     thread_local!(static CHECKS: std::cell::RefCell<Vec<Check>> = const { std::cell::RefCell::new(Vec::new()) });
     fn all(x: u64, y: u64, z: u64) -> TestResult {
         CHECKS.with_borrow(|checks| {
-            // The same words, and the same words shuffled per check, so that no check sees only one kind.
+            // The same words, scrambled per check, so that no check sees only one kind.
             for (n, (_, check)) in checks.iter().enumerate() {
                 let turn = |w: u64, k: u32| w.rotate_left(7 * n as u32 + k).wrapping_add(n as u64);
                 if let Err(why) = check([turn(x, 0), turn(y, 3), turn(z, 5)]) {
@@ -230,7 +230,7 @@ fn semirings_keep_their_laws() {
 /// Complex numbers have the semirings that need no order.
 #[test]
 fn complex_semirings_keep_their_laws() {
-    // `norm` is there with a feature of num-complex alone.
+    // `norm` exists only with a feature of num-complex.
     let far = |z: Complex<f64>| z.norm_sqr().sqrt();
     let close = |x: Complex<f64>, y: Complex<f64>| far(x - y) <= 1e-12 * far(x).max(far(y)).max(1.0);
     fn value(word: u64) -> Complex<f64> {
@@ -268,11 +268,11 @@ fn unions_keep_their_law() {
         (@ $union:ident $($t:ident)*) => { $(assert!(laws::union($union::<$t>::default()), stringify!($union<$t>));)* };
     }
     builtin_unions!(all);
-    // Plain max has identity −∞, and |0 − 0| = 0 is not it.
+    // Plain max has the identity −∞, which differs from |0 − 0| = 0.
     assert!(!laws::union(Union(Max::<f64>::new(), AbsDiff::<f64>::new())));
 }
 
-/// A new alias or monoid that nobody entered in the list would be tested nowhere.
+/// An alias or monoid missing from the list would not be tested anywhere.
 #[test]
 fn nothing_is_missing_from_the_list() {
     let list = include_str!("../src/algebra/builtin.rs");
@@ -285,7 +285,7 @@ fn nothing_is_missing_from_the_list() {
     let monoids = include_str!("../src/algebra/monoid.rs")
         .lines()
         .filter_map(|line| match line.trim_start().strip_prefix("] [pub] ") {
-            // An operator put together by hand.
+            // An operator written by hand.
             Some(line) => line.split_once(' ').map(|(name, _)| name),
             None => line.trim_start().strip_prefix("pub ")?.split_once('<').map(|(name, _)| name),
         })
@@ -334,7 +334,7 @@ fn divisions_of_integers_by_0_have_the_sign_of_what_is_divided() {
         let f = |a: T, b: T| Div::<T>::new().apply::<Host>(V(a), V(b)).0;
         assert_eq!([f(one, T::ZERO), f(T::ZERO, T::ZERO)], [T::TOP, T::ZERO]);
         assert_eq!([f(minus, T::ZERO), f(T::BOTTOM, T::ZERO)], [T::BOTTOM; 2]);
-        // The one quotient beyond the type wraps.
+        // The only quotient out of range wraps.
         assert_eq!([f(T::BOTTOM, minus), f(minus, one)], [T::BOTTOM, minus]);
     }
     by_types(1i8, -1);
@@ -353,7 +353,7 @@ fn differences_are_the_same_both_ways() {
     apart(3u8, 5, 2);
     apart(0u64, u64::MAX, u64::MAX);
     apart(-3i32, 5, 8);
-    // Wider than the type: it wraps, and is no other number the other way round.
+    // Out of range: it wraps, to the same number in both directions.
     apart(i8::MIN, i8::MAX, -1);
     apart(true, false, true);
     apart(-1.5f64, 2.0, 3.5);
@@ -376,6 +376,6 @@ fn casts_are_those_of_rust() {
     assert_eq!(f64::NAN.cast::<i32>(), 0);
     assert!(f64::NAN.cast::<bool>() && (-1i8).cast::<bool>() && !0u64.cast::<bool>());
     assert_eq!(true.cast::<f32>(), 1.0);
-    // One rounding: through f64 this would give 2^60.
+    // Rounded once: through f64 this would give 2^60.
     assert_eq!(((1i64 << 60) + (1 << 36) + 1).cast::<f32>(), ((1i64 << 60) + (1 << 36) + 1) as f32);
 }

@@ -1,4 +1,4 @@
-//! The layers of ARCHITECTURE.md: what a module may import, read off its source.
+//! The layers of ARCHITECTURE.md: the imports allowed to each module, checked on the source text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ mod files;
 
 use files::{Graph, Package, circle, way};
 
-/// Modules from the ground up; each imports from its own row and the rows below, its row being free among itself.
+/// Modules from the bottom up; each may import from its own row and the rows below.
 const LAYERS: [&[&str]; 11] = [
     &["error", "algebra", "replace", "index"],
     &["par"],
@@ -22,10 +22,10 @@ const LAYERS: [&[&str]; 11] = [
     &["factor", "graph", "runtime"],
     &["prelude", "guide"],
 ];
-/// Modules beside the ladder, and all that they may import.
+/// Modules beside the layers, and everything that they may import.
 const BESIDE: [(&str, &[&str]); 1] =
     [("io", &["error", "algebra", "replace", "index", "pattern", "sparse", "par", "simd", "tensor"])];
-/// What stands at the root of the crate, and the module it comes from.
+/// Items re-exported at the root of the crate, and their modules.
 const ROOT: [(&str, &str); 16] = [
     ("Error", "error"),
     ("Result", "error"),
@@ -45,7 +45,7 @@ const ROOT: [(&str, &str); 16] = [
     ("num_complex", "algebra"),
 ];
 
-/// Files of source text; tests in files of their own may use what they like, like those after `#[cfg(test)]`.
+/// Source files without separate test files; tests may import anything.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = vec![];
     for entry in std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
@@ -60,17 +60,17 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Source text without comments, and without what follows `#[cfg(test)]`: tests may use what they like.
+/// Source text without comments, and without everything after `#[cfg(test)]`, because tests may import anything.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     text.lines().map(|l| l.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The first names after every `crate::` in the text: `crate::par::x`, `crate::{Csr, par::y}`.
+/// The first path segments after every `crate::` in the text: `crate::par::x`, `crate::{Csr, par::y}`.
 fn imports(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
-        // `$crate::` is a macro's way to its own crate, and counts all the same.
+        // `$crate::` is a macro's path to its own crate, and counts too.
         let rest = &code[at + "crate::".len()..];
         if let Some(list) = rest.strip_prefix('{') {
             let (mut depth, mut word) = (0, String::new());
@@ -91,7 +91,7 @@ fn imports(code: &str) -> BTreeSet<String> {
             found.insert(first_name(&word));
         } else {
             let name = first_name(rest);
-            // A macro stands at the root whatever its home is; where it leads is seen in its own text.
+            // A macro is exported at the root wherever it is defined; its own text shows its dependencies.
             if !rest[name.len()..].starts_with('!') {
                 found.insert(name);
             }
@@ -101,13 +101,13 @@ fn imports(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// Nothing for a macro: `#[macro_export]` puts it at the root, whatever module wrote it.
+/// Empty for a macro: `#[macro_export]` exports it at the root, whatever module defines it.
 fn first_name(path: &str) -> String {
     let name: String = path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     if path.trim_start()[name.len()..].starts_with('!') { String::new() } else { name }
 }
 
-/// Number of modules between a file and the root: how many `super` lead out of its top module.
+/// Whether a chain of `super`, as long as the depth of the file below the root, leaves its top module.
 fn escapes(code: &str, depth: usize) -> bool {
     let chain = "super::".repeat(depth);
     !chain.is_empty() && code.contains(&chain)
@@ -130,7 +130,7 @@ fn may_import(from: &str, to: &str) -> bool {
     }
 }
 
-/// Tables are read at a glance: what needs more words is a list or a paragraph.
+/// Table cells are short: longer text belongs in a list or a paragraph.
 #[test]
 fn tables_of_the_map_are_short() {
     let text = include_str!("../ARCHITECTURE.md");
@@ -158,7 +158,7 @@ fn modules_import_only_from_below() {
             continue;
         }
         seen.insert(module.clone());
-        // Tests beside a file may use what they like, as those inside it may.
+        // Separate test files may import anything, like inline tests.
         if parts.last().is_some_and(|p| p == "tests") {
             continue;
         }
@@ -170,7 +170,7 @@ fn modules_import_only_from_below() {
                 wrong.push(format!("{}: {module} must not import {name} (of {target})", inside.display()));
             }
         }
-        // `super::` that leaves the top module reaches its neighbours without naming the crate.
+        // A `super::` chain that leaves the top module reaches other modules without naming the crate.
         let depth = if parts.last().is_some_and(|p| p == "mod") { parts.len() - 1 } else { parts.len() };
         if escapes(&code, depth) {
             wrong.push(format!(
@@ -186,10 +186,10 @@ fn modules_import_only_from_below() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Pairs of modules of one row that may name each other, and why.
+/// Pairs of modules in one row that may import each other, and the reason.
 const MUTUAL: &[(&str, &str, &str)] = &[];
 
-/// Modules of a row depend on each other in one direction, but for the pairs of `MUTUAL`.
+/// Modules within a row depend on each other in one direction, except for the pairs of `MUTUAL`.
 #[test]
 fn modules_make_no_circles() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -219,11 +219,11 @@ fn modules_make_no_circles() {
     assert_eq!(circle(&graph), None, "modules that depend on each other in a circle");
 }
 
-/// `unsafe` has homes; elsewhere there is none.
+/// `unsafe` is confined to a list of files.
 #[test]
 fn unsafe_lives_where_proofs_are_collected() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    // In `algebra`: what makes a value of a type known at run time, and what promises how values lie in memory.
+    // In `algebra`: values of a type known at run time, and the traits that guarantee memory layouts.
     let homes = [
         "algebra/value.rs",
         "algebra/record.rs",
@@ -231,7 +231,7 @@ fn unsafe_lives_where_proofs_are_collected() {
         "par",
         "simd",
         "kernels",
-        // A promise that is asked of the caller; nothing is dereferenced there.
+        // A guarantee required of the caller; nothing is dereferenced there.
         "pattern/unchecked.rs",
         "gpu/launch.rs",
         "gpu/driver",
@@ -250,7 +250,8 @@ fn unsafe_lives_where_proofs_are_collected() {
     assert!(wrong.is_empty(), "unsafe outside its homes: {wrong:?}");
 }
 
-/// The Python package has one home of `unsafe`, memory of NumPy's; the cluster two, what is asked of MPI and of NCCL.
+/// `unsafe` in the Python package is confined to NumPy's memory, and in the cluster package to the calls of MPI and
+/// NCCL.
 #[test]
 fn unsafe_of_packages_around_has_few_homes() {
     for (folder, homes) in [("python/src", &["arrays.rs"][..]), ("cluster/src", &["mpi_link.rs", "nccl.rs"])] {
@@ -264,7 +265,8 @@ fn unsafe_of_packages_around_has_few_homes() {
     }
 }
 
-/// `simd/isa.rs` alone asks the processor, so that `SPARRING_ISA` reaches every choice of loops, and tests follow it.
+/// Only `simd/isa.rs` detects processor features, so `SPARRING_ISA` controls every choice of loops, and tests follow
+/// it.
 #[test]
 fn one_file_asks_the_processor() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -278,7 +280,7 @@ fn one_file_asks_the_processor() {
     assert_eq!(asks, BTreeSet::from([top.join("src/simd/isa.rs")]));
 }
 
-/// A new operation touches few files, through every door: those that say the name of one that was added so.
+/// A new operation touches few files in all interfaces: the files that name one added in this way.
 #[test]
 fn an_operation_touches_six_files_and_a_gpu_four() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -288,7 +290,7 @@ fn an_operation_touches_six_files_and_a_gpu_four() {
         text.to_lowercase().contains(name)
     };
     let here = |path: PathBuf| path.strip_prefix(root).expect("in the package").display().to_string();
-    // What tests or measures it is no door.
+    // Tests and benches are not interfaces.
     let is_beside = |path: &PathBuf| {
         path.components().any(|part| ["tests", "bench"].map(Some).contains(&part.as_os_str().to_str()))
     };
@@ -308,7 +310,7 @@ fn an_operation_touches_six_files_and_a_gpu_four() {
     assert!(root.join("cuda/kronecker.cu").is_file(), "the fourth file of a GPU");
 }
 
-/// A new value type is written down in few files: those that say the name of one that nothing else is about.
+/// A new value type is defined in few files: the files that name a type without special cases.
 #[test]
 fn a_value_type_touches_few_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -333,7 +335,7 @@ fn a_value_type_touches_few_files() {
     );
 }
 
-/// The programs around the library see what any user sees: no path into its sources, no private feature.
+/// The surrounding programs use only the public API: no path into the library's sources, no private feature.
 #[test]
 fn the_programs_around_use_the_public_api() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -356,7 +358,7 @@ fn the_programs_around_use_the_public_api() {
     assert!(!lib.contains("doc(hidden)"), "a hidden module would be a private door");
 }
 
-/// Dependencies that close a circle between files of a package: package, a file, what it depends on, and why it stays.
+/// Known dependencies that close a cycle between files: package, file, dependency, and the reason to keep it.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
     (
         "src",
@@ -388,7 +390,7 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Takes the known dependencies of a package out of its graph; what it finds wrong with them.
+/// Removes the known dependencies of a package from its graph, and returns those that are stale.
 fn without_known(package: &str, graph: &mut Graph, known: &[(&str, &str, &str, &str)]) -> Vec<String> {
     let mut wrong = vec![];
     for (_, from, to, _) in known.iter().filter(|(p, ..)| *p == package) {
@@ -402,7 +404,7 @@ fn without_known(package: &str, graph: &mut Graph, known: &[(&str, &str, &str, &
     wrong
 }
 
-/// Files of a package depend on each other in one direction.
+/// Files of a package have no cyclic dependencies.
 #[test]
 fn files_make_no_circles() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -424,7 +426,7 @@ fn files_make_no_circles() {
     assert!(wrong.is_empty(), "files that depend on each other in a circle:\n{}", wrong.join("\n"));
 }
 
-/// The reader of files: what it sees, and that a planted circle is found.
+/// The dependency parser: its results on a sample, and detection of a planted cycle.
 #[test]
 fn the_reader_of_files_reads() {
     let lib =
@@ -453,7 +455,7 @@ fn the_reader_of_files_reads() {
     assert_eq!(of("b.rs"), ["a/x.rs", "a/y.rs"]);
     assert_eq!(circle(&graph), None);
 
-    // The error type looks at something that fails: through two re-exports, in a place that is not an import.
+    // The error type refers to an item that returns errors, through two re-exports and outside an import.
     let planted =
         package.map(|(file, text)| (file, if file == "error.rs" { "pub enum Error { A(super::deux) }" } else { text }));
     let mut graph = Package::of(planted).graph();
@@ -462,14 +464,14 @@ fn the_reader_of_files_reads() {
     let known = [("p", "error.rs", "a/y.rs", "planted")];
     assert_eq!(without_known("p", &mut graph, &known), [""; 0]);
     assert_eq!(circle(&graph), None);
-    // What is no longer there must not be listed.
+    // Stale entries must not be listed.
     assert_eq!(
         without_known("p", &mut graph, &known),
         ["p: error.rs → a/y.rs closes no circle any more; take it out of KNOWN"]
     );
 }
 
-/// The rule itself: that it sees what it should.
+/// The rule itself: it detects what it should.
 #[test]
 fn the_reader_of_imports_reads() {
     let text = "use crate::{Csr, sparse::{a, b}, par::x};\n/// crate::graph::y\npub fn f() { crate::algebra::g(); }";

@@ -1,6 +1,6 @@
-//! MAT-files of version 7.3: what is read, what is refused and why, and mutated files.
+//! MAT-files of version 7.3: accepted files, rejected files with reasons, and mutated files.
 //!
-//! The files are those of `tests/golden/mat/v73.py`.
+//! `tests/golden/mat/v73.py` writes the files.
 
 #![cfg(feature = "hdf5")]
 
@@ -65,7 +65,7 @@ fn matrices_are_read() {
     assert_eq!(read("problem73.mat", "Problem.aux.b").unwrap().csr::<f64>().unwrap().values(), [1.0, 2.0]);
 }
 
-/// Chunks, with deflate and shuffle and without, give what the reader of version 5 gives.
+/// Chunked data, with and without deflate and shuffle, gives the result of the version 5 reader.
 #[test]
 fn version_5_holds_the_same() {
     let _alone = counting::alone();
@@ -118,7 +118,7 @@ fn what_is_not_read_is_refused() {
     }
 }
 
-/// Chunks that unpack to more than is allowed are refused before memory is taken for them, like rows that are declared.
+/// Chunks and declared rows beyond the limit are refused before memory is allocated.
 #[test]
 fn a_limit_is_that_of_the_unpacked_bytes() {
     let _alone = counting::alone();
@@ -139,7 +139,7 @@ fn a_limit_is_that_of_the_unpacked_bytes() {
     assert!(matches!(line, Error::Budget { bytes: 16_000_000_000, .. }), "{line}");
 }
 
-/// Bytes at a few places are others, or parts of the file move.
+/// Changes a few bytes, or moves parts of the file.
 fn mutated(random: &mut Rng, mut bytes: Vec<u8>) -> Vec<u8> {
     for _ in 0..1 + random.below(4) {
         let at = 512 + random.below(bytes.len() - 511);
@@ -148,7 +148,7 @@ fn mutated(random: &mut Rng, mut bytes: Vec<u8>) -> Vec<u8> {
             0 if random.below(4) == 0 => bytes.truncate(at),
             0 => drop(bytes.drain(at..to)),
             1 => {
-                // An address of something else.
+                // An address copied from elsewhere.
                 let from = 512 + random.below(bytes.len() - 511);
                 let copy = bytes[from..(from + 8).min(bytes.len())].to_vec();
                 let len = copy.len().min(bytes.len() - at.min(bytes.len()));
@@ -199,6 +199,6 @@ fn mutated_files_neither_panic_nor_fill_the_memory() {
     }
     println!("{rounds} files, {accepted} accepted, {most} bytes at most");
     assert!(accepted * 20 > rounds, "{accepted} accepted");
-    // The elements as they are stored, as f64 and as entries, and the matrix.
+    // The stored elements, read as f64 and as entries, and the matrix.
     assert!(most < 8 * MOST, "{most} bytes");
 }

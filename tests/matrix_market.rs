@@ -1,4 +1,4 @@
-//! Matrix Market files: what is accepted, what is refused and where, and that writing and reading agree.
+//! Matrix Market files: accepted and rejected input, error positions, and round trips.
 
 use std::io::{Read, Write};
 
@@ -15,7 +15,8 @@ use sparring::num_complex::Complex;
 use sparring::par::Threads;
 use sparring::{Csr, Error, Index};
 
-/// The text, parsed and read from a file with every number of threads and with pieces down to one line; all must agree.
+/// The text, parsed from memory and from a file with every number of threads and with pieces down to one line; all must
+/// agree.
 fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
     let text = text.as_ref();
     let whole = parse_matrix_market(text, "t.mtx");
@@ -53,21 +54,21 @@ fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
     whole
 }
 
-/// Expanded entries in the order of the file; values as bits, so that NaN and −0 are compared too.
+/// Expanded entries in file order; values as bits, so that NaN and −0 are compared too.
 fn triples<T: MarketValue + Num>(file: &MatrixFile) -> Vec<(u32, u32, u64)> {
     let coo = file.coo::<T>().unwrap();
     let (rows, cols, values) = coo.parts();
     rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, x.as_f64().to_bits())).collect()
 }
 
-/// As [`triples`], for every field: a number without imaginary part is a complex one too.
+/// As [`triples`], for every field: a real number counts as complex.
 fn complex_triples(file: &MatrixFile) -> Vec<(u32, u32, [u64; 2])> {
     let coo = file.coo::<Complex<f64>>().unwrap();
     let (rows, cols, values) = coo.parts();
     rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, [x.re.to_bits(), x.im.to_bits()])).collect()
 }
 
-/// Compressed rows, whichever way they were made, against coordinates sorted one by one and added up in their order.
+/// Compressed rows, by whichever algorithm, compared with coordinates sorted one by one and summed in file order.
 fn rows_are_those_of_the_coordinates(file: &MatrixFile) {
     let coo = file.coo::<Complex<f64>>().unwrap();
     let (rows, cols, values) = coo.parts();
@@ -82,7 +83,8 @@ fn rows_are_those_of_the_coordinates(file: &MatrixFile) {
     assert!(a.pattern().is_sorted());
 }
 
-/// Entries by rows, by columns, nearly so, with one twice, of both triangles and of one: all ways to compressed rows.
+/// Entries by rows, by columns, nearly sorted, with one duplicate, in both triangles and in one: all algorithms for
+/// compressed rows.
 #[test]
 fn entries_in_every_order() {
     let n = 23usize;
@@ -113,14 +115,14 @@ fn entries_in_every_order() {
                     };
                     text += &format!("{} {}{value}\n", i + 1, j + 1);
                 }
-                // Positions alone are not skew, and the diagonal of a Hermitian matrix is real.
+                // A pattern cannot be skew-symmetric, and the diagonal of a Hermitian matrix is real.
                 let _ = parse(&text);
             }
         }
     }
 }
 
-/// What the end of a piece of a file may cut: lines, blanks, ends of lines, the header.
+/// Piece boundaries may cut lines, blanks, line ends and the header.
 #[test]
 fn pieces_of_a_file_are_cut_anywhere() {
     let mut text = "%%MatrixMarket matrix coordinate real general\r\n% note\n\n30 30 40\n".to_owned();
@@ -144,7 +146,7 @@ fn pieces_of_a_file_are_cut_anywhere() {
             assert_eq!(triples::<f64>(&file), triples::<f64>(&want), "{name}, {bytes}");
         }
     }
-    // A fault, wherever it is: the first in the file, as of text in memory.
+    // The first error of the file is reported, as for text in memory.
     for at in (70..text.len()).step_by(3) {
         let mut wrong = text.clone().into_bytes();
         wrong[at] = b'x';
@@ -219,7 +221,7 @@ fn layout_of_the_text_is_free_where_the_format_leaves_it_free() {
         assert_eq!(file.header, Header { layout, field, symmetry, nrows: 2, ncols: 3, stored: 2 });
         assert_eq!(triples::<f64>(&file), [(0, 1, 0.5f64.to_bits()), (1, 2, (-100f64).to_bits())], "{text:?}");
     }
-    // Comments may be in any encoding: authors have names.
+    // Comments may be in any encoding, because author names are.
     let latin1 = b"%%MatrixMarket matrix coordinate pattern general\n% F\xfcr M\xfcller\n1 1 1\n1 1\n";
     assert_eq!(parse(latin1).unwrap().entries.len(), 1);
     assert_eq!(parse(REAL.to_owned() + "0 0 0").unwrap().csr::<f64>().unwrap().shape(), (0, 0));
@@ -390,10 +392,10 @@ fn complex_matrices_of_every_symmetry() {
     }
     let text = "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n2 1 -3 0.5\n";
     assert_eq!(dense(text), [[None, c(3.0, -0.5)], [c(-3.0, 0.5), None]]);
-    // Off the diagonal of a symmetric matrix, or on it, anything goes.
+    // Symmetric complex matrices accept any value, also on the diagonal.
     let text = "%%MatrixMarket matrix coordinate complex symmetric\n1 1 1\n1 1 1 2\n";
     assert_eq!(dense(text), [[c(1.0, 2.0)]]);
-    // As single precision, and as real numbers where they are.
+    // As single precision, and as real numbers where imaginary parts are zero.
     let text = "%%MatrixMarket matrix coordinate complex general\n1 2 2\n1 1 0.1 inf\n1 2 5 0\n";
     assert_eq!(dense(text)[0][0], Some(Complex { re: 0.1f32, im: f32::INFINITY }));
     let file = parse(text).unwrap();
@@ -406,7 +408,7 @@ fn complex_matrices_of_every_symmetry() {
     assert_eq!(file.csr::<bool>().unwrap().values(), [true, true]);
     let real = parse("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 7 0\n").unwrap();
     assert_eq!((real.csr::<f64>().unwrap().values(), real.csr::<u8>().unwrap().values()), (&[7.0][..], &[7][..]));
-    // Repeated entries are added up; what is no complex number in the file becomes one.
+    // Duplicates are summed; other fields convert to complex.
     let text = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 1 2 3\n";
     assert_eq!(dense(text), [[None, c(3.0, -4.0)], [c(3.0, 4.0), None]]);
     assert_eq!(dense("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"), [[c(1.0, 0.0)]]);
@@ -485,7 +487,7 @@ fn own<T: Value>(text: &str) -> Vec<T> {
 #[test]
 fn a_file_is_read_in_its_own_type() {
     let text = |field: &str, entries: &str| format!("%%MatrixMarket matrix coordinate {field}\n{entries}");
-    // 2⁵³ + 1, which no f64 is.
+    // 2⁵³ + 1 is not representable in f64.
     assert_eq!(own::<i64>(&text("integer general", "1 2 2\n1 1 9007199254740993\n1 2 -1\n")), [9007199254740993, -1]);
     assert_eq!(own::<i64>(&text("integer symmetric", "2 2 1\n2 1 9007199254740993\n")), [9007199254740993; 2]);
     assert_eq!(
@@ -503,7 +505,7 @@ fn a_file_is_read_in_its_own_type() {
         own::<Complex<f64>>(&text("complex hermitian", "2 2 1\n2 1 1 2\n")),
         [c(1.0, -2.0), c(1.0, 2.0)].map(Option::unwrap)
     );
-    // The header says what stands in the file.
+    // The header keeps the field declared in the file.
     let file = parse(text("integer general", large)).unwrap();
     assert_eq!((file.header.field, file.entries.field()), (Field::Integer, Field::Unsigned));
     assert_eq!(
@@ -573,10 +575,10 @@ fn a_value_type_of_ones_own_is_read_and_written() {
     write_matrix_market_to(&mut text, &a, &WriteOptions::new()).unwrap();
     assert_eq!(text, b"%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1.5\n1 2 2.0\n");
     assert_eq!(parse(text).unwrap().coo::<Tenths>().unwrap().parts().2, [Tenths { n: 15 }, Tenths { n: 20 }]);
-    // A complex entry without imaginary part is a real one, unless the type says otherwise.
+    // A complex entry with zero imaginary part reads as real, unless the type says otherwise.
     let text = "%%MatrixMarket matrix coordinate complex general\n1 1 2\n1 1 0.5 0\n1 1 0.1 0\n";
     assert_eq!(parse(text).unwrap().csr::<Tenths>().unwrap().values(), [Tenths { n: 6 }]);
-    // Known at run time only, it has no text.
+    // A user-defined type known only at run time has no text form.
     let refused = write_matrix_market_any_to(&mut Vec::new(), a.pattern(), Slice::of(a.values()), &WriteOptions::new());
     assert_eq!(
         refused.unwrap_err().to_string(),
@@ -614,7 +616,7 @@ impl Random {
     }
 }
 
-/// Writes and reads random matrices of one type, named and known at run time; `bits` tells values apart.
+/// Writes and reads random matrices of one type, statically typed and run-time typed; `bits` distinguishes all values.
 fn round_trip<T: MarketValue>(value: impl Fn(u64) -> T + Copy, bits: impl Fn(&T) -> u128) {
     let threads = [1, 2, 3].map(|n| Threads::new(n).unwrap());
     let mut random = Random(7);
@@ -631,11 +633,11 @@ fn round_trip<T: MarketValue>(value: impl Fn(u64) -> T + Copy, bits: impl Fn(&T)
             let b = file.csr::<T>().unwrap();
             assert_eq!(a.pattern(), b.pattern());
             assert!(a.values().iter().map(&bits).eq(b.values().iter().map(&bits)), "{}", text.escape_ascii());
-            // In its own type, which is as wide as there is one, it is written as the same text.
+            // In the file's own type, the widest of its kind, it is written as the same text.
             let (pattern, values) = file.any_with::<u64>(&threads[1]).unwrap();
             let mut own = Vec::new();
             write_matrix_market_any_to(&mut own, &pattern, values.slice(), &WriteOptions::new()).unwrap();
-            // A float is shorter as what it was.
+            // An f32 has shorter text than its value widened to f64.
             assert!(own == text || [Type::F32, Type::ComplexF32].contains(&T::TYPE), "{}", text.escape_ascii());
         }
     }
@@ -643,7 +645,7 @@ fn round_trip<T: MarketValue>(value: impl Fn(u64) -> T + Copy, bits: impl Fn(&T)
 
 #[test]
 fn writing_and_reading_gives_the_same_bits() {
-    // Random bits make all magnitudes, subnormals and infinities; NaN payloads are not kept.
+    // Random bits cover all magnitudes, subnormals and infinities; NaN payloads are not preserved.
     let double = |r| if f64::from_bits(r).is_nan() { -0.0 } else { f64::from_bits(r) };
     let single = |r: u64| if f32::from_bits(r as u32).is_nan() { f32::NAN } else { f32::from_bits(r as u32) };
     round_trip(double, |x| x.to_bits().into());
@@ -728,7 +730,7 @@ fn the_written_text_is_plain() {
     );
 }
 
-/// Parts of the text are written in waves of four for each thread.
+/// Text is written in waves of four parts per thread.
 #[test]
 fn files_of_many_parts_are_written_part_by_part() {
     let n = 1300;
@@ -768,7 +770,7 @@ fn compressed_text_is_known_by_its_bytes() {
     let plain = triples::<f64>(&parse(&text).unwrap());
     let packed = gzip(text.as_bytes());
     assert_eq!(triples::<f64>(&parse(&packed).unwrap()), plain);
-    // Several members, cut in the middle of a line, as parallel compressors write them.
+    // Several gzip members, cut in the middle of a line, as parallel compressors write them.
     let (one, two) = text.as_bytes().split_at(55);
     let members = [gzip(one), gzip(b""), gzip(two)].concat();
     assert_eq!(triples::<f64>(&parse(&members).unwrap()), plain);
@@ -793,7 +795,7 @@ fn upper_entries_stand_for_lower_ones() {
     };
     for (kind, upper, lower) in [
         ("real symmetric", "1 1 4\n1 2 -3\n2 3 5\n", "1 1 4\n2 1 -3\n3 2 5\n"),
-        // Some above, some below, none twice; repeats as ever.
+        // Some entries above, some below, none mirrored; duplicates as usual.
         ("integer symmetric", "1 2 -3\n3 1 7\n1 2 5\n3 3 1\n", "2 1 -3\n3 1 7\n2 1 5\n3 3 1\n"),
         ("integer skew-symmetric", "1 2 -3\n3 2 5\n2 2 0\n", "2 1 3\n3 2 5\n2 2 0\n"),
         ("real skew-symmetric", "1 2 -3\n3 3 -0.0\n", "2 1 3\n3 3 -0.0\n"),
@@ -807,7 +809,7 @@ fn upper_entries_stand_for_lower_ones() {
         let packed = parse(gzip(upper.as_bytes())).unwrap();
         assert_eq!(complex_triples(&packed), complex_triples(&parse(&lower).unwrap()), "{kind}");
     }
-    // What stands on both sides is not clear: it would be added up.
+    // Entries in both triangles are ambiguous, so they would be summed.
     let both =
         "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n2 1 5\n3 2 1\n\n1 3 8\n 1 2 6\n1 2 7\n".to_owned();
     let message = "t.mtx:7:2: entry (1, 2) is above the diagonal, and (2, 1) is in the file too: a symmetric file stores one \
@@ -821,7 +823,7 @@ fn upper_entries_stand_for_lower_ones() {
     }
 }
 
-/// Leniently, in one piece and in many.
+/// Reads leniently, in one piece and in many.
 fn lenient(bytes: &[u8]) -> Result<MatrixFile, Error> {
     let options = ReadOptions::new().lenient(true);
     let whole = parse_matrix_market_with(bytes, "t.mtx", &options);
@@ -855,7 +857,7 @@ fn what_others_write_is_read_leniently() {
         assert!(parse(&text).unwrap_err().to_string().contains("a pattern matrix cannot be"));
         assert_eq!(complex_triples(&lenient(text.as_bytes()).unwrap()), symmetric);
     }
-    // A value is not left out where there should be one, nor is a matrix what it is not.
+    // Required values may not be missing, and values must fit the symmetry.
     assert!(lenient(text("real general", "1 1 1 1\n").as_bytes()).is_err());
     assert!(lenient(text("real skew-symmetric", "1 1 1\n").as_bytes()).is_err());
 }
@@ -906,11 +908,11 @@ fn what_follows_compressed_text_is_zeros_or_named() {
     let error = parse(&garbage).unwrap_err().to_string();
     assert_eq!(error, "t.mtx: 5 bytes behind the compressed text are not gzip; read it leniently to leave them out");
     assert_eq!(triples::<f64>(&lenient(&garbage).unwrap()), plain);
-    // What begins as gzip and is none is a file that was cut.
+    // A gzip header without data indicates a truncated file.
     assert!(lenient(&[&packed[..], &[0x1f, 0x8b, 8]].concat()).is_err());
 }
 
-/// The members are broken at the end: who decompresses all of them fails there.
+/// The last member is broken, so decompressing all members fails there.
 #[test]
 fn compressed_text_that_is_no_matrix_is_not_decompressed() {
     let blank = gzip(&vec![b' '; 1 << 20]);
@@ -928,7 +930,7 @@ fn compressed_text_that_is_no_matrix_is_not_decompressed() {
     }
     let plain = REAL.to_owned() + "3 3 3\n1 1 1\n" + &" ".repeat(17 << 20) + "\n";
     assert_eq!(read(plain.as_bytes(), 1 << 20), "t:4:1: the line has more than 16777216 bytes");
-    // Comments may be many.
+    // There may be many comments.
     let comments = REAL.to_owned() + &"% note\n".repeat(200_000) + "1 1 1\n1 1 5\n";
     let a = parse_matrix_market(&gzip(comments.as_bytes()), "t").unwrap().csr::<f64>().unwrap();
     assert_eq!(a.values(), [5.0]);
@@ -951,7 +953,7 @@ fn a_file_is_read_from_whatever_can_be_read() {
         let error = read_matrix_market_from(&mut &bytes[..], "input", &less).unwrap_err();
         assert!(matches!(error, Error::Budget { .. }), "{error}");
     }
-    // What is no such file is not read to its end, if it has one.
+    // An invalid stream is not read to its end, which may not exist.
     let error = read_matrix_market_from(&mut std::io::repeat(b'x'), "input", &ReadOptions::new()).unwrap_err();
     assert!(error.to_string().starts_with("input:1:1: expected %%MatrixMarket"), "{error}");
     let mut endless = REAL.as_bytes().chain(std::io::repeat(b'\n'));
@@ -978,7 +980,7 @@ fn files_are_written_and_read_by_name() {
         write_matrix_market(&path, &a, &WriteOptions::new()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]), name.ends_with("gz"));
         assert_eq!(read_matrix_market(&path).unwrap().csr::<f64>().unwrap(), a);
-        // The name does not matter to the reader.
+        // The reader ignores the file name.
         std::fs::rename(&path, dir.join("other")).unwrap();
         assert_eq!(read_matrix_market(dir.join("other")).unwrap().csr::<f64>().unwrap(), a);
     }
@@ -1092,14 +1094,14 @@ fn real_files_have_the_facts_of_their_index() {
         let rows = || a.row_ptr().windows(2).map(|w| w[1] - w[0]);
         assert_eq!(rows().max().unwrap(), number("maxrow"), "{name}");
         assert_eq!(rows().filter(|&n| n == 0).count(), number("emptyrows"), "{name}");
-        // Zeros are counted in the file, the other facts in the matrix.
+        // Zeros are counted in the file, all other facts in the matrix.
         let in_file = |i, j| h.symmetry == Symmetry::General || j <= i;
         assert_eq!(a.iter().filter(|&(i, j, x)| *x == 0.0 && in_file(i, j)).count(), number("zeros"), "{name}");
         assert_eq!(a.iter().filter(|(i, j, _)| i == j).count(), number("diag"), "{name}");
         let norm = a.values().iter().map(|x| x * x).sum::<f64>().sqrt();
         let expected = facts["norm"].as_f64().unwrap();
         assert!((norm - expected).abs() <= 1e-12 * expected, "{name}: {norm} and {expected}");
-        // Small ones also through the writer.
+        // Small files also go through the writer.
         if a.nnz() < 100_000 {
             let mut text = Vec::new();
             let options = WriteOptions::new();

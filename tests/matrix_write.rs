@@ -1,8 +1,7 @@
-//! Matrices of every form: written in place and read, operations × masks × replace × accumulators × aliases × clones,
-//! against a table of places.
+//! Matrices of every form, written in place and read: operations × masks × replace × accumulators × aliases × clones,
+//! compared with a dense table.
 //!
-//! One matrix is written again and again, so that it goes through its forms, and clones taken on the way keep what they
-//! were.
+//! One matrix is written repeatedly, so that it passes through its forms; clones taken on the way keep their contents.
 
 mod common;
 
@@ -17,7 +16,7 @@ use sparring::{Csr, Index};
 type Table<T> = Vec<Option<T>>;
 type Shape = (usize, usize);
 
-/// The value at each place, row by row, after everything that tells where entries are is compared.
+/// The values by position, row by row, after a comparison of all ways to query the pattern.
 fn table<T: Num, I: Index>(a: &Csr<T, I>) -> Table<T> {
     let (m, n) = a.shape();
     let found: Table<T> = (0..m * n).map(|p| a.get(p / n, p % n).copied()).collect();
@@ -37,13 +36,13 @@ fn table<T: Num, I: Index>(a: &Csr<T, I>) -> Table<T> {
     found
 }
 
-/// Zeros, for masks that go by values; finite, so that no sum is NaN, which no table equals.
+/// Some zeros, for valued masks; finite, so that no sum is NaN, which equals no table entry.
 fn finite<T: Num + Draw>(rng: &mut Rng) -> T {
     let x = if rng.below(3) == 0 { T::ZERO } else { T::draw(rng) };
     if x.wrapping_sub(x) == T::ZERO { x } else { T::ONE }
 }
 
-/// A matrix without entries, with one, few, some, nearly all, all; its rows sorted or not.
+/// A matrix with no entries, one, few, some, nearly all or all; its rows sorted or not.
 fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, (m, n): Shape) -> Csr<T, I> {
     let percent = [0, 1, 3, 8, 40, 97, 100][rng.below(7)];
     let one = (rng.below(5) == 0 && m * n > 0).then(|| rng.below(m * n));
@@ -120,7 +119,7 @@ fn eye<T: Num, I: Index>(n: usize) -> Csr<T, I> {
     Csr::new(n, n, (0..=n).collect(), (0..n).map(I::cast).collect(), vec![T::ONE; n]).unwrap()
 }
 
-/// What is read of a matrix of any form is what is read of its rows.
+/// Reading a matrix of any form agrees with reading its rows.
 fn reads_are_those_of_rows<T: Num, I: Index>(cpu: &Cpu, a: &Csr<T, I>) {
     let (m, n) = a.shape();
     let rows = Csr::with_pattern(a.pattern().clone(), a.values().to_vec()).unwrap();
@@ -153,7 +152,7 @@ fn reads_are_those_of_rows<T: Num, I: Index>(cpu: &Cpu, a: &Csr<T, I>) {
     );
 }
 
-/// Writes one matrix again and again, in every way; the forms that it had.
+/// Writes one matrix repeatedly, with every combination of options; returns the forms that it had.
 fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, shape: Shape, seed: u64, steps: usize) -> Vec<MatrixForm> {
     let ((m, n), rng) = (shape, &mut Rng(seed));
     let mut c: Csr<T, I> = draw(rng, shape);
@@ -165,7 +164,7 @@ fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, shape: Shape, seed: 
         if rng.below(5) == 0 {
             clones.push((c.clone(), want.clone()));
         }
-        // Entries that are set or removed one by one, in which the next operation finds the matrix.
+        // Single updates, still buffered when the next operation starts.
         if rng.below(3) == 0 && m * n > 0 {
             for _ in 0..1 + rng.below(6) {
                 let (p, x) = (rng.below(m * n), (rng.below(3) > 0).then(|| finite(rng)));
@@ -183,7 +182,7 @@ fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, shape: Shape, seed: 
         }
         let (mut t, mask): (Csr<T, I>, Csr<T, I>) = (draw(rng, shape), draw(rng, shape));
         if rng.below(4) == 0 {
-            // Of another form than rows, perhaps.
+            // Possibly in another form than rows.
             t = clones.get(rng.below(clones.len().max(1))).map_or(t, |clone| clone.0.clone());
         }
         let mask = if rng.below(5) == 0 { c.clone() } else { mask };
@@ -266,7 +265,7 @@ fn every_way_of_writing_is_the_table() {
     }
 }
 
-/// When a matrix changes its form: a bitmap from an eighth of the places on, rows again at a thirty-second.
+/// When a matrix changes its form: to a bitmap from a density of 1/8 on, back to rows at 1/32.
 #[test]
 fn the_form_follows_the_entries() {
     let (cpu, n) = (Cpu::new(), 4000);
@@ -274,7 +273,7 @@ fn the_form_follows_the_entries() {
         let row_ptr = (0..=4).map(|r| usize::from(r > i)).collect();
         Csr::<f64>::new(4, n, row_ptr, vec![j as u32], vec![1.0]).unwrap()
     };
-    // Entries one by one, each moving those that are there: few moves, then a bitmap.
+    // Single insertions, each of which shifts the stored entries: a few shifts, then a bitmap.
     let mut c = Csr::<f64>::empty(4, n).unwrap();
     let mut moved = 0;
     for j in 0..300 {
@@ -283,15 +282,15 @@ fn the_form_follows_the_entries() {
         assert_eq!((c.nnz(), c.form()), (j + 1, expected), "{moved} moved");
         moved += if j == 0 { 0 } else { c.nnz() };
     }
-    // Clones keep theirs, and the write that copies them says nothing of it.
+    // Clones keep their contents; the copy on write is not reported.
     let clone = c.clone();
     cpu.ewise_add(Plus::new(), &c, &one(0, 3999)).into(&mut c).unwrap();
     assert_eq!((clone.nnz(), clone.get(0, 3999), c.get(0, 3999)), (300, None, Some(&1.0)));
-    // A mask that takes most of it away.
+    // A mask that removes most entries.
     let all = Csr::<bool>::new(4, n, vec![0, 50, 50, 50, 50], (0..50).collect(), vec![true; 50]).unwrap();
     cpu.apply(Identity::new(), &c).mask(all.structure()).replace().into(&mut c).unwrap();
     assert_eq!(c.form(), MatrixForm::Rows);
-    // A square matrix is written by rows below an eighth.
+    // A square matrix below a density of 1/8 is written by rows.
     let mut d = Csr::<f64>::new(
         200,
         200,
@@ -307,7 +306,7 @@ fn the_form_follows_the_entries() {
     assert_eq!((d.form(), d.nnz(), d.get(7, 199)), (MatrixForm::Rows, 4001, Some(&20.0)));
 }
 
-/// Of a sum that is written into an operand, the other one or the same may be transposed.
+/// A sum written into one of its operands may transpose either operand.
 #[test]
 fn a_sum_into_an_operand_takes_operands_transposed() {
     let (cpu, minus) = (Cpu::new(), Minus::<i64>::new());
@@ -322,14 +321,14 @@ fn a_sum_into_an_operand_takes_operands_transposed() {
     assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, &*c, b).transpose_a().into(c).unwrap()), [-9, -17, -28, -36]);
     assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, b, &*c).transpose_a().into(c).unwrap()), [9, 28, 17, 36]);
     assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, b, &*c).transpose_b().into(c).unwrap()), [9, 17, 28, 36]);
-    // A matrix that is not square has another shape then.
+    // A non-square operand has the transposed shape.
     let mut c = Csr::<i64>::new(1, 2, vec![0, 2], vec![0, 1], vec![1, 2]).unwrap();
     let column = Csr::<i64>::new(2, 1, vec![0, 1, 1], vec![0], vec![5]).unwrap();
     cpu.ewise_add(minus, &c.clone(), &column).transpose_b().into(&mut c).unwrap();
     assert_eq!(c.values(), [-4, 2]);
 }
 
-/// What ran is told where it is chosen: forms, kernels, how the result was written.
+/// Explanations name the forms, the kernels, and how the result was written.
 #[test]
 fn explanations_tell_forms_and_kernels() {
     let (cpu, n) = (Cpu::with_threads(2).unwrap(), 200);
@@ -363,7 +362,7 @@ fn explanations_tell_forms_and_kernels() {
     assert_eq!((c.get(0, 1), d.get(0, 0), d.get(3, 3)), (Some(&7.0), Some(&5.0), Some(&0.0)));
 }
 
-/// Many entries one by one, some of them again, some removed: the matrix that is built of what is left.
+/// Many single updates, some repeated, some removals: the result equals the matrix built from the remaining entries.
 #[test]
 fn many_entries_are_merged_once() {
     let (rng, n) = (&mut Rng(12), 700);

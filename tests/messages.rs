@@ -1,12 +1,12 @@
-//! What the compiler says to the author of an operator who took a wrong turn: the sentence that says what to write.
+//! Compiler messages for mistakes in user-defined operators: they contain the sentence with the fix.
 //!
 //! Each snippet is a function of one program, which is compiled against the library that this test was built with. The
-//! comment above it holds what the compiler must say.
+//! comment above it holds the expected message.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The newest library beside this test.
+/// The most recently built library beside this test.
 fn library() -> PathBuf {
     let folder = std::env::current_exe().expect("this test").parent().expect("its folder").to_path_buf();
     let is_library = |path: &Path| {
@@ -18,12 +18,12 @@ fn library() -> PathBuf {
     files.filter(|path| is_library(path)).max_by_key(age).expect("the library")
 }
 
-/// Spaces and line ends are the compiler's to choose.
+/// The compiler chooses spaces and line ends.
 fn words(text: &str) -> String {
     text.split_whitespace().filter(|word| !["|", "=", "//"].contains(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Compiles the file; every comment `//~ text` must be in what the compiler says.
+/// Compiles the file; every comment `//~ text` must occur in the compiler's output.
 fn says(file: &str) {
     let library = library();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui").join(file);

@@ -1,4 +1,5 @@
-//! MTTKRP: every variant on every awkward tensor against the formula, any semiring, any number of threads, budgets.
+//! MTTKRP: every variant on every awkward tensor compared with the formula, for any semiring, any number of threads,
+//! and budgets.
 
 mod common;
 
@@ -32,14 +33,14 @@ fn textbook<T: Value, I: Index, A: Arithmetic<T>>(
     out
 }
 
-/// Small whole numbers: every order of the sums gives the same bits.
+/// Small integers: every order of the sums gives the same bits.
 fn whole(rng: &mut Rng) -> f64 {
     rng.below(7) as f64 - 3.0
 }
 
 fn tensor<I: Index>(rng: &mut Rng, dims: &[usize], nnz: usize, sorted: bool) -> Tensor<f64, I> {
     let nnz = if dims.contains(&0) { 0 } else { nnz };
-    // Half of the entries crowd at the low indices, and some slices stay empty.
+    // Half of the entries crowd at low indices, and some slices stay empty.
     let index = |rng: &mut Rng, n: usize| if rng.below(2) == 0 { rng.below(n.div_ceil(4)) } else { rng.below(n) };
     let indices = dims.iter().map(|&n| (0..nnz).map(|_| I::cast(index(rng, n))).collect()).collect();
     let x = Tensor::new(dims.to_vec(), indices, (0..nnz).map(|_| whole(rng)).collect()).unwrap();
@@ -133,7 +134,7 @@ fn any_semiring() {
     );
 }
 
-/// Values whose sums depend on their order: the same bits for any number of threads, and in a sweep.
+/// Values whose sums depend on their order: the same bits for any number of threads, and within a sweep.
 #[test]
 fn threads_do_not_show() {
     let mut rng = Rng(3);
@@ -166,7 +167,8 @@ fn threads_do_not_show() {
     }
 }
 
-/// A sweep keeps what a group of modes shares: the factors outside are read when it begins, not later.
+/// A sweep caches the partial products that a group of modes shares: factors outside the group are read when it starts,
+/// not later.
 #[test]
 fn a_sweep_keeps_what_modes_share() {
     let mut rng = Rng(5);
@@ -184,7 +186,7 @@ fn a_sweep_keeps_what_modes_share() {
         assert_eq!(out.values(), textbook(PlusTimes::<f64>::new(), &x, &f, mode), "mode {mode}");
         f[mode] = factors(&mut rng, &dims, 4).swap_remove(mode);
     }
-    // Mode 1 with what mode 0 kept, and another factor of mode 3: the old one counts.
+    // Mode 1 with the cache of mode 0 and another factor of mode 3: the old factor applies.
     let of = |f: &[Dense<f64>], mode: usize, kept: &mut MttkrpCache<f64>| {
         let mut out = Dense::filled(dims[mode], 4, 0.0).unwrap();
         cpu.mttkrp(PlusTimes::new(), &x, f, mode).plan(&plan).sweep(kept).into(&mut out).unwrap();
@@ -220,7 +222,7 @@ fn budgets_choose_and_refuse() {
         }
     }
     assert_eq!(seen, [Variant::Copies, Variant::Linear, Variant::Single]);
-    // What the caller holds for the product counts with it.
+    // The caller's own memory counts towards the budget.
     let cpu = Cpu::new().memory_budget(50_000_000);
     let asked = |beside| cpu.mttkrp(PlusTimes::new(), &x, &f, 1).beside(beside).eval();
     assert!(asked(40_000_000).is_ok());
@@ -235,7 +237,8 @@ fn budgets_choose_and_refuse() {
     }
 }
 
-/// A plan that shares its tensor lives on, and counts what its products take to the budget.
+/// A plan that shares its tensor outlives the caller's handle, and counts the memory of its products towards the
+/// budget.
 #[test]
 fn a_plan_may_share_its_tensor() {
     let mut rng = Rng(8);
@@ -259,14 +262,14 @@ fn a_plan_may_share_its_tensor() {
     assert!(matches!(chosen(1_000_001), Err(Error::Budget { bytes: 1_000_001, budget: 1_000_000, .. })));
 }
 
-/// V for factors of ones.
+/// V for factors filled with ones.
 fn product_of_ones(plan: &Mttkrp<'static, f64>, mode: usize) -> Dense<f64> {
     let x = plan.tensor();
     let ones: Vec<_> = x.dims().iter().map(|&n| Dense::filled(n, 8, 1.0).unwrap()).collect();
     Cpu::new().mttkrp(PlusTimes::new(), x, &ones, mode).plan(plan).eval().unwrap()
 }
 
-/// Sixteen times so many rows would be 6 GB; a permutation is read instead, and counted with its pointers.
+/// Padded rows would take 6 GB; a permutation is used instead, and counted with its pointers.
 #[test]
 fn a_mode_longer_than_its_entries_takes_no_rows() {
     let mut rng = Rng(9);
@@ -309,7 +312,7 @@ fn what_does_not_fit_is_refused() {
     assert!(
         cpu.mttkrp(PlusTimes::new(), &x, &f, 0).plan(&plan).eval().unwrap_err().to_string().contains("another tensor")
     );
-    // Rank 0, and lengths that no memory holds.
+    // Rank 0, and sizes beyond any memory.
     let none = factors(&mut rng, &[5, 6, 7], 0);
     assert_eq!(cpu.mttkrp(PlusTimes::new(), &x, &none, 0).eval().unwrap().shape(), (5, 0));
     let far = Tensor::<f64, u64>::new(vec![1 << 50, 2], vec![vec![7], vec![1]], vec![1.0]).unwrap();
@@ -318,10 +321,10 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(cpu.mttkrp_plan(&far, 3, Some(Variant::Copies)), Err(Error::OutOfMemory { .. })));
 }
 
-/// From f64, and back.
+/// Conversions from and to f64.
 type Casts<T> = (fn(f64) -> T, fn(T) -> f64);
 
-/// Products by name of a tensor and factors that are converted to T: over `ring`, or by a plan without one.
+/// Run-time products of a tensor and factors converted to T: over `ring`, or by a plan without one.
 fn by_name<T: Value>(
     machine: &Machine,
     ring: Option<&str>,
@@ -331,7 +334,7 @@ fn by_name<T: Value>(
 ) -> Vec<f64> {
     let x = x.cast(T::TYPE).unwrap();
     let factors: Vec<Vec<T>> = factors.iter().map(|f| f.values().iter().map(|&x| of(x)).collect()).collect();
-    // That of the mode is not read.
+    // The factor of the output mode is not read.
     let factors: Vec<Slice<'_>> =
         factors.iter().enumerate().map(|(m, f)| Slice::of(if m == mode { &[] } else { &f[..] })).collect();
     let product = |ring| machine.mttkrp(&Semiring::new(ring, T::TYPE).unwrap(), &x, &factors, rank, mode).unwrap();
@@ -352,14 +355,14 @@ fn by_name<T: Value>(
     first
 }
 
-/// ⊗ goes from left to right in the order of the modes: 'a + 2*b' tells one order from another.
+/// ⊗ applies from left to right in the order of the modes: 'a + 2*b' distinguishes the orders.
 #[test]
 fn semirings_and_types_known_at_run_time_give_the_definition() {
     let mut rng = Rng(71);
     let machines = [1, 3].map(|n| Machine::from(Cpu::with_threads(n).unwrap()));
     for (k, (dims, nnz)) in SHAPES.into_iter().enumerate() {
         let x = tensor::<u32>(&mut rng, dims, nnz.min(3000), false);
-        // Every other one has indices of 64 bits.
+        // Every other tensor has 64-bit indices.
         let named: runtime::Tensor = if k % 2 == 0 { x.clone().into() } else { x.cast::<u64>().unwrap().into() };
         for rank in [0, 1, 5, 130] {
             let factors = factors(&mut rng, dims, rank);
@@ -382,7 +385,7 @@ fn semirings_and_types_known_at_run_time_give_the_definition() {
                 for machine in &machines {
                     let tropical = by_name::<f64>(machine, Some("min, a + 2*b"), &named, call, (|x| x, |x| x));
                     assert_eq!(tropical, least, "{dims:?} {mode} {rank}");
-                    // Loops of a type depend on the rank no more than those of another.
+                    // The loops of all types handle ranks alike.
                     let doubles = by_name::<f64>(machine, Some("plus_times"), &named, call, (|x| x, |x| x));
                     assert_eq!(doubles, sums, "{dims:?} {mode} {rank}");
                     for ring in [Some("plus_times"), None].into_iter().filter(|_| rank == 5) {
@@ -425,7 +428,7 @@ fn wrong_products_by_name_are_refused() {
     assert!(e.starts_with("CP of a tensor of i8 is not supported: "), "{e}");
 }
 
-/// A tensor of any type is sorted and summed as by types.
+/// A run-time tensor of any type is sorted and summed as the typed one.
 #[test]
 fn sums_by_name_are_those_by_types() {
     let mut rng = Rng(5);

@@ -1,4 +1,4 @@
-//! An index of rows: what it is asked has the bits of preparing both sides; saved and loaded; damaged files.
+//! An index of rows: queries give the bits of preparing both sides; saving and loading; damaged files.
 
 mod common;
 
@@ -7,7 +7,7 @@ use quickcheck::{Arbitrary, Gen};
 use sparring::distance::{AnyMetric, Float, Formula, Measure, Metric, NeighbourIndex, Options, Precision, Search};
 use sparring::{Cpu, Csr, Error};
 
-/// Every so many columns of `large`, so that rows share few, and the columns are many.
+/// Columns of `large` multiplied by `step`: many columns, few of them shared.
 fn spread(nrows: usize, ncols: usize, step: u32) -> Csr<f64> {
     let x = large(nrows, ncols);
     let columns = x.col_idx().iter().map(|&j| j * step).collect();
@@ -23,7 +23,7 @@ fn part<T: Float>(a: &Csr<T>, rows: std::ops::Range<usize>) -> Csr<T> {
     Csr::new(rows.len(), a.ncols(), row_ptr, columns, values).expect("rows")
 }
 
-/// Asks the index, and prepares both sides, by every way of looking.
+/// Compares queries of the index with preparing both sides, for every search algorithm.
 fn same<T: Float>(measure: impl Measure + Clone + 'static, x: &Csr<T>, y: &Csr<T>, o: Options) {
     let bits = |d: &[T]| d.iter().map(|d| d.as_f64().to_bits()).collect::<Vec<_>>();
     let name = format!("{} {o:?}", measure.name());
@@ -73,7 +73,7 @@ fn an_index_has_the_bits_of_preparing_both() {
     }
 }
 
-/// Many more columns than entries, some of X in none of Y; rows of both that overlap little.
+/// Many more columns than entries, some columns of X absent in Y; rows of X and Y that overlap little.
 #[test]
 fn columns_that_few_rows_have() {
     let (x, y) = (spread(20, 40, 50_021), spread(70, 31, 50_021));
@@ -85,7 +85,7 @@ fn columns_that_few_rows_have() {
     }
 }
 
-/// Rows that must be scaled, of Y, of X, or only together.
+/// Rows that need scaling, of Y, of X, or only together.
 #[test]
 fn rows_that_must_be_scaled() {
     let (x, y) = (large(12, 20), large(30, 20));
@@ -113,7 +113,7 @@ fn a_few_rows_ask_all_of_y_without_tiles() {
         let index = cpu.index(metric, &y, Options::default()).expect("an index");
         assert!(index.bytes() > 0);
         let how = index.knn(&cpu, &part(&x, 0..1), 4).expect("neighbours").explain;
-        assert!(how.contains("kept"), "{metric}: {how}");
+        assert!(how.contains("prebuilt"), "{metric}: {how}");
     }
     let formula = cpu.index(Metric::Chebyshev, &y, Options::default()).expect("an index");
     assert_eq!(formula.bytes(), 0, "prepared with X");
@@ -160,7 +160,7 @@ fn saved_and_loaded() {
         let (found, right) = (loaded.knn(&cpu, &x, 4).expect("found"), index.knn(&cpu, &x, 4).expect("found"));
         assert_eq!(found.indices(), right.indices());
     }
-    // Settings, f32, and columns of 64 bits.
+    // Options, f32, and 64-bit columns.
     let single: Csr<f32> = y.map(|&v| v as f32).expect("f32");
     let o = Options { normalize: Some(true), unchecked: true, ..Options::default() };
     let file = saved(&cpu.index(Metric::Hellinger, &single, o).expect("an index"));
@@ -175,7 +175,7 @@ fn saved_and_loaded() {
     index.save_to(&mut file).expect("a file");
     let loaded: NeighbourIndex<f64, u64> = cpu.load_index_from(&mut &file[..]).expect("an index");
     assert_eq!(loaded.matrix(), &wide);
-    // Files by name; what cannot be named.
+    // Named files; unwritable paths.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rows.index");
     index.save(&path).expect("a file");
@@ -188,7 +188,7 @@ fn saved_and_loaded() {
     let index = cpu.index(closure, &y, Options::default()).expect("an index");
     let error = index.save_to(&mut vec![]).unwrap_err().to_string();
     assert!(error.contains("mine") && error.contains("no name"), "{error}");
-    // What cannot be written leaves what was there, and nothing beside it.
+    // A failed write leaves the old file, and no temporary one.
     let error = index.save(&path).unwrap_err().to_string();
     assert!(error.contains("rows.index") || error.contains("mine"), "{error}");
     assert_eq!(std::fs::read(&path).expect("a file"), file);
@@ -197,7 +197,7 @@ fn saved_and_loaded() {
     assert!(matches!(error, Error::Io { .. }), "{error}");
 }
 
-/// FNV-1a, so that what lies behind the check is reached too.
+/// FNV-1a, so that code behind the checksum is reached too.
 fn checked(file: &mut [u8]) {
     let end = file.len() - 8;
     let mut check = 0xcbf2_9ce4_8422_2325u64;
@@ -214,19 +214,19 @@ fn damaged_files_are_refused_and_never_panic() {
     let file = saved(&cpu.index(Metric::Minkowski(3.0), &y, Options::default()).expect("an index"));
     let load = |file: &[u8]| cpu.load_index_from::<f64, u32>(&mut &file[..]);
     assert!(load(&file).is_ok());
-    // Cut short anywhere.
+    // Truncated at any length.
     for len in 0..file.len() {
         let error = load(&file[..len]).unwrap_err().to_string();
         assert!(error.contains("the file ends at byte") && error.contains("more are expected"), "{len}: {error}");
     }
-    // A file ends with its index.
+    // Trailing bytes are rejected.
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("index-behind");
     std::fs::write(&path, &file).expect("a file");
     assert!(cpu.load_index::<f64, u32>(&path).is_ok());
     std::fs::write(&path, [&file[..], b"x"].concat()).expect("a file");
     let error = cpu.load_index::<f64, u32>(&path).unwrap_err().to_string();
     assert!(error.contains(&format!(":1:{}: trailing bytes", file.len() + 1)), "{error}");
-    // Any bit.
+    // Any flipped bit.
     for at in 0..file.len() {
         for bit in 0..8 {
             let mut file = file.clone();
@@ -235,7 +235,7 @@ fn damaged_files_are_refused_and_never_panic() {
             assert!(matches!(load(&file[..at]), Err(Error::Parse { line: 1, .. })));
         }
     }
-    // Bytes at random, with the right check: an error, or an index that answers.
+    // Random bytes with a valid checksum: an error, or an index that answers.
     let mut g = Gen::new(64);
     let mut answered = 0;
     for _ in 0..4000 {

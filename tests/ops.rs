@@ -1,4 +1,5 @@
-//! Operations with vectors and entry by entry against the textbook, through the trait that graph algorithms use.
+//! Operations with vectors and elementwise operations compared with the textbook, through the trait that graph
+//! algorithms use.
 //!
 //! The checks are those of `common/backend_checks.rs`, generic in the backend; `Cpu` runs them on 1, 2, 3 and 8
 //! threads.
@@ -83,14 +84,14 @@ quickcheck! {
         })
     }
 
-    /// Rows of A in any order: the fold runs in that order.
+    /// Unsorted rows of A: the fold runs in stored order.
     fn rows_are_folded_as_stored(pair: AnyPair) -> Outcome {
         let mut pair = pair;
         pair.a.shuffle = pair.seed | 1;
         products_are_the_definition(PlusTimes::<f64>::default(), &pair)
     }
 
-    /// What the trait calls mxm is the product of the chain, masks of any type of values.
+    /// The trait's mxm is the product of the chain; masks of any value type.
     fn masked_products_through_the_trait(pair: AnyPair) -> Outcome {
         masked_products(&cpu(2), PlusTimes::<f64>::default(), &pair)
     }
@@ -104,7 +105,7 @@ quickcheck! {
     }
 }
 
-/// A matrix large enough to be split among threads for real.
+/// A matrix large enough to be split among threads.
 fn large() -> Csr<f64> {
     with_sums(&data::named("wiki-Vote"))
 }
@@ -122,7 +123,7 @@ fn a_large_matrix_is_the_definition() {
     .unwrap();
 }
 
-/// So many entries that threads share them; rows of B that are empty, and one longer than a block of an operator.
+/// Enough entries for several threads; empty rows of B, and one longer than an operator's block.
 #[test]
 fn a_large_kronecker_product_is_the_definition() {
     let band = |n: usize, len: &dyn Fn(usize) -> usize| {
@@ -145,7 +146,7 @@ fn a_large_kronecker_product_is_the_definition() {
     .unwrap();
 }
 
-/// So many entries that operators on places alone are looked up, and threads share the rows; rows of A in any order.
+/// Enough entries that positional operators use a lookup, and that threads share the rows; unsorted rows of A.
 fn uneven(seed: u64) -> Csr<f64> {
     let mut rng = common::arbitrary::Rng(seed);
     let (n, mut row_ptr, mut cols) = (700usize, vec![0], vec![]);
@@ -180,7 +181,8 @@ fn entries_of_a_large_matrix_are_selected() {
     }
 }
 
-/// C⟨M⟩ = x where C has all entries of the mask, some, or none; its own pattern; with what is outside removed.
+/// C⟨M⟩ = x where C has all entries of the mask, some, or none; with its own pattern as the mask; with entries outside
+/// removed.
 #[test]
 fn values_are_assigned_where_a_large_mask_has_entries() {
     let (a, b) = (uneven(4), uneven(5));
@@ -207,7 +209,7 @@ fn values_are_assigned_where_a_large_mask_has_entries() {
     let refused = one.assign_scalar_matrix(2.5, .., ..).mask(narrow.structure()).into(&mut a.clone());
     assert!(refused.unwrap_err().to_string().contains("700×699"));
 }
-/// Blocks of rows that threads share, one of no rows among them.
+/// Row blocks shared by threads, one of them without rows.
 #[test]
 fn large_blocks_are_joined() {
     let (a, b) = (uneven(6).sorted(&Threads::caller()).unwrap(), uneven(7).sorted(&Threads::caller()).unwrap());
@@ -240,7 +242,7 @@ fn kronecker_products_that_fit_no_index_are_refused_with_the_sizes() {
         matches!(wide, Error::IndexOverflow { what: "columns of a Kronecker product", needed: n, .. } if n == needed),
         "{wide}"
     );
-    // 2⁴⁴ rows have no label of 32 bits.
+    // 2⁴⁴ rows exceed 32-bit labels.
     let tall = refused(&of(1 << 22, 1), &of(1 << 22, 1));
     let needed = 1 << 44;
     assert!(
@@ -259,7 +261,7 @@ fn sums_of_a_wide_product_are_in_order() {
     on_all(sums_of_a_wide_product::<Cpu>).unwrap();
 }
 
-/// Every shape with nothing in it.
+/// Every shape without entries.
 #[test]
 fn empty_shapes_are_as_empty_as_they_should_be() {
     empty_shapes(&cpu(2)).expect("operations on nothing");
@@ -273,7 +275,7 @@ fn empty_shapes_are_as_empty_as_they_should_be() {
     }
 }
 
-/// Patterns that are shared stay shared.
+/// Shared patterns stay shared.
 #[test]
 fn patterns_are_shared() {
     let (cpu, a) = (Cpu::new(), large());
@@ -318,13 +320,13 @@ fn what_was_found_is_in_the_text() {
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (4, 3), .. }));
     let e = says(cpu.ewise_mult(Plus::new(), &a, &b).eval().unwrap_err(), ["ewise_mult", "4×3"]);
     assert!(matches!(e, Error::Shape { .. }));
-    // Memory that no machine has: X is of no column, Y would be.
+    // More memory than any machine has: X has no rows, but Y would be huge.
     let tall = Csr::<f64>::empty(1 << 20, 0).expect("a");
     let wide = Dense::<f64>::new(0, usize::MAX / 2, vec![]).expect("x");
     assert!(matches!(cpu.spmm_product(ring, &tall, &wide), Err(Error::OutOfMemory { .. })));
 }
 
-/// Each operation reports its progress, and stops when it is told to.
+/// Each operation reports its progress, and stops on request.
 #[test]
 fn the_caller_may_stop_it() {
     let (a, ring) = (large(), PlusTimes::<f64>::default());

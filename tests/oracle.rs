@@ -1,4 +1,4 @@
-//! Every operation, through every door, is what the specification says: the cases of `oracle/`.
+//! Every operation, through every interface, follows the specification: the cases of `oracle/`.
 
 #[path = "oracle/forms.rs"]
 mod forms;

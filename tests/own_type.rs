@@ -1,4 +1,4 @@
-//! A value type of one's own, a struct of two numbers: in a matrix, under a semiring, and as CUDA text.
+//! A user-defined value type, a struct of two numbers: in a matrix, under a semiring, and as CUDA text.
 
 use quickcheck::quickcheck;
 use sparring::algebra::*;
@@ -6,17 +6,17 @@ use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 sparring::value! {
-    /// A value and where it was met.
+    /// A value and its index.
     pub struct Best {
         /// The value.
         pub value: f64,
-        /// Where it was met.
+        /// Its index.
         pub index: u32,
     }
 }
 
 sparring::op! {
-    /// The one with the smaller value; of equal ones that of the smaller index.
+    /// The one with the smaller value; ties go to the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
         (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
@@ -24,7 +24,7 @@ sparring::op! {
 }
 
 sparring::op! {
-    /// a · b, and the contraction index where it happened.
+    /// a · b, and its contraction index.
     pub TimesAndWhere (a: f64, b: f64) at (i, k, j) -> Best { Best::of(a * b, k.index_as()) }
 }
 
@@ -46,7 +46,7 @@ sparring::value! {
 }
 
 sparring::op! {
-    /// Both counted, the better kept.
+    /// Counts are added, the better value is kept.
     Merge (a: Outer, b: Outer) -> Outer {
         Outer::of(
             ArgMin::new().apply(Outer::best(a), Outer::best(b)),
@@ -62,7 +62,7 @@ fn matrix(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<u32>, va
 
 #[test]
 fn a_product_gives_the_least_term_and_where_it_was() {
-    // Row 0: 2·5 at k = 0, 3·1 at k = 1, 1·3 at k = 2: 3 twice, the smaller k stays. Row 1: 4·1 at k = 1.
+    // Row 0: 2·5 at k = 0, 3·1 at k = 1, 1·3 at k = 2: 3 occurs twice, and the smaller k wins. Row 1: 4·1 at k = 1.
     let a = matrix(2, 3, vec![0, 3, 4], vec![0, 1, 2, 1], vec![2.0, 3.0, 1.0, 4.0]);
     let b = matrix(3, 1, vec![0, 1, 2, 3], vec![0, 0, 0], vec![5.0, 1.0, 3.0]);
     let c = Cpu::new().mxm(Ring(ArgMin::new(), TimesAndWhere::new()), &a, &b).eval().unwrap();
@@ -77,7 +77,7 @@ fn matrices_of_structs_multiply_matrices_of_numbers() {
     let b = matrix(2, 1, vec![0, 1, 2], vec![0, 0], vec![1.0, 2.0]);
     let c = Cpu::new().mxm(Ring(ArgMin::new(), Step::new()), &a, &b).eval().unwrap();
     assert_eq!(c.values(), [Best { value: 3.0, index: 7 }]);
-    // The operators that only pass values on take any type.
+    // Operators that only pass values on accept any type.
     let c = Cpu::new().mxm(Ring(ArgMin::new(), First::<Best, f64>::default()), &a, &b).eval().unwrap();
     assert_eq!(c.values(), [near]);
 }
@@ -155,7 +155,7 @@ struct Ring {
 };
 ";
     assert_eq!(text, expected);
-    // A struct is defined before the one that holds it, and each once.
+    // A struct is defined before a struct that contains it, and only once.
     let outer = Outer::definition();
     assert!(outer.starts_with(&Best::definition()) && outer.matches("struct Best {").count() == 1);
     assert!(outer.contains("struct Outer {\n  Best best;\n  bool found;\n  signed char count;\n};"));

@@ -1,4 +1,4 @@
-//! Tables, svmlight, graphs, arrays of NumPy and matrices of SciPy: what is read, what is refused and where, and round
+//! Tables, svmlight, graphs, NumPy arrays and SciPy matrices: accepted and rejected input, error positions, and round
 //! trips.
 
 use std::io::Write;
@@ -34,7 +34,7 @@ fn entries(file: LabeledMatrix) -> Entries {
     (n, m, (0..n).flat_map(row).zip(a.values()).map(|((i, j), &x)| (i, j, x)).collect())
 }
 
-/// What `read` says of a text, plain and compressed, in one piece and in many, which must be the same.
+/// The result of `read` for a text, plain and compressed, in one piece and in many; all must agree.
 fn told<T: std::fmt::Debug>(text: &[u8], read: impl Fn(&[u8], usize) -> Result<T>) -> Result<T, String> {
     let packed = gzip(text);
     let mut all = [(text, 1 << 20), (text, 1), (&packed[..], 1 << 20), (&packed[..], 7)]
@@ -104,7 +104,7 @@ fn a_table_that_is_open_or_wrong_is_refused_with_its_place() {
     assert!(matches!(limited, Err(Error::Budget { budget: 3999, .. })));
 }
 
-/// Text without line ends, of which no more than is needed is read.
+/// Endless text without line ends: only as much as needed is read.
 struct Endless(u64);
 impl std::io::Read for Endless {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
@@ -155,7 +155,7 @@ fn svmlight_counts_from_one_unless_it_is_said() {
     assert_eq!(labels.iter().collect::<Vec<_>>(), ["+1", "2,3"]);
 }
 
-/// Rows and columns of edges.
+/// Row and column counts of edge lists.
 fn edges(text: &str, options: EdgeOptions<'_>) -> Result<Places, String> {
     told(text.as_bytes(), |bytes, piece| {
         let graph = parse_edges_with(bytes, "a", &options.piece_bytes(piece))?;
@@ -190,7 +190,7 @@ fn edge_lists_are_read_by_what_they_and_options_say() {
         Ok((3, 3, vec![(0, 0), (0, 1), (1, 0), (1, 2), (2, 1)]))
     );
     assert_eq!(edges("0 1 2 99\n", plain.lenient(true)), Ok((2, 2, vec![(0, 1)])));
-    // An edge without a weight may stand there again.
+    // Without weights, an edge may be repeated.
     assert_eq!(edges("0 1\n0 1\n", plain), Ok((2, 2, vec![(0, 1)])));
     for (repeated, sum) in [(Repeated::Sum, 7.0), (Repeated::Min, 3.0), (Repeated::Max, 4.0)] {
         let graph = parse_edges_with(b"0 1 3\n0 1 4\n", "a", &plain.repeated(repeated)).unwrap();
@@ -336,7 +336,7 @@ fn array(descr: &str, fortran: bool, shape: &str, bytes: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), bytes].concat()
 }
 
-/// An archive whose members are stored.
+/// An archive with uncompressed members.
 fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for (name, content) in members {
@@ -374,7 +374,7 @@ fn floats(x: &[f64]) -> Vec<u8> {
     x.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// A matrix of SciPy's of this format and shape.
+/// A SciPy matrix with this format and shape.
 fn scipy(format: &str, shape: [i64; 2], members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut all = vec![
         ("format", array("|S3", false, "()", format.as_bytes())),
@@ -397,7 +397,7 @@ fn every_format_of_scipy_is_read() {
         scipy("csr", [2, 3], &[("indptr", list(indptr)), ("indices", list(indices)), ("data", data(x))])
     };
     assert_eq!(npz(&csr(&[0, 2, 3], &[0, 2, 2], &[1.5, -2.0, 4.0])).unwrap(), want);
-    // Not in order, with space behind the last entry, and added up.
+    // Unsorted, with spare space behind the last entry, and summed.
     assert_eq!(npz(&csr(&[0, 2, 3], &[2, 0, 2, 9], &[-2.0, 1.5, 4.0, 7.0])).unwrap(), want);
     assert_eq!(npz(&csr(&[0, 3, 4], &[2, 0, 2, 2], &[-3.0, 1.5, 1.0, 4.0])).unwrap(), want);
     let csc = [("indptr", list(&[0, 1, 1, 3])), ("indices", list(&[0, 0, 1])), ("data", data(&[1.5, -2.0, 4.0]))];
@@ -409,21 +409,21 @@ fn every_format_of_scipy_is_read() {
         let coo = [("coords", coords), ("data", data(&[4.0, 1.5, -2.0]))];
         assert_eq!(npz(&scipy("coo", [2, 3], &coo)).unwrap(), want);
     }
-    // Blocks of 1×3 and of 2×1, whose zeros are entries.
+    // Blocks of 1×3 and 2×1, whose zeros are entries.
     for (fortran, x) in [(false, [1.0, 2.0, 3.0, 4.0]), (true, [1.0, 3.0, 2.0, 4.0])] {
         let blocks = array("<f8", fortran, "(2, 2, 1)", &floats(&x));
         let bsr = [("indptr", list(&[0, 2])), ("indices", list(&[0, 2])), ("data", blocks)];
         let all = vec![(0, 0, 1.0), (0, 2, 3.0), (1, 0, 2.0), (1, 2, 4.0)];
         assert_eq!(npz(&scipy("bsr", [2, 3], &bsr)).unwrap(), (2, 3, all), "{fortran}");
     }
-    // Diagonals 0 and 1, whose elements stand at their columns, and −1, of which one is a zero.
+    // Diagonals 0 and 1, with elements indexed by column, and −1, with one zero.
     let dia = [
         ("offsets", list(&[0, 1, -1])),
         ("data", array("<f8", false, "(3, 3)", &floats(&[1.0, 2.0, 9.0, 9.0, 5.0, 6.0, 0.0, 9.0, 9.0]))),
     ];
     let all = vec![(0, 0, 1.0), (0, 1, 5.0), (1, 1, 2.0), (1, 2, 6.0)];
     assert_eq!(npz(&scipy("dia", [2, 3], &dia)).unwrap(), (2, 3, all));
-    // The words of Unicode, and the highest byte first.
+    // Unicode strings, and big-endian bytes.
     let word: Vec<u8> = "csr".chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
     let high = archive(&[
         ("format", array(">U3", false, "()", &word)),
@@ -476,7 +476,7 @@ fn archives_that_are_wrong_are_refused() {
         let line = npz(&bytes).unwrap_err().to_string();
         assert!(line.contains(said), "{said}: {line}");
     }
-    // Declared or not, no more than is allowed is unpacked.
+    // Declared or not, no more than the limit is unpacked.
     let a = Csr::<f64>::new(1, 100_000, vec![0, 100_000], (0..100_000).collect(), vec![1.0; 100_000]).unwrap();
     let mut bytes = Vec::new();
     write_npz_to(&mut bytes, a.pattern(), Slice::of(a.values())).unwrap();
@@ -494,7 +494,7 @@ fn archives_that_are_wrong_are_refused() {
     }
 }
 
-/// A file that the program zstd wrote, with its checksum.
+/// A file written by the program zstd, with its checksum.
 #[cfg(feature = "zstd")]
 #[test]
 fn files_compressed_by_zstd_are_read() {
@@ -512,7 +512,7 @@ fn files_compressed_by_zstd_are_read() {
     assert!(line.contains("checksum"), "{line}");
 }
 
-/// What every writer writes under a name that ends in `.zst` is read again; large text shrinks.
+/// Files written under a name that ends in `.zst` are read again; large text shrinks.
 #[cfg(feature = "zstd")]
 #[test]
 fn files_are_compressed_by_zstd() {
@@ -540,7 +540,7 @@ fn files_are_compressed_by_zstd() {
     assert!(packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
 }
 
-/// Without the feature a name that ends in `.zst` would promise what the file is not.
+/// Without the feature, a name that ends in `.zst` would be misleading.
 #[cfg(not(feature = "zstd"))]
 #[test]
 fn files_are_not_compressed_by_zstd() {
@@ -552,7 +552,7 @@ fn files_are_not_compressed_by_zstd() {
     assert!(!path.exists());
 }
 
-/// Files that SciPy's `savemat` wrote: A = [1 0 −2.5; 0 0 4], L = [1 0; 1 1] logical, Z complex, Problem = {A, Zeros}.
+/// Files written by SciPy's `savemat`: A = [1 0 −2.5; 0 0 4], L = [1 0; 1 1] logical, Z complex, Problem = {A, Zeros}.
 #[test]
 fn matlab_files_are_read() {
     let file = |name: &str| std::fs::read(format!("{}/tests/golden/mat/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
@@ -589,7 +589,7 @@ fn matlab_files_are_read() {
     }
 }
 
-/// Models in the format of the Tensor Toolbox keep every bit, and what is wrong is told with its place.
+/// Models in the Tensor Toolbox format keep every bit, and errors are reported with their positions.
 #[test]
 fn kruskal_tensors_are_read_and_written() {
     let factor = |n: usize, at: f64| Dense::new(n, 2, (0..2 * n).map(|e| at / (e as f64 + 0.3)).collect()).unwrap();

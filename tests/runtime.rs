@@ -1,4 +1,4 @@
-//! Products whose semiring and types are known at run time only give the bits of those by types.
+//! Products with a semiring and types known only at run time give the bits of the typed products.
 
 mod common;
 #[path = "runtime/definition.rs"]
@@ -49,7 +49,7 @@ fn operands<T: Draw>(seed: u64) -> (Csr<T>, Csr<T>) {
     (a.matrix(seed), b.matrix(!seed))
 }
 
-/// C by the textbook, as bytes of its values in order.
+/// C by the textbook, as the bytes of its values in order.
 struct Want<'a, T>(&'a Csr<T>, &'a Csr<T>);
 impl<T: Num + Draw> SemiringVisitor<T> for Want<'_, T> {
     type Output = Matrix;
@@ -76,7 +76,7 @@ fn every_name<T: Named + Draw>(machines: &[Machine]) {
                 let plan = m.plan(&ra, &rb, &Default::default()).unwrap();
                 let mut c = m.numeric(&plan, &ring, &ra, &rb).unwrap();
                 same(&c, &want, &what);
-                // Into itself, and into a matrix that someone else holds too.
+                // Also into itself, and into a shared matrix.
                 m.numeric_into(&plan, &ring, &ra, &rb, &mut c).unwrap();
                 let held = c.clone();
                 m.numeric_into(&plan, &ring, &ra, &rb, &mut c).unwrap();
@@ -106,7 +106,7 @@ sparring::op! {
     pub ProbOr<T: Real> (a, b) -> T { a + b - a * b } identity T::ZERO
 }
 sparring::op! {
-    /// a where the entry is above the diagonal, else b.
+    /// a if the entry is above the diagonal, else b.
     pub Above<T: Num> (a, b) at (i, k, j) -> T { i.lt(j).select(a, b) }
 }
 
@@ -121,7 +121,7 @@ fn formulas_are_the_operators_that_say_the_same() {
     let by_text = |text: &str| m.mxm(&Semiring::new(text, Type::F64).unwrap(), &ra, &rb).unwrap();
     same(&by_text("min, a + b + b"), &by_types(Ring(Min::<f64>::new(), Twice::<f64>::new()), &a, &b), "a + 2 b");
     let want = by_types(Ring(ProbOr::<f64>::new(), Times::<f64>::new()), &a, &b);
-    // Its own ⊕; NaN and infinities are among the operands, for which no law is tried.
+    // A user-defined ⊕; the operands include NaN and infinities, for which laws are not checked.
     same(&by_text("a + b - a*b identity 0, a * b"), &want, "a + b - ab");
     let want = by_types(Ring(Plus::<f64>::new(), Above::<f64>::new()), &a, &b);
     same(&by_text("plus, select(i < j, a, b)"), &want, "places");
@@ -166,7 +166,7 @@ fn a_result_of_another_plan_is_refused_whoever_holds_it() {
             same(&here(&foreign), &a, "as it was");
             drop(held);
         }
-        // Its own result, held by someone else: they keep their values.
+        // Its own result, shared: the other owner keeps the old values.
         let mut c = m.numeric(&plan, &ring, &a, &b).unwrap();
         let held = c.clone();
         let twice = m.numeric(&plan, &Semiring::new("plus, 2*a*b", Type::F64).unwrap(), &a, &b).unwrap();
@@ -210,7 +210,7 @@ fn integers_are_exact_and_numbers_convert() {
         assert_eq!(v.cast(ty).is_ok(), held, "{x} as {ty}");
         assert!(v.wrapping_cast(ty).is_ok() || ty == Type::ComplexF32);
     }
-    // What a bitmap has where there is no entry does not count.
+    // Bitmap values at absent entries are irrelevant.
     let mut v = Vector::<i64>::full(vec![1, 300, 3]).unwrap();
     v.remove(1).unwrap();
     assert_eq!(runtime::Vector::from(v).cast(Type::I8).unwrap().typed::<i8>().unwrap().to_dense(0).unwrap(), [1, 0, 3]);

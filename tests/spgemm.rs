@@ -1,4 +1,4 @@
-//! Products of sparse matrices against the textbook: every accumulator, compression, policy and order of rows.
+//! Products of sparse matrices compared with the textbook: every accumulator, compression, policy and row order.
 
 mod common;
 #[path = "spgemm/figures.rs"]
@@ -23,7 +23,7 @@ use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error, Pattern};
 
 type Outcome = Result<(), String>;
-/// min over k: the first vertex through which a place is reached.
+/// min over k: the first vertex through which an entry is reached.
 type MinSecond = Ring<Min<u64>, SecondIndex<f64, f64, u64>>;
 
 #[allow(clippy::needless_update)] // Options may grow; these four are what is forced here.
@@ -31,7 +31,7 @@ fn options(policy: Policy, accumulator: Accumulator, compress: Compress, unsorte
     Options { policy, accumulator, compress, unsorted, ..Options::default() }
 }
 
-/// Every combination of what can be forced, but for accumulators of our own policy, which are kkSpGEMM's.
+/// Every combination of forced options; explicit accumulators belong to kkSpGEMM, so our own policy takes only `Auto`.
 fn all_options() -> Vec<Options> {
     let mut all = vec![];
     for (policy, accumulator) in [
@@ -54,7 +54,7 @@ fn text(e: Error) -> String {
     e.to_string()
 }
 
-/// A·B over `ring` by every combination of options, against the textbook.
+/// A·B over `ring` with every combination of options, compared with the textbook.
 fn is_the_definition<R: Semiring>(ring: R, pair: &AnyPair) -> Outcome
 where
     Lhs<R>: Draw,
@@ -89,7 +89,7 @@ definition! {
 }
 
 quickcheck! {
-    /// Rows of A in any order: exact values, since the order of a fold is that of A's row.
+    /// Unsorted rows of A: exact values, because folds follow the order of A's row.
     fn shuffled_rows_of_a_give_the_same_entries(pair: AnyPair) -> Outcome {
         let mut pair = pair;
         pair.a.shuffle = pair.seed | 1;
@@ -97,7 +97,7 @@ quickcheck! {
         is_the_definition(CountPaths::default(), &pair)
     }
 
-    /// One plan, several products: new values, another ring, the same structure.
+    /// One plan, several products: new values, another ring, the same pattern.
     fn reuse_equals_fresh_products(pair: AnyPair) -> Outcome {
         let cpu = Cpu::with_threads(2).map_err(text)?;
         for o in all_options() {
@@ -124,7 +124,7 @@ quickcheck! {
         Ok(())
     }
 
-    /// The figures of a plan, counted.
+    /// The figures of a plan, recounted.
     fn figures_are_counted_right(pair: AnyPair) -> Outcome {
         let cpu = Cpu::new();
         let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
@@ -150,7 +150,7 @@ quickcheck! {
         Ok(())
     }
 
-    /// Columns counted with 64 bits give what 32 bits give.
+    /// 64-bit columns give the same results as 32-bit ones.
     fn wide_indices_change_nothing(pair: AnyPair) -> Outcome {
         let wide = |x: &Csr<f64>| {
             let cols = x.col_idx().iter().map(|&j| u64::from(j)).collect();
@@ -167,10 +167,10 @@ quickcheck! {
     }
 }
 
-/// CF is that of all multiplications, however many entries A has.
+/// CF covers all multiplications, however many entries A has.
 #[test]
 fn the_part_that_remains_is_that_of_all_of_a() {
-    // 100 000 entries, each times a row of 16 columns in one word.
+    // 100 000 entries, each times a row of 16 columns in a single word.
     let a = of_rows(200, vec![(0..200).collect(); 500]);
     let b = of_rows(64, vec![(8..24).collect(); 200]);
     let on = options(Policy::Auto, Accumulator::Auto, Compress::On, false);
@@ -178,7 +178,7 @@ fn the_part_that_remains_is_that_of_all_of_a() {
     assert!(said.contains("64 columns to a word, CF 0.06"), "{said}");
 }
 
-/// Every shape with nothing in it.
+/// Every shape without entries.
 #[test]
 fn empty_shapes_multiply() {
     let cpu = Cpu::with_threads(2).expect("threads");
@@ -200,7 +200,7 @@ fn empty_shapes_multiply() {
     }
 }
 
-/// An option is followed, and the plan says so, or it is refused.
+/// An option is applied and shown by the plan, or it is refused.
 #[test]
 fn options_are_followed_or_refused() {
     let cpu = Cpu::with_threads(2).expect("threads");
@@ -261,7 +261,7 @@ fn zeros_stay_entries() {
     }
 }
 
-/// The identity of ⊕ is where folds start, so a user's monoid must have it right for these tests to mean anything.
+/// Folds start at the identity of ⊕, so a user-defined monoid must state it correctly for these tests to be meaningful.
 #[test]
 fn the_users_monoid_has_an_identity() {
     let mut rng = Rng(1);

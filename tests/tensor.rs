@@ -1,4 +1,5 @@
-//! Sparse tensors: constructors, orders, matrices and back, slices, norms, Kruskal tensors; against dense tables.
+//! Sparse tensors: constructors, sort orders, conversion to and from matrices, slices, norms, Kruskal tensors; compared
+//! with dense tables.
 
 mod common;
 
@@ -10,7 +11,7 @@ use sparring::par::Threads;
 use sparring::tensor::{AnyTensor, Kruskal, Norm, Tensor};
 use sparring::{Dense, Error, Index};
 
-/// Entries by place, in their order.
+/// Entries with their indices, in stored order.
 type Table<T> = BTreeMap<Vec<usize>, Vec<T>>;
 
 fn table<T: Value, I: Index>(x: &Tensor<T, I>) -> Table<T> {
@@ -21,7 +22,7 @@ fn table<T: Value, I: Index>(x: &Tensor<T, I>) -> Table<T> {
     table
 }
 
-/// A tensor with repeats, empty slices and stored zeros.
+/// A tensor with duplicates, empty slices and stored zeros.
 fn random<I: Index>(rng: &mut Rng, dims: &[usize], nnz: usize) -> Tensor<f64, I> {
     let nnz = if dims.contains(&0) { 0 } else { nnz };
     let indices = dims.iter().map(|&n| (0..nnz).map(|_| I::cast(rng.below(n))).collect()).collect();
@@ -78,7 +79,7 @@ fn orders_are_stable_sorts_for_any_number_of_threads() {
         assert!(sorted.iter().zip(&expected).all(|((place, v), &e)| place == x.place(e) && *v == x.values()[e]));
         assert_eq!(x.is_sorted_by(&modes).unwrap(), expected.is_sorted());
     }
-    // Far more indices than entries: digits, not bins for each.
+    // Far more indices than entries: a radix sort by digits instead of one bin per index.
     let far = 1u64 << 40;
     let x = Tensor::<f64, u64>::new(vec![far as usize + 1], vec![vec![far, 3, far - 1, 3, 0]], vec![0.0; 5]).unwrap();
     assert_eq!(x.order_by(&Threads::current(), &[0]).unwrap(), [4, 1, 3, 2, 0]);
@@ -87,7 +88,8 @@ fn orders_are_stable_sorts_for_any_number_of_threads() {
 #[test]
 fn linearized_entries_are_in_the_order_of_their_bits() {
     let mut rng = Rng(5);
-    // c₂ a₁ c₁ a₀ b₀ c₀ above the lowest nine bits: a bit of the longest mode that is left, the first of equals.
+    // c₂ a₁ c₁ a₀ b₀ c₀ above the lowest nine bits: each time a bit of the longest remaining mode, the first among
+    // equals.
     let key = |p: &[usize]| {
         let [a, b, c] = [p[0] >> 9, p[1] >> 9, p[2] >> 9];
         (c >> 2) << 5 | (a >> 1) << 4 | (c >> 1 & 1) << 3 | (a & 1) << 2 | b << 1 | c & 1
@@ -101,7 +103,7 @@ fn linearized_entries_are_in_the_order_of_their_bits() {
             assert_eq!((y.dims(), y.iter().map(|(p, v)| (p, *v)).collect::<Vec<_>>()), (x.dims(), expected.clone()));
         }
     }
-    // More bits than keys have, no bits, and no entries.
+    // More bits than a key has, no bits, and no entries.
     let x: Tensor<f64, u64> = random(&mut rng, &[1 << 40, 1, 1 << 33, 3], 5_000);
     let y = x.linearized(&Threads::current()).unwrap();
     assert_eq!(table(&y), table(&x));
@@ -265,7 +267,7 @@ fn kruskal_tensors_keep_what_they_are() {
     assert!(Kruskal::new(vec![1.0], vec![Dense::filled(2, 2, 1.0).unwrap()]).is_err());
 }
 
-/// Two components, of which one is the other model's at half the weight: (1 + 1/2) / 2; without weights 1.
+/// Two components, one of them the other model's at half the weight: (1 + 1/2) / 2; without weights 1.
 #[test]
 fn match_scores() {
     let unit = |i: usize, j: usize| {

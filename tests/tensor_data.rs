@@ -1,4 +1,4 @@
-//! Tensors of `data/`, and of the collection that `SPARRING_DATA` names, held to their known facts.
+//! Tensors of `data/`, and of the collection that `SPARRING_DATA` names, compared with their known facts.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::data::{self, Fact};
 use sparring::io::{Duplicates, FrosttOptions, WriteOptions, read_frostt, read_frostt_with, write_frostt};
 use sparring::tensor::Tensor;
 
-/// Places and values through lines and words alone; trusts the file.
+/// Indices and values, by plain splitting of lines and words; trusts the file.
 fn plain(fact: &Fact) -> Vec<(Vec<u32>, f64)> {
     let mut text = String::new();
     let file = std::fs::File::open(&fact.path).unwrap_or_else(|e| panic!("{}: {e}", fact.path.display()));
@@ -24,7 +24,7 @@ fn plain(fact: &Fact) -> Vec<(Vec<u32>, f64)> {
         .collect()
 }
 
-/// Entries that have distinct indices when that of `mode` is left out.
+/// Number of distinct index tuples without `mode`.
 fn fibres(x: &Tensor<f64>, mode: usize) -> u64 {
     let mut places: Vec<Vec<u32>> =
         (0..x.nnz()).map(|e| (0..x.order()).filter(|&m| m != mode).map(|m| x.indices(m)[e]).collect()).collect();
@@ -38,14 +38,14 @@ fn known(fact: &Fact) {
     let x = read_frostt::<f64>(&fact.path).unwrap().narrow().expect("32 bits");
     let dims: Vec<u64> = x.dims().iter().map(|&n| n as u64).collect();
     assert_eq!((dims, x.nnz() as u64), (fact.numbers("dims"), fact.number("nnz")), "{name}");
-    // The entries, bit for bit, in the order of the file, in which they are sorted.
+    // The entries, bit for bit, in file order, which is sorted.
     let want = plain(fact);
     assert_eq!(want.len(), x.nnz(), "{name}");
     for (e, (place, value)) in want.iter().enumerate() {
         assert!((0..x.order()).all(|m| x.indices(m)[e] == place[m]), "{name}: entry {e} is at {:?}", x.place(e));
         assert_eq!(x.values()[e].to_bits(), value.to_bits(), "{name}: entry {e}");
     }
-    // No entry is there twice.
+    // No entry occurs twice.
     let strict = read_frostt_with::<f64>(&fact.path, &FrosttOptions::new().duplicates(Duplicates::Refuse)).unwrap();
     assert!(strict.narrow() == Some(x.clone()), "{name}");
 
@@ -68,7 +68,7 @@ fn known(fact: &Fact) {
         assert_eq!(fibres(&x, mode), fact.numbers("fibers")[mode], "{name}, mode {mode}");
     }
 
-    // Written and read again, as it was.
+    // Written and read again without change.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("again.tns.gz");
     write_frostt(&path, &x, &WriteOptions::new()).unwrap();
@@ -80,7 +80,7 @@ fn tensors_have_the_facts_of_their_index() {
     let tensors: Vec<Fact> = data::facts().into_iter().filter(Fact::is_tensor).collect();
     assert!(tensors.len() >= 5 && tensors.iter().any(|f| f.name() == "aminoacid.tns.gz"));
     tensors.iter().for_each(known);
-    // Decompositions are held to these elsewhere; each tensor has some.
+    // Other tests check the decompositions; each tensor must list some.
     assert!(tensors.iter().all(|f| f.fits().len() >= 2 && f.fits().iter().all(|fit| 0.0 < fit.3 && fit.3 < 1.0)));
 }
 
@@ -89,7 +89,7 @@ fn tensors_of_the_collection_have_the_facts_of_their_index() {
     data::collection().iter().filter(|f| f.is_tensor()).for_each(known);
 }
 
-/// The same facts as whole numbers: knowledge graphs are patterns, and counts are exact.
+/// The same facts as integers: knowledge graphs are patterns, and counts are exact.
 #[test]
 fn tensors_of_counts_are_read_as_integers() {
     for name in ["nations", "kinships", "enron-5", "WN18RR"] {

@@ -1,4 +1,4 @@
-//! Results do not depend on the number of threads: bitwise equality for 1, 2, 3 and 8.
+//! Results do not depend on the number of threads: bitwise equality for 1, 2, 3 and 8 threads.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn cpu(threads: usize) -> Cpu {
     Cpu::with_threads(threads).expect("threads")
 }
 
-/// One product on every number of threads, all the same arrays, plans' figures included.
+/// One product with every number of threads: identical arrays, including the figures of the plans.
 fn the_same_on_all<R: Semiring>(ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>, options: &Options) -> Result<(), String>
 where
     Out<R>: Same,
@@ -85,7 +85,7 @@ quickcheck! {
     }
 }
 
-/// A graph large enough to be split among threads for real, with sums that another order would round differently.
+/// A graph large enough to be split among threads, with sums that would round differently in another order.
 #[test]
 fn a_real_graph_is_the_same_bits() {
     let graph = data::named("wiki-Vote");
@@ -97,7 +97,7 @@ fn a_real_graph_is_the_same_bits() {
     }
 }
 
-/// One row carries nearly all the work: however it is shared out, its folds run in the order of k.
+/// One row carries nearly all the work: however it is split, its folds run in the order of k.
 #[test]
 fn one_heavy_row_is_the_same_bits() {
     let n = 20_000;
@@ -116,7 +116,7 @@ fn one_heavy_row_is_the_same_bits() {
     }
 }
 
-/// What goes between threads may.
+/// Types that cross threads are `Send` and `Sync`.
 #[test]
 fn values_may_go_between_threads() {
     fn both<T: Send + Sync>() {}
@@ -152,7 +152,7 @@ fn one_cpu_serves_many_callers() {
     assert!(identical(&c, &want));
 }
 
-/// A tridiagonal matrix, larger than what one task takes.
+/// A tridiagonal matrix, larger than one task.
 fn many_rows() -> Csr<f64> {
     let n = 40_000u32;
     let rows = (0..n).map(|i| i.saturating_sub(1)..(i + 2).min(n));
@@ -169,12 +169,11 @@ fn square(cpu: &Cpu, a: &Csr<f64>) -> Csr<f64> {
     cpu.mxm(PlusTimes::<f64>::default(), a, a).eval().expect("a product")
 }
 
-/// What a child of `fork` did, within twenty seconds.
+/// Exit status of a forked child, within twenty seconds.
 #[cfg(target_os = "linux")]
 fn in_child(work: impl FnOnce() -> bool) -> Option<i32> {
-    // SAFETY: 1. the child calls nothing that the C library forbids after `fork`: glibc's allocator is made ready
-    // there;
-    //         2. it ends by `_exit`, so nothing of the parent's is run twice.
+    // SAFETY: 1. the child calls nothing that the C library forbids after `fork`: glibc makes its allocator usable;
+    //         2. it ends by `_exit`, so no code of the parent runs twice.
     unsafe {
         let child = libc::fork();
         if child == 0 {
@@ -188,7 +187,7 @@ fn in_child(work: impl FnOnce() -> bool) -> Option<i32> {
     }
 }
 
-/// The threads of the parent are not there; who waited for them would wait for ever.
+/// The parent's threads do not exist in the child; waiting for them would never end.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_child_of_fork_has_threads_of_its_own() {
@@ -202,9 +201,9 @@ fn a_child_of_fork_has_threads_of_its_own() {
             && (two.threads().count(), new.threads().count()) == (2, 2)
     };
     assert_eq!(in_child(all), Some(0));
-    // And its own child.
+    // And in a child of the child.
     assert_eq!(in_child(|| all() && in_child(all) == Some(0)), Some(0));
-    // A pool that nobody used before, and one that is dropped in the child.
+    // A pool that was never used, and one that is dropped in the child.
     let (fresh, dropped, same) = (cpu(3), cpu(2), |c: &Csr<f64>| identical(c, &want));
     let a = &a;
     assert_eq!(
@@ -217,7 +216,7 @@ fn a_child_of_fork_has_threads_of_its_own() {
     assert!(all(), "the parent's are as they were");
 }
 
-/// Where threads cannot be had: who asks for them is told, who does not is served by his own.
+/// Threads cannot be created: explicit requests fail, and other calls run on the caller's thread.
 #[test]
 fn threads_that_cannot_be_had() {
     const CHILD: &str = "SPARRING_TEST_WITHOUT_THREADS";
@@ -225,7 +224,7 @@ fn threads_that_cannot_be_had() {
     if std::env::var_os(CHILD).is_none() {
         let out = std::process::Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", name, "--nocapture", "--test-threads=1"])
-            // A stack of more bytes than there are addresses.
+            // A stack larger than the address space.
             .envs([(CHILD, "1"), ("RUST_MIN_STACK", "140737488355328")])
             .output()
             .expect("a child");
@@ -240,7 +239,7 @@ fn threads_that_cannot_be_had() {
     assert_eq!(here.threads().count(), 1);
     let c = square(&here, &a);
     assert_eq!(c.nnz(), 5 * a.nrows() - 6);
-    // What asks rayon for threads finds the caller's.
+    // Code that uses rayon's current pool runs on the caller's thread.
     let mut text = Vec::new();
     sparring::io::write_matrix_market_to(&mut text, &c, &sparring::io::WriteOptions::new()).expect("text");
     let read = sparring::io::parse_matrix_market(&text, "text").expect("a file").coo::<f64>().expect("entries");
@@ -248,7 +247,7 @@ fn threads_that_cannot_be_had() {
     assert_eq!(here.threads().install(|| rayon::join(|| 1, || 2)), (1, 2));
 }
 
-/// Nothing is started for the caller's own thread.
+/// Running on the caller's thread starts no threads.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_callers_thread_starts_no_others() {

@@ -1,4 +1,4 @@
-//! Triangle counts by every method, against known counts and the textbook.
+//! Triangle counts by every method, compared with known counts and the textbook.
 
 mod common;
 
@@ -36,7 +36,7 @@ quickcheck! {
     }
 }
 
-/// Counts for edges and vertices against the textbook's, and whether they add up to the count of all.
+/// Counts per edge and per vertex compared with the textbook, and their sums with the total count.
 fn counts_are_the_definition<I: Index>(a: &Csr<f64, I>, threads: usize) {
     let cpu = Cpu::with_threads(threads).expect("threads");
     let want = reference::triangles_per_edge(a.pattern());
@@ -59,7 +59,7 @@ quickcheck! {
     }
 }
 
-/// A random undirected graph of `n` vertices of about `degree` neighbours, and `hubs` that are joined to all.
+/// A random undirected graph of `n` vertices with about `degree` neighbours each, and `hubs` adjacent to all.
 fn undirected(n: usize, degree: usize, hubs: usize, seed: u64) -> AnyPattern {
     let mut rng = Rng(seed);
     let mut rows = vec![vec![]; n];
@@ -79,9 +79,9 @@ fn undirected(n: usize, degree: usize, hubs: usize, seed: u64) -> AnyPattern {
     AnyPattern { ncols: n, rows, shuffle: 0 }
 }
 
-/// Rows as they stand, of one register and of several, with hubs and without; then with a loop, which changes nothing,
-/// and with one entry too few or too many, which leaves the graph but makes the matrix unsymmetric. With columns of 64
-/// bits too.
+/// Rows as stored, of one register and of several, with and without hubs; then with a self-loop, which changes nothing,
+/// and with one entry too few or too many, which keeps the graph but makes the matrix unsymmetric. Also with 64-bit
+/// columns.
 #[test]
 fn symmetric_graphs_nearly_so() {
     for (n, degree, hubs) in [(40, 4, 0), (150, 6, 1), (150, 20, 0), (120, 40, 2), (150, 70, 1), (200, 150, 0)] {
@@ -126,8 +126,7 @@ fn with(row: &[u32], column: usize) -> Vec<u32> {
     row
 }
 
-/// A mesh is read as it stands, a graph with hubs by lists, and many neighbors are gathered in bits; under any
-/// instructions.
+/// A mesh is processed as stored, a graph with hubs by lists, and long lists by bitmaps; under any instruction set.
 #[test]
 fn the_method_follows_the_degrees() {
     let of = |n, degree, hubs| {
@@ -166,7 +165,7 @@ fn known_counts_of_the_collection() {
     data::collection().iter().for_each(known);
 }
 
-/// Small graphs of which the count is plain.
+/// Small graphs with obvious counts.
 #[test]
 fn golden_graphs() {
     let golden: toml::Table = include_str!("golden/graphs.toml").parse().expect("golden/graphs.toml");
@@ -191,7 +190,7 @@ fn golden_graphs() {
     }
 }
 
-/// A complete graph has n(n−1)(n−2)/6 triangles, whichever half of it is stored.
+/// A complete graph has n(n−1)(n−2)/6 triangles, whichever half is stored.
 #[test]
 fn complete_graphs() {
     for n in [0usize, 1, 2, 3, 64, 65, 200] {
@@ -208,7 +207,7 @@ fn complete_graphs() {
     }
 }
 
-/// Zeros that are stored are edges like any other, and values of any type do not matter.
+/// Stored zeros are edges, and the value type is irrelevant.
 #[test]
 fn values_do_not_matter() {
     let a = Csr::<f64>::new(3, 3, vec![0, 2, 3, 3], vec![1, 2, 2], vec![0.0, f64::NAN, -1.0]).expect("a");
@@ -242,7 +241,7 @@ fn a_matrix_that_is_not_square_is_refused() {
     assert_eq!(found, "triangles_per_edge: the matrix must be square, but it is 3×4");
 }
 
-/// A star has no triangle although its centre is joined to all; with a rim it is a wheel.
+/// A star has no triangles although its centre is adjacent to all; with a rim, it is a wheel.
 #[test]
 fn hubs() {
     let n = 5000u32;

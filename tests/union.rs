@@ -1,4 +1,4 @@
-//! Union products against the definition: the fold over every column, an absent entry being 0.
+//! Union products compared with the definition: the fold over every column, where an absent entry is 0.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn sorted<T: Value>(a: &Csr<T>) -> Csr<T> {
     a.sorted(&Threads::current()).expect("memory")
 }
 
-/// The promised order, bit for bit, on any number of threads; also by vectors.
+/// The guaranteed order, bit for bit, for any number of threads; also for matrix–vector products.
 fn promised<N: Namm + Default>(pair: &Pair, seed: u64) -> Outcome
 where
     Lhs<N>: Draw + Num,
@@ -62,7 +62,7 @@ where
     Ok(())
 }
 
-/// Where ⊕ is exact, the fold over all columns in their order.
+/// Where ⊕ is exact, the fold over all columns in order.
 fn defined<N: Namm + Default>(a: &Csr<Lhs<N>>, b: &Csr<Rhs<N>>) -> Outcome
 where
     Lhs<N>: Num,
@@ -159,7 +159,7 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     let e = cpu.union_spmv(namm, &a, &Vector::empty(4).unwrap()).unwrap_err().to_string();
     assert_eq!(e, "union_spmv: shapes do not agree: lhs is 2×3, rhs is 4×1");
 
-    // More results than memory: asked for, refused, nothing touched.
+    // The result exceeds memory: the request is refused, and nothing is touched.
     let tall = Csr::<f64>::empty(1 << 20, 3).unwrap();
     let e = cpu.union_mxm(namm, &tall, &tall).unwrap_err();
     assert!(matches!(e, Error::OutOfMemory { bytes, .. } if bytes >= 8 << 40), "{e}");

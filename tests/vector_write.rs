@@ -1,7 +1,6 @@
-//! Vectors written in place: forms × masks × replace × accumulators × aliases × clones, against a table of places.
+//! Vectors written in place: forms × masks × replace × accumulators × aliases × clones, compared with a dense table.
 //!
-//! One vector is written again and again, so that it goes through its forms, and clones taken on the way keep what they
-//! were.
+//! One vector is written repeatedly, so that it passes through its forms; clones taken on the way keep their contents.
 
 mod common;
 
@@ -30,7 +29,7 @@ fn table<T: Num, I: Index>(v: &Vector<T, I>) -> Table<T> {
     table
 }
 
-/// A vector of `n` places: without entries, one, few, some, nearly all, all; made in one go, or entry by entry from
+/// A vector of length `n` with no entries, one, few, some, nearly all or all; built at once, or entry by entry from
 /// another.
 fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, n: usize) -> Vector<T, I> {
     let percent = [0, 1, 3, 8, 40, 97, 100][rng.below(7)];
@@ -38,9 +37,9 @@ fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, n: usize) -> Vector<T, I> {
     if rng.below(6) == 0 && n > 0 {
         at = vec![rng.below(n)];
     }
-    // Zeros, for masks that go by values.
+    // Zeros, for valued masks.
     let mut values: Vec<T> = at.iter().map(|_| if rng.below(3) == 0 { T::ZERO } else { T::draw(rng) }).collect();
-    // Finite, so that no sum is NaN, which no table equals.
+    // Finite, so that no sum is NaN, which equals no table entry.
     values.iter_mut().filter(|x| x.wrapping_sub(**x) != T::ZERO).for_each(|x| *x = T::ONE);
     if rng.below(3) > 0 {
         return Vector::new(n, at.into_iter().map(I::cast).collect(), values).unwrap();
@@ -112,7 +111,7 @@ fn eye<T: Num, I: Index>(n: usize) -> Csr<T, I> {
     Csr::new(n, n, (0..=n).collect(), (0..n).map(I::cast).collect(), vec![T::ONE; n]).unwrap()
 }
 
-/// Writes one vector again and again, in every way.
+/// Writes one vector repeatedly, with every combination of options.
 fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, n: usize, seed: u64, steps: usize) {
     let rng = &mut Rng(seed);
     let mut c: Vector<T, I> = draw(rng, n);
@@ -139,7 +138,7 @@ fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, n: usize, seed: u64,
                 want = how.want(&want, &vec![Some(x); n], &of_mask);
             }
             6 => {
-                // w(I) = v is a write of v at I; without an accumulator other places are not written.
+                // w(I) = v writes v at I; without an accumulator, other indices are not written.
                 let mut at: Vec<usize> = (0..n).filter(|_| rng.below(4) == 0).collect();
                 if rng.below(2) == 0 {
                     at.reverse();
@@ -218,7 +217,7 @@ fn every_way_of_writing_is_the_table() {
     }
 }
 
-/// By names: the same rules and the same writes.
+/// By name: the same rules and the same writes.
 #[test]
 fn every_way_of_writing_by_name_is_the_table() {
     let minus = runtime::BinaryOp::new("minus", sparring::algebra::Type::I64).unwrap();
@@ -253,7 +252,7 @@ fn every_way_of_writing_by_name_is_the_table() {
     }
 }
 
-/// So many entries that threads share them, over vectors of every form.
+/// Enough entries for several threads, over vectors of every form.
 #[test]
 fn long_vectors_are_written_by_all_threads() {
     let (n, cpus) = (150_001, [1, 2, 3, 8].map(|n| Cpu::with_threads(n).unwrap()));
@@ -271,7 +270,7 @@ fn long_vectors_are_written_by_all_threads() {
             of(seed, |i| i == 149_000),
         ]
     };
-    // A list of more entries than one thread writes by itself.
+    // A list with more entries than one thread writes alone.
     let mut long = Vector::<f64>::empty(n).unwrap();
     let list = of(9, |i| i % 4 == 0);
     Cpu::new().apply(Identity::new(), &list).accum(Plus::new()).into(&mut long).unwrap();
@@ -308,7 +307,7 @@ fn long_vectors_are_written_by_all_threads() {
     }
 }
 
-/// What a mask leaves of an operation is what the mask leaves of its result.
+/// An operation under a mask equals the masked result of the operation.
 #[test]
 fn operations_under_masks_are_their_results_under_masks() {
     let n = 400;
@@ -394,7 +393,7 @@ sparring::value! {
     }
 }
 
-/// Values of a struct are moved, overwritten and removed like any other.
+/// Struct values are shifted, overwritten and removed like any other.
 #[test]
 fn structs_are_written_in_place() {
     let (cpu, n) = (Cpu::new(), 1000);

@@ -1,4 +1,4 @@
-//! What writing one entry allocates: the same for vectors of any length, and copies of what clones share, once.
+//! Memory allocated for writing one entry: independent of the vector's length; copies of shared data are made once.
 
 mod common;
 
@@ -10,13 +10,13 @@ use sparring::runtime::{self, Machine, Op};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Every other place.
+/// Entries at every other index.
 fn half(n: usize) -> Vector<f64> {
     let even: Vec<u32> = (0..n as u32).step_by(2).collect();
     Vector::new(n, even.clone(), vec![7.0; even.len()]).unwrap()
 }
 
-/// Bytes that each way of writing one entry allocates, its operands made before and it done once before.
+/// Bytes allocated by each way of writing one entry, with operands built and a first call made beforehand.
 fn one_entry(n: usize) -> Vec<(&'static str, u64)> {
     let cpu = Cpu::with_threads(1).unwrap();
     let (seen, full) = (half(n), Vector::constant(n, 1.0).unwrap());
@@ -79,7 +79,7 @@ fn one_entry(n: usize) -> Vec<(&'static str, u64)> {
     found
 }
 
-/// One test, so that no other thread allocates meanwhile.
+/// A single test, so that no other thread allocates meanwhile.
 #[test]
 fn writes_allocate_what_they_copy() {
     let _alone = alone();
@@ -106,23 +106,23 @@ fn what_a_clone_shares_is_copied_once() {
     };
     let (new, old) = (q(5), q(6));
     assert!(one(&mut c, &q(3)) < 3000);
-    // An entry that is new: bits and values.
+    // A new entry copies bitmap and values.
     let clone = c.clone();
     let bytes = one(&mut c, &new);
     assert!((bits + values..bits + values + 3000).contains(&bytes), "{bytes} bytes");
     assert!(one(&mut c, &new) < 3000, "copied once");
     assert_eq!((clone.get(5), c.get(5)), (None, Some(&2.0)));
-    // An entry that was there: values alone.
+    // An existing entry copies only values.
     let clone = c.clone();
     let bytes = one(&mut c, &old);
     assert!((values..values + 3000).contains(&bytes), "{bytes} bytes");
     assert_eq!((clone.get(6), c.get(6)), (Some(&7.0), Some(&2.0)));
-    // An entry that goes: bits alone.
+    // A removed entry copies only the bitmap.
     let clone = c.clone();
     let ((), bytes) = allocated(|| _ = c.remove(6).unwrap());
     assert!((bits..bits + 3000).contains(&bytes), "{bytes} bytes");
     assert_eq!((clone.get(6), c.get(6)), (Some(&2.0), None));
-    // The chain lets go of its own clone.
+    // The chain releases its own clone.
     let t = q(8);
     let sum = |c: &mut Vector<f64>| allocated(|| cpu.ewise_add(Plus::new(), c, &t).into(c).unwrap()).1;
     drop(clone);
@@ -131,12 +131,12 @@ fn what_a_clone_shares_is_copied_once() {
     let kept = c.clone();
     assert!((values..values + 3000).contains(&sum(&mut c)));
     assert_eq!(kept.get(8).map(|x| x + 3.0), c.get(8).copied());
-    // By name: a handle that another shares is copied when it is written.
+    // By name: a shared handle is copied when it is written.
     let m = Machine::from(Cpu::with_threads(1).unwrap());
     let plus = runtime::BinaryOp::new("plus", Type::F64).unwrap();
     let (mut r, t) = (runtime::Vector::from(half(n)), runtime::Vector::from(q(9)));
     let write = |r: &mut runtime::Vector| allocated(|| m.call(Op::Identity, &t).accum(&plus).into(r).unwrap()).1;
-    // The second write joins values, for which a thread's first run of an operator makes memory.
+    // The second write combines values, for which a thread's first run of an operator allocates memory.
     write(&mut r);
     write(&mut r);
     assert!(write(&mut r) < 3000);

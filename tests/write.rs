@@ -1,4 +1,4 @@
-//! C⟨M, r⟩ ⊙= T, for matrices and vectors, every kind of mask, accumulators and replace, against a table of cells.
+//! C⟨M, r⟩ ⊙= T for matrices and vectors, every kind of mask, accumulators and replace, compared with a dense table.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use sparring::algebra::{Identity, Minus};
 use sparring::backend::{Build, Matrices, Operation, Vectors};
 use sparring::prelude::*;
 
-/// What a matrix holds, cell by cell; a vector is a matrix of one column.
+/// The contents of a matrix by cell; a vector is a one-column matrix.
 type Cells = BTreeMap<(usize, usize), f64>;
 
-/// A matrix of at most 12 × 9, some values 0, in one of three densities.
+/// A matrix of at most 12 × 9, with some zero values, in one of three densities.
 #[derive(Clone, Debug)]
 struct Case {
     shape: (usize, usize),
@@ -47,7 +47,7 @@ impl Arbitrary for Case {
 }
 
 impl Case {
-    /// Whether the mask lets a place through.
+    /// Whether the mask allows an index.
     fn lets(&self, place: &(usize, usize)) -> bool {
         let inside = match (self.mask, self.cells[1].get(place)) {
             (0, _) => return true,
@@ -82,7 +82,7 @@ impl Case {
             .and_then(|coo| coo.to_csr(Plus::new()))
             .expect("a matrix")
     }
-    /// The first column, as a vector.
+    /// The first column as a vector.
     fn vector(&self, n: usize) -> Vector<f64> {
         let entries = || self.cells[n].iter().filter(|e| e.0.1 == 0);
         Vector::new(self.shape.0, entries().map(|e| e.0.0 as u32).collect(), entries().map(|e| *e.1).collect())
@@ -90,7 +90,7 @@ impl Case {
     }
 }
 
-/// Writes matrices or vectors by whatever chain the case asks for.
+/// Writes matrices or vectors by the chain that the case requires.
 macro_rules! write {
     ($name:ident, $kind:ident, $container:ident) => {
         fn $name<B: Backend, Op: Operation<B, u32, Kind = $kind, Out = f64>>(
@@ -99,7 +99,7 @@ macro_rules! write {
             mask: &B::$container<f64>,
             c: &mut B::$container<f64>,
         ) -> Result<()> {
-            // Every path of the chain that compiles.
+            // Every combination of the chain that compiles.
             match (self.mask, self.accum, self.complement, self.replace) {
                 (0, false, ..) => chain.into(c),
                 (0, true, ..) => chain.accum(Minus::new()).into(c),
@@ -143,14 +143,14 @@ fn matrices<B: Backend>(m: &B, case: &Case) -> Result<bool> {
     let mut c = m.upload(&case.matrix(2))?;
     case.write_matrix(m.apply(Identity::new(), &a), &mask, &mut c)?;
     let mut right = check(&c, &case.cells[2], &case.cells[0])?;
-    // An operand that is the result as well; its clone stays what it was.
+    // An operand that is also the result; its clone keeps the old contents.
     let mut both = m.upload(&case.matrix(2))?;
     let before = both.clone();
     case.write_matrix(m.ewise_add(Plus::new(), &both, &a), &mask, &mut both)?;
     let mut sum = case.cells[2].clone();
     case.cells[0].iter().for_each(|(place, x)| *sum.entry(*place).or_insert(0.0) += x);
     right &= check(&both, &case.cells[2], &sum)? && cells(&m.download(&before)?) == case.cells[2];
-    // A product, whose mask is known before anything is multiplied.
+    // A product whose mask is applied before multiplying.
     let t = m.mxm(PlusTimes::new(), &a, &b).transpose_b().eval()?;
     if case.shape.0 == case.shape.1 {
         let t = cells(&m.download(&t)?);
@@ -242,7 +242,7 @@ fn assignments_and_extractions() {
     assert!(mask.is_err());
 }
 
-/// Union with values for what is missing.
+/// Union with default values for absent entries.
 #[test]
 fn ewise_union_fills() {
     let m = Cpu::new();

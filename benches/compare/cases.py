@@ -1,6 +1,7 @@
 """The inputs of the comparison: generated matrices, the same bits as `sparring bench` makes, and files.
 
-Every number is splitmix64 of a counter, so the library and this script agree without exchanging files;
+Every number is splitmix64 of a counter, so the library and this script generate the same matrices without exchanging
+files;
 compare.py checks that they do, by the sums of the products.
 """
 import functools
@@ -23,7 +24,7 @@ def splitmix64(x):
 
 
 def unit(x):
-    """64 bits to [0, 1) by the upper 53."""
+    """Maps 64 bits to [0, 1) by the upper 53."""
     return (x >> U64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -33,8 +34,8 @@ def hash2(seed, i, j):
 
 
 def csr(rows, cols, n, values=None):
-    """Distinct places sorted by row and column; values from the place unless given as (diagonal, other) or by a function of the
-    places."""
+    """Distinct positions sorted by row and column. Values follow from the position, unless given as (diagonal, other)
+    or by a function of the positions."""
     keys = np.unique(rows.astype(np.int64) * n + cols.astype(np.int64))
     rows, cols = keys // n, keys % n
     ptr = np.zeros(n + 1, np.int32)
@@ -51,13 +52,13 @@ def csr(rows, cols, n, values=None):
 
 
 def weights(rows, cols, n):
-    """The weight of an edge of a graph, 1 to 255, the same in both directions."""
+    """Edge weights from 1 to 255, the same in both directions."""
     least, most = np.minimum(rows, cols).astype(U64), np.maximum(rows, cols).astype(U64)
     return 1.0 + (splitmix64(least * U64(n) + most) % U64(255)).astype(np.float64)
 
 
 def rmat(scale, edge_factor, seed=1, values=None):
-    """Graph500's recursive matrix, undirected, without loops, labels permuted."""
+    """Graph500's recursive matrix: undirected, without self-loops, labels permuted."""
     n, draws = 1 << scale, edge_factor << scale
     e = np.arange(draws, dtype=U64)
     rows, cols = np.zeros(draws, np.int64), np.zeros(draws, np.int64)
@@ -84,26 +85,26 @@ def drawn(n, samples, seed):
 
 
 def both_ways(rows, cols, n, values):
-    """The undirected graph of these edges, without loops."""
+    """The undirected graph of these edges, without self-loops."""
     keep = rows != cols
     rows, cols = rows[keep], cols[keep]
     return csr(np.concatenate([rows, cols]), np.concatenate([cols, rows]), n, values)
 
 
 def kron(scale):
-    """GAP's Kronecker graph: 16 draws for each vertex."""
+    """GAP's Kronecker graph: 16 draws per vertex."""
     return rmat(scale, 16, values=weights)
 
 
 def urand(scale, seed=4):
-    """GAP's uniform random graph: 16 draws for each vertex, both ends uniform."""
+    """GAP's uniform random graph: 16 draws per vertex, both ends uniform."""
     n, draws = 1 << scale, 16 << scale
     ends = splitmix64(np.arange(2 * draws, dtype=U64) + U64(seed << 40)) % U64(n)
     return both_ways(ends[0::2].astype(np.int64), ends[1::2].astype(np.int64), n, weights)
 
 
 def uniform(n, degree, seed=2):
-    """Erdős–Rényi: `degree` draws of a column for each row."""
+    """Erdős–Rényi: `degree` draws of a column per row."""
     rows = np.repeat(np.arange(n, dtype=np.int64), degree)
     cols = splitmix64(np.arange(n * degree, dtype=U64) + U64(seed << 40)) % U64(n)
     return csr(rows, cols.astype(np.int64), n)
@@ -130,7 +131,7 @@ def laplace2d(k):
 
 
 def web(n, seed=3, host=256):
-    """Power-law degrees; most links of a page are one run inside its host, the rest go to popular pages."""
+    """Power-law degrees; most links of a page form one run inside its host, the rest go to popular pages."""
     i = np.arange(n, dtype=np.int64)
     u = unit(splitmix64(i.astype(U64) + U64(seed << 40)))
     degree = np.minimum(1500, 3.0 * np.power(1.0 - u, -0.75)).astype(np.int64)
@@ -152,7 +153,7 @@ def web(n, seed=3, host=256):
 
 
 def grid2d(k):
-    """k × k points, each with an edge to those beside it."""
+    """A grid of k × k points, each with an edge to its neighbours."""
     return grid((k, k), [(1, 0), (-1, 0), (0, 1), (0, -1)], weights)
 
 
@@ -164,7 +165,7 @@ def galerkin(k):
     z, y, x = np.unravel_index(np.arange(k**3), (k,) * 3)
     own = ((z // 3 * boxes) + y // 3) * boxes + x // 3
     box = sp.csr_matrix((np.ones(k**3), own.astype(np.int32), np.arange(k**3 + 1, dtype=np.int32)), (k**3, boxes**3))
-    # SciPy leaves out entries that cancel, which P has: a multiple of their number is added and taken off again.
+    # SciPy drops entries that cancel, which P has: a multiple of the indicator product is added and subtracted again.
     one = sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape) @ box
     p = ((a + 16 * sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape)) @ box).tocsr()
     one.sort_indices()
@@ -178,7 +179,7 @@ def galerkin(k):
 
 
 def full(nrows, ncols, keep=lambda keys: slice(None)):
-    """The entries whose keys, row · ncols + column, are kept."""
+    """The entries whose keys, row · ncols + column, satisfy `keep`."""
     keys = np.arange(nrows * ncols, dtype=np.int64)
     keys = keys[keep(keys.astype(U64))]
     rows, cols = keys // ncols, keys % ncols
@@ -193,7 +194,7 @@ def diagonal(n):
 
 
 def permutation(n):
-    """Row r has its entry, 1, in the column whose number has the r-th hash in order."""
+    """A permutation: row r has a 1 in the column with the r-th smallest hash."""
     i = np.arange(n, dtype=U64)
     order = np.sort((splitmix64(i) >> U64(20) << U64(20)) | i) % U64(1 << 20)
     return sp.csr_matrix((np.ones(n), order.astype(np.int32), np.arange(n + 1, dtype=np.int32)), shape=(n, n))
@@ -205,7 +206,7 @@ def by_transpose(a):
     return [t, a]
 
 
-# Two factors each, as the program's benchmark of products makes them.
+# Two factors each, as in the program's benchmark of products.
 SHAPES = {
     "diagonal": lambda: [diagonal(10**6), diagonal(10**6)],
     "scaled_rows": lambda: [diagonal(10**6), laplace2d(1000)],
@@ -234,14 +235,14 @@ GENERATED = SHAPES | {
 
 
 HYPER = {
-    # Rows and columns, entries that are drawn, rows and columns that have some, columns of a wide right operand.
+    # Rows and columns, entries drawn, nonempty rows and columns, columns of a wide right operand.
     "hyper7": (10**7, 10**5, 10**5, None), "hyper7hubs": (10**7, 10**6, 10**5, None), "hyper8": (10**8, 10**6, 10**6, None),
     "hyper9": (10**9, 10**5, 10**5, None), "hyper9few": (10**9, 10**4, 10**4, None), "wide8": (10**4, 10**5, 10**4, 10**8),
 }
 
 
 def hyper(name):
-    """Two factors, each as rows, columns, values and a shape: entries drawn more than once are to be summed."""
+    """Two factors, each as rows, columns, values and a shape; duplicate entries must be summed."""
     n, draws, live, wide = HYPER[name]
     e = np.arange(draws, dtype=U64)
     place = lambda x: (splitmix64(splitmix64(x) % U64(live) + U64(1 << 50)) % U64(n)).astype(np.int64)
@@ -253,8 +254,8 @@ def hyper(name):
 
 
 def load(case):
-    """A generated case by its name (of rap100 three factors, of SHAPES two), or a Matrix Market file by its path; canonical CSR, doubles, 32-bit
-    indices."""
+    """A generated case by its name (three factors for rap100, two for SHAPES), or a Matrix Market file by its path;
+    canonical CSR with doubles and 32-bit indices."""
     if case in GENERATED:
         return GENERATED[case]()
     opener = gzip.open if case.endswith(".gz") else open
@@ -276,7 +277,7 @@ def undirected(a):
 
 
 def fingerprint(a):
-    """The hashes of row pointers, columns and values by which the library's generators are compared with these."""
+    """Hashes of row pointers, columns and values, by which the generators are compared with the library's."""
     def of(words):
         with np.errstate(over="ignore"):
             return int(np.add.reduce(splitmix64(splitmix64(np.arange(len(words), dtype=U64)) ^ words), dtype=U64))
@@ -285,8 +286,8 @@ def fingerprint(a):
 
 
 def graph(case):
-    """The simple graph under a case: adjacency without its diagonal, weights by `weights`; whether it is directed, which it is unless
-    the pattern is symmetric."""
+    """The simple graph of a case: adjacency without the diagonal, weights by `weights`; and whether it is directed,
+    that is, whether its pattern is unsymmetric."""
     a = load(case)
     coo = a.tocoo()
     keep = coo.row != coo.col
@@ -297,12 +298,12 @@ def graph(case):
 
 
 def partition(n):
-    """Labels of n vertices by which modularity is compared: blocks of 64 vertices get one of 64."""
+    """Vertex labels for comparing modularity: blocks of 64 vertices get one of 64 labels."""
     return (splitmix64(np.arange(n, dtype=U64) // U64(64)) % U64(64)).astype(np.int64)
 
 
 def checks(ptr, cols, values, ncols):
-    """Number of entries, their sum, and Σ uᵢ Cᵢⱼ vⱼ for fixed u and v: it shows entries in the wrong place."""
+    """Number of entries, their sum, and Σ uᵢ Cᵢⱼ vⱼ for fixed u and v, which detects misplaced entries."""
     n = len(ptr) - 1
     u = 1.0 + (splitmix64(np.arange(n, dtype=U64)) % U64(16)).astype(float)
     v = 1.0 + (splitmix64(np.arange(ncols, dtype=U64) + U64(1 << 32)) % U64(16)).astype(float)

@@ -3,17 +3,18 @@
 
     cargo build --release -p sparring-cli
     python3 benches/compare/compare.py [--threads 2] [--rounds 3] [--cases rmat14,web18] [--save NAME]
-    python3 benches/compare/compare.py memory            # what a product holds at most, beside C and its inputs
+    python3 benches/compare/compare.py memory            # peak memory of a product besides C and its inputs
 
-Makes a virtual environment (default target/peers-venv), installs the other libraries into it with pip, then for
-each case and round runs sparring and every other library, one after the other, each warmed up and as often, so that a noisy
-minute hurts all alike. All of it is done with two habits of memory, the same on both sides: fresh, as programs start, where
-freed memory goes back to the system and each result is touched for the first time; and kept, where it serves the next
-run. What counts is the minimum over the rounds. Everything is measured in two passes, and where their ratios differ by more than
-15 % the cell has both. Results are compared by their checksums: a case whose sums differ is an error, not a row. Prints Markdown
-tables of ratios (other / ours: above 1 we are faster), every row kept, those that we lose in bold, and writes each single
-measurement as a JSON line: to target/compare.jsonl, or with --save NAME, from a committed state, to benches/results/NAME.jsonl,
-with the tables beside it in NAME.md. The tables are made from these lines alone.
+Creates a virtual environment (default target/peers-venv) and installs the other libraries with pip. Each case and round
+then runs sparring and every other library in turn, each warmed up and repeated equally often, so that a noisy minute
+affects all alike.
+Both sides run in two memory modes. *Fresh* is the state of a new program: freed memory returns to the system, and each
+result is touched for the first time. *Kept* means that freed memory serves the next run. The minimum over the rounds
+counts. Everything is measured in two passes; where their ratios differ by more than 15 %, the cell shows both. Results
+are compared by their checksums: a case whose sums differ is an error, not a row.
+Prints Markdown tables of ratios (other / ours: above 1, we are faster) with every row, losses in bold, and writes each
+measurement as a JSON line: to target/compare.jsonl, or with --save NAME, from a committed state, to
+benches/results/NAME.jsonl, with the tables in NAME.md. The tables are computed from these lines alone.
 """
 import argparse
 import datetime
@@ -37,7 +38,8 @@ SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8", "ra
 # Two factors: diagonals, permutations, single rows and columns, tall matrices.
 SHAPES = ["diagonal", "scaled_rows", "scaled_columns", "permuted", "dot", "outer", "long_row", "tall30", "tall8", "tall1"]
 MEMORY = FILES[:1]
-# cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
+# cnr-2000 is directed: once as it is, with A + Aᵀ built within our time, and once symmetrized beforehand, as for the
+# others.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
 # Roads, meshes, co-authors, networks: low-degree graphs. Files that are not in data/ are read from the folder
 # SPARRING_DATA; missing files are skipped.
@@ -46,26 +48,26 @@ LOW_DEGREE = ["lap2d_1000", *(f + ".mtx.gz" for f in (
 # Written by reading.py.
 TEXTS = os.path.join(TOP, "target", "texts")
 READ = [name + ".mtx" for name in ("cnr-2000", "lap2d_1000", "er18d8", "tc_rmat17", "stencil27_60")]
-# Matrices that nobody tuned for: roads, meshes, circuits, peer-to-peer, co-authors, linear programs.
+# Matrices that nothing was tuned for: roads, meshes, circuits, peer-to-peer, co-authors, linear programs.
 UNSEEN = [name + ".mtx.gz" for name in ("luxembourg_osm", "delaunay_n16", "p2p-Gnutella31", "memplus", "cond-mat-2005", "lp_maros-r7")]
 OPERATIONS = ["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8", FILES[0], *UNSEEN]
-# Nearly all rows, or columns, are empty: made alike by `sparring bench hyper` and cases.py.
+# Nearly all rows, or columns, are empty; `sparring bench hyper` and cases.py generate the same matrices.
 HYPER = ["hyper7", "hyper7hubs", "hyper8", "hyper9", "hyper9few", "wide8"]
 RESULTS = os.path.join(TOP, "benches", "results")
-# Memory modes: the option of `sparring bench`, and the environment of the others, with which the system allocator
+# Memory modes: the option of `sparring bench`, and the environment of the others, under which the system allocator
 # neither maps large blocks separately nor returns memory.
 MEMORY_HABITS = {
     "fresh": (["--fresh-memory"], {}),
     "kept": ([], {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}),
 }
 PASSES = 2
-# Runs of either side in its turn: as many as fit into so many milliseconds, within these bounds.
+# Runs per turn of either side: as many as fit into this time in milliseconds, within these bounds.
 SPENT_MS, LEAST, MOST = 200, 2, 20
-# Ratios of two passes that agree.
+# Largest disagreement between the ratios of two passes.
 AGREE = 1.15
-# A product may hold so much beside its result and its inputs.
+# Memory allowed to a product beyond its result and its inputs.
 SCRATCH = 64 << 20
-# Column of a table: our key in the line of `sparring bench`, the other's variants.
+# Column of a table: our key in the line of `sparring bench`, the other library's variants.
 COLUMNS = {
     "spgemm": [
         ("sorted / MKL", "ms", "mkl", "sorted"),
@@ -108,7 +110,7 @@ COLUMNS = {
 }
 
 
-# What the others call a lower set of instructions. SuiteSparse, networkit and SciPy's own loops cannot be told.
+# Settings by which the others use a lower instruction set. SuiteSparse, networkit and SciPy's own loops have none.
 LOWERED = {
     "scalar": {"MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512_SKX"},
     "avx2": {"MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512_SKX"},
@@ -118,18 +120,18 @@ NAMES_OF_SETS = {"scalar": "SSE2", "avx2": "AVX2", "avx512": "AVX-512"}
 
 
 def isa_option(parser):
-    """`--isa`, for scripts that compare."""
+    """Adds `--isa`, for comparison scripts."""
     parser.add_argument("--isa", choices=LOWERED, help="lower the instructions of both sides to this set, where the other can be told")
 
 
 def lower(isa):
-    """Both sides, which inherit the environment."""
+    """Lowers both sides, which inherit the environment."""
     if isa:
         os.environ |= LOWERED[isa] | {"SPARRING_ISA": isa}
 
 
 def environment(folder, packages, probe):
-    """The Python of a virtual environment that has the other libraries, for which `probe` runs."""
+    """The Python of a virtual environment with the other libraries, created unless `probe` runs."""
     python = os.path.join(folder, "bin", "python")
     if not os.path.exists(python):
         print(f"making {folder}", file=sys.stderr)
@@ -141,7 +143,7 @@ def environment(folder, packages, probe):
 
 
 class Peer:
-    """A process that runs one library, and waits without spinning while others run. It says first what it is."""
+    """A process that runs one library and blocks, without spinning, while others run. It first reports its version."""
 
     def __init__(self, python, script, name, threads, *more, environment=None):
         counts = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -182,7 +184,7 @@ class Peer:
 
 
 def ours(binary, kind, case, threads, repeat, *more):
-    """The last line of `sparring bench` (of rap100, R·A·P): so many runs, after one to warm up."""
+    """The last line of `sparring bench` (R·A·P for rap100): `repeat` runs after a warm-up run."""
     command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", str(repeat), "--json", *more]
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
@@ -195,7 +197,7 @@ def agree(a, b):
 
 
 def measure(args, python, kind, case, pass_, log):
-    """Measures one case; every single time goes to `log`."""
+    """Measures one case; every time goes to `log`."""
     names = [n for n in dict.fromkeys(c[2] for c in COLUMNS[kind]) if n in args.peers]
     for habit, (options, environment_) in MEMORY_HABITS.items():
         run = lambda repeat: ours(args.sparring, kind, located(case), args.threads, repeat, *options)
@@ -207,7 +209,7 @@ def measure(args, python, kind, case, pass_, log):
             peer.variants = peer.ask(load=path, op=kind)["variants"]
             peers.append(peer)
         line = run(LEAST)
-        # What takes a millisecond wants more runs than two to find its least time, on both sides as many.
+        # Cases of about a millisecond need more than two runs to find their minimum, equally many on both sides.
         longest = max(ms for key, ms in line.items() if key.endswith("ms_min"))
         repeat = min(MOST, max(LEAST, int(SPENT_MS / longest)))
         for peer in peers:
@@ -221,8 +223,8 @@ def measure(args, python, kind, case, pass_, log):
             log(dict(run(repeat), peer="sparring", **about) | {"case": case})
             for peer in peers:
                 for variant in peer.variants:
-                    # As our own runs: one that does not count just before, for a library that comes back to its turn
-                    # with cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
+                    # As for our own runs, an uncounted run comes first: a library whose turn starts with cold caches
+                    # and returned memory is up to four times as slow (MKL on stencil27_60).
                     peer.ask(time=variant)
                     ms = min(peer.ask(time=variant)["ms"] for _ in range(repeat))
                     log(dict(peer=peer.name, version=peer.version, op=kind, case=case, variant=variant,
@@ -232,7 +234,7 @@ def measure(args, python, kind, case, pass_, log):
 
 
 def measure_memory(args, case, log):
-    # Freed memory that is kept, the reader's among it, is not the product's.
+    # Retained freed memory, such as the reader's, does not belong to the product.
     line = ours(args.sparring, "spgemm", case, args.threads, LEAST, "--fresh-memory")
     if line["peak_bytes"] is None:
         raise SystemExit("the system does not tell the peak of a part of a run (/proc/self/clear_refs)")
@@ -240,7 +242,7 @@ def measure_memory(args, case, log):
 
 
 def machine(args, command):
-    """What the figures depend on, as the first line of a run that `command` makes again."""
+    """The conditions of the figures, as the first line of a run; `command` reproduces it."""
     def first(path, key):
         try:
             with open(path, encoding="utf-8") as f:
@@ -248,7 +250,7 @@ def machine(args, command):
         except OSError:
             return None
 
-    # Processors of one name may differ in this, and so do all libraries on them.
+    # Processors of one name may differ in this, and every library depends on it.
     flags = (first("/proc/cpuinfo", "flags") or "").split()
     best = next((isa for flag, isa in (("avx512f", "avx512"), ("avx2", "avx2")) if flag in flags), "scalar")
     isa = os.environ.get("SPARRING_ISA") or best
@@ -269,19 +271,19 @@ def short(case):
 
 
 def keys_of(kind):
-    """Our times that the columns need, and those of our own other ways beside which they stand."""
+    """Our times that the columns need, including our own alternatives that some columns compare with."""
     return dict.fromkeys([c[1] for c in COLUMNS[kind]] + [c[3] for c in COLUMNS[kind] if c[2] == "sparring"])
 
 
 def cases_of(lines, kind):
-    """By case, then by habit of memory: times, by pass, of (library, our key or the other's variant)."""
+    """By case and memory mode: times, by pass, of (library, our key or the other's variant)."""
     cases = {}
     for line in lines:
         if line.get("op") != kind:
             continue
         times = cases.setdefault(line["case"], {}).setdefault(line["memory"], {})
         if line["peer"] == "sparring":
-            # A chain of products counts nothing, and older runs did not.
+            # A chain of products has no count, nor have older runs.
             found = [(("sparring", k), line[k + "_min"]) for k in keys_of(kind) if k + "_min" in line]
         else:
             found = [((line["peer"], line["variant"]), line["ms"])]
@@ -291,9 +293,9 @@ def cases_of(lines, kind):
 
 
 def compared(times, key, peer, variant):
-    """The other's best variant, its time and ours, minima of all; the ratios of the passes. None if it was not measured."""
+    """The other's best variant, its time and ours (minima), and the ratios of the passes; None without measurements."""
     def counts(v):
-        """What prepares within its time is a column of its own."""
+        """Variants that include preparation have a column of their own."""
         return v.startswith("prepared") == (variant == "prepared") if variant in (None, "prepared") else v == variant
 
     found = {v: min(min(x) for x in t.values()) for (p, v), t in times.items() if p == peer and counts(v)}
@@ -308,7 +310,7 @@ def compared(times, key, peer, variant):
 
 
 def ratios_of(lines, kind):
-    """By (column, habit of memory): the ratio of each case."""
+    """By (column, memory mode): the ratio of each case."""
     out = {}
     for case, habits in cases_of(lines, kind).items():
         for title, *column in COLUMNS[kind]:
@@ -365,7 +367,7 @@ TITLES = {"spgemm": "A·A", "triangles": "triangles", "mxv": "y = A·x", "vxm": 
 
 
 def report(lines):
-    """The tables of a run, and where they come from."""
+    """The tables of a run and their provenance."""
     run, parts = lines[0], []
     for kind in COLUMNS:
         if cases_of(lines, kind):
@@ -416,12 +418,12 @@ def main():
     wanted = SHAPES if args.cases == "shapes" else args.cases.split(",") if args.cases else None
     if "read" in args.kinds:
         subprocess.run([python, os.path.join(HERE, "reading.py"), TEXTS], check=True)
-    # Where the program and the others lie is this machine's affair.
+    # Paths of the program and of the virtual environment depend on the machine, so they are left out.
     told = [f"--threads={args.threads}", f"--rounds={args.rounds}", f"--passes={args.passes}", *([f"--cases={args.cases}"] if args.cases else []),
             *([f"--isa={args.isa}"] if args.isa else []),
             *([f"--save={args.save}"] if args.save else [])]
     run = machine(args, ["benches/compare/compare.py", *args.kinds, *told])
-    # Asked before a file of that name is written, which would be a change.
+    # Checked before such a file is written, which would itself be a change.
     if args.save and run["commit"].endswith("-dirty"):
         raise SystemExit("what is saved comes from a committed state; this one is changed")
     if args.save:
@@ -449,7 +451,7 @@ def main():
 
 
 def located(case):
-    """A name of a generated matrix as it is, a file with its folder."""
+    """The name of a generated matrix unchanged; a file with its folder."""
     if os.sep in case or ".mtx" not in case:
         return case
     symmetrized, name = case.startswith("sym:"), case.removeprefix("sym:")
@@ -458,7 +460,7 @@ def located(case):
 
 
 def chosen(kind, wanted):
-    """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
+    """The cases of a kind. A requested case in no list counts as a product, unless its name says otherwise."""
     there = lambda cases: [case for case in cases if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
     square = [case for case in OPERATIONS if not case.startswith("lp_")]
     known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "ewise": there(square), "steps": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ, "hyper": HYPER}.get(kind)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Small batched contractions: sparring beside MKL, numpy and opt_einsum, in turns, in one run.
+"""Small batched contractions: sparring compared with MKL, numpy and opt_einsum, alternating in one run.
 
     cargo build --release -p sparring-cli
     python3 benches/compare/contract.py                              # all cases: matrices of n = 2 to 32, elements of order 2 to 8
@@ -10,15 +10,16 @@
     cargo build --release -p sparring-capi
     python3 benches/compare/contract.py --check 20000                # measures nothing: random expressions beside numpy.einsum
 
-Makes a virtual environment (default target/contract-venv). Arrays are the same bits on both sides (numpy's default_rng(12345); ours
-from `sparring_generate::bench_contract`), threads are the same, every program runs in a process of its own, in turns. Each makes one
-run that is not counted and then --repeat runs; what counts is the minimum over runs and rounds. gemm is C = A·B + C; act is U = M V,
-the mass operator of finite elements, asm its matrices; flops are 2n³ a matrix, and of elements those of sums one direction after the
-other, whatever is done. "% of stream" is the time of c += a·b, measured beside it by the same threads over arrays as large, for the
-bytes that must be read and written, over our time. Results are compared by their sums, also weighted by place.
+Creates a virtual environment (default target/contract-venv). Both sides get the same arrays, bit for bit (numpy's
+default_rng(12345); ours from `sparring_generate::bench_contract`), and the same number of threads. Every program runs
+in its own process, in turns: one warm-up run, then --repeat runs; the minimum over runs and rounds counts.
+gemm is C = A·B + C; act is U = M V, the mass operator of finite elements; asm computes its matrices. Flops are 2n³ per
+matrix; for elements they are those of sum factorization, whatever algorithm runs. "% of stream" is the time of c += a·b
+on arrays of the same size, measured in the same run with the same threads and scaled to the bytes that must be read and
+written, relative to our time. Results are compared by their sums, plain and weighted by position.
 
---check calls the C library (--library, default target/release/libsparring.so) on random expressions with random layouts, factors
-and batches of integers, whose results must be numpy's.
+--check calls the C library (--library, default target/release/libsparring.so) on random expressions with random
+layouts, factors and batches of integers, whose results must equal numpy's.
 """
 import argparse
 import ctypes
@@ -43,22 +44,22 @@ EXPRESSIONS = {
     "asm2d": "ka,kb,lc,ld,ekl->eabcd",
     "asm3d": "ka,kb,lc,ld,mf,mg,eklm->eabcdfg",
 }
-# What a family has: name of a peer, and the cases.
+# Peers of each family, and their cases.
 PEERS = {
     "mkl": {"mkl": CASES[:3]},
     "numpy": {"matmul": CASES, "einsum": CASES[:1], "opt_einsum": CASES},
 }
 COLUMNS = ["mkl", "matmul", "einsum", "opt_einsum"]
-# Percent of the stream kernel, and how many times as fast as MKL, for matrices of n rows.
+# Targets: percent of the stream kernel, and speedup over MKL, for matrices of n rows.
 STREAM_BARS = {2: 85, 4: 85, 6: 85, 8: 85, 12: 85, 16: 85, 24: 75, 32: 65}
 MKL_BARS = {2: 10.0, 4: 3.0, 8: 2.0, 12: 1.2, 16: 1.2, 24: 2.0, 32: 2.0}
-# And than others in actions in three directions.
+# Targets: speedup over others in three-dimensional actions.
 ACTION_BARS = {"opt_einsum": 20.0, "matmul": 5.0}
-# Sums that differ by less, of the sum of absolute values, are the same.
+# Relative differences of sums, to the sum of absolute values, that count as equal.
 SAME = {"f64": 1e-12, "f32": 1e-6}
 
 
-# ---- a process of a peer
+# ---- a peer's process
 
 def arrays(case, size, batch, dtype):
     """A, B and C; or the basis, weights and values of elements."""
@@ -91,7 +92,7 @@ class Mkl:
         self.version = "MKL " + importlib.metadata.version("mkl")
 
     def batch(self, m, n, k, a, a_step, b, b_step, beta, c, count, transposed=False):
-        """C = op(A)·B + beta·C, `count` times, all row-major: m × n, of k terms; steps from one matrix to the next."""
+        """C = op(A)·B + beta·C, `count` times, all row-major, m × n with k terms; with strides between matrices."""
         real = ctypes.c_double if a.itemsize == 8 else ctypes.c_float
         call = self.library.cblas_dgemm_batch_strided if a.itemsize == 8 else self.library.cblas_sgemm_batch_strided
         i = ctypes.c_int
@@ -109,7 +110,7 @@ class Mkl:
 
 
 def by_mkl(case, size, batch, data):
-    """A function that computes the case once, and gives the result."""
+    """A function that computes the case once and returns the result."""
     import numpy as np
     mkl = Mkl()
     if case == "gemm":
@@ -166,7 +167,7 @@ def by_numpy(case, size, batch, data):
         turned = np.ascontiguousarray(basis.T)
 
         def chain():
-            # One direction after the other, the last by one large product.
+            # One direction after the other, the last one as a single large product.
             x = values
             for i in range(dims - 1):
                 x = np.matmul(basis, x.reshape(e * q ** i, d, -1))
@@ -189,7 +190,7 @@ def by_numpy(case, size, batch, data):
 
 
 def checksums(x):
-    """Sum, the sum of the first values times (place mod 97) / 97, and both of absolute values."""
+    """The sum, the position-weighted sum Σ v (i mod 97) / 97, and both of absolute values."""
     import numpy as np
     flat = x.reshape(-1)
     part = 1 << 22
@@ -215,7 +216,7 @@ def worker(args):
             at = time.perf_counter()
             run()
             times.append(time.perf_counter() - at)
-            # What takes minutes is slow enough.
+            # A run of minutes is not repeated.
             if time.perf_counter() - began > args.patience:
                 break
         found[name] = dict(ms=1e3 * min(times), version=version, **sums)
@@ -230,7 +231,7 @@ class Layout(ctypes.Structure):
 
 
 def check(args):
-    """Random expressions by the C library and by numpy: how many, or the first that differs."""
+    """Compares random expressions of the C library with numpy; prints the count, or the first difference."""
     import numpy as np
     library = ctypes.CDLL(os.path.abspath(args.library))
     library.sparring_last_error.restype = ctypes.c_char_p
@@ -247,7 +248,7 @@ def check(args):
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY"
 
     def lain(extents, number, written):
-        """An array of these extents in a larger one: axes in any order, with gaps, of operands also backwards."""
+        """An array of these extents inside a larger one: permuted axes, gaps, and reversed axes for operands."""
         order = rng.permutation(len(extents))
         steps = [1 + (up_to(6) == 0) for _ in extents]
         whole = np.asarray(rng.integers(-3, 4, [extents[k] * steps[k] for k in order]), number)
@@ -257,7 +258,7 @@ def check(args):
         return whole, view.transpose(np.argsort(order))
 
     def layout(whole, view, batched):
-        """Where the view lies in its array; its first axis is the batch if there is one."""
+        """The layout of the view in its array; its first axis is the batch if there is one."""
         strides = [s // whole.itemsize for s in view.strides]
         offset = (view.ctypes.data - whole.ctypes.data) // whole.itemsize if view.size else 0
         batch, step, extents = 1, 0, list(view.shape)
@@ -325,7 +326,7 @@ def key_of(line):
 
 
 def best_of(lines):
-    """Of a run: the fastest line of each case and program."""
+    """The fastest line of each case and program in a run."""
     best = {}
     for line in lines[1:]:
         key = (*key_of(line), line["who"])
@@ -339,7 +340,7 @@ def figure(x, bar=None, digits=2):
 
 
 def ratios_of(lines):
-    """Of a run: the time of each peer over ours."""
+    """The time of each peer over ours in a run."""
     best = best_of(lines)
     return {(*key, who): line["ms"] / best[(*key, "sparring")]["ms"]
             for (*key, who), line in best.items() if who != "sparring" and line.get("ms")}
@@ -360,7 +361,7 @@ def report(lines):
             us = best[(*key, "sparring")]
             _, dtype, size = key
             bar = STREAM_BARS.get(size) if case == "gemm" else None
-            # That of the fastest run: its own stream was measured beside it.
+            # Of the fastest run, because its stream was measured together with it.
             share = us["pct_stream"]
             cells = [figure(share, bar, 0)]
             if bar and share < bar:

@@ -1,16 +1,17 @@
-"""cuSPARSE on one matrix: products A·A and y = A·x, a JSON line for each thing measured. Needs numpy and CuPy.
+"""cuSPARSE on one matrix: products A·A and y = A·x, a JSON line per measurement. Needs numpy and CuPy.
 
     python3 benches/compare/cusparse.py FILE --case NAME [--seconds 100]
     python3 benches/compare/cusparse.py --about              # the device and the versions, one line
 
-gpu.py starts one such process per case, so that a failure costs that case alone; within it, what fails is a line with
-`failed`, and the rest goes on. FILE is what `gpu_spgemm --dump` writes; its format stands in benches/gpu_spgemm.rs.
+gpu.py starts one such process per case, so that a failure costs that case alone. Within a case, a failure is a line
+with `failed`, and the rest continues. FILE is written by `gpu_spgemm --dump`; its format is documented in
+benches/gpu_spgemm.rs.
 
-The library is called through ctypes, by the steps of its manual; CuPy only brings memory, from a pool that is warm as
-ours is, and events. A time is that of events around the whole call, the device idle before: descriptors, workspace and
-the arrays of the result included. Medians of seven, after one run that is checked and one more to warm up.
-Every result is checked: uᵀ·C·v against uᵀ·(A·(A·v)) found on the host, or the sum of y against the host's.
-`workspace_bytes` is what the library asked its caller for, held at a time; what it takes itself is not in it.
+The library is called through ctypes, following the steps of its manual. CuPy only provides events and memory, from a
+warm pool like ours. A time is measured by events around the whole call on an idle device, including descriptors,
+workspace and the arrays of the result. Figures are medians of seven runs, after one checked run and one more warm-up.
+Every result is checked: uᵀ·C·v against uᵀ·(A·(A·v)) computed on the host, or the sum of y against the host's.
+`workspace_bytes` is the workspace requested from the caller, at its peak; internal allocations are not included.
 """
 import argparse
 import contextlib
@@ -27,17 +28,17 @@ import cupy as cp
 import numpy as np
 
 ROUNDS = 7
-# Of the headers of cuSPARSE and CUDA.
+# Constants of the cuSPARSE and CUDA headers.
 NO_TRANSPOSE, INDEX_32, BASE_0 = 0, 2, 0
 TYPE_OF = {"f64": (np.float64, ctypes.c_double, 1), "f32": (np.float32, ctypes.c_float, 0)}
 PRODUCTS = {"ALG1": 3, "ALG2": 4, "ALG3": 5}
 PRODUCT_DEFAULT, SPMV_ALG1 = 0, 2
 OUT_OF_MEMORY = 2, 11
-# Part of the products that ALG3 computes at a time; its manual has no default, this is the value of its example.
+# Fraction of the products that ALG3 computes at a time. The manual states no default; this is the value of its example.
 CHUNK = 0.2
-# What a checksum may be off by, relatively.
+# Relative tolerance of checksums.
 NEAR = {"f64": 1e-9, "f32": 1e-4}
-# Entries that a check looks at in one go.
+# Number of entries that a check processes at once.
 SLICE = 1 << 26
 
 
@@ -55,19 +56,19 @@ class Csr:
         self.row_ptr, self.col_idx, self.values = (cp.asarray(x) for x in arrays)
 
     def times(self, x, dtype=np.float64):
-        """A·x on the host, in double precision from values of that type."""
+        """A·x on the host, in double precision from values of the given type."""
         row_ptr, col_idx, values = self.host
         rows = np.repeat(np.arange(self.nrows), np.diff(row_ptr))
         return np.bincount(rows, values.astype(dtype).astype(np.float64) * x[col_idx], self.nrows)
 
     def flops(self):
-        """Twice the multiplications of A·A."""
+        """Twice the number of multiplications of A·A."""
         row_ptr, col_idx, _ = self.host
         return 2 * int(np.diff(row_ptr).astype(np.int64)[col_idx].sum())
 
 
 def weights(n, salt):
-    """n whole numbers from 1 to 16, by Fibonacci hashing."""
+    """n integers from 1 to 16, by Fibonacci hashing."""
     with np.errstate(over="ignore"):
         x = (np.arange(n, dtype=np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     return 1.0 + (x >> np.uint64(60)).astype(np.float64)
@@ -89,11 +90,11 @@ def weighted_sum(c, u, v):
 
 
 class Failed(Exception):
-    """A call whose status is not success."""
+    """A call with a status other than success."""
 
 
 class Library:
-    """libcusparse: its functions by name, with their status checked."""
+    """libcusparse: functions by name, with their status checked."""
 
     def __init__(self):
         self.lib = ctypes.CDLL(self.path())
@@ -107,7 +108,7 @@ class Library:
 
     @staticmethod
     def path():
-        """That which CuPy has opened, else what is installed."""
+        """The library opened by CuPy, else the installed one."""
         import cupyx.cusparse  # noqa: F401, for the library that it opens
 
         with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8") as f:
@@ -126,7 +127,7 @@ class Library:
             raise Failed(f"{why}cusparse{name}: {self.lib.cusparseGetErrorString(status).decode()}")
 
     def sized(self, name, arguments):
-        """Calls it for the size of its workspace, then with that workspace, which is given back to the caller."""
+        """Calls a function for its workspace size, then with that workspace, which it returns."""
         size = ctypes.c_size_t()
         self(name, *arguments, ctypes.byref(size), None)
         buffer = bytes_of(size)
@@ -174,12 +175,12 @@ def at(array):
 
 
 def bytes_of(size):
-    # A null pointer would ask for the size again.
+    # A null pointer would query the size again.
     return cp.empty(max(1, size.value), cp.uint8)
 
 
 class Product:
-    """Descriptors of C = A·A for one call of the library, and C's arrays once they are there."""
+    """Descriptors of C = A·A for one call, and the arrays of C once allocated."""
 
     def __init__(self, library, a):
         self.library, self.stack = library, contextlib.ExitStack()
@@ -213,7 +214,7 @@ ONE, ZERO = ctypes.c_double(1.0), ctypes.c_double(0.0)
 
 
 def whole(library, a, algorithm):
-    """C = A·A from nothing, and the bytes of workspace."""
+    """C = A·A from scratch, and the bytes of workspace."""
     with Product(library, a) as p:
         arguments = (library.handle, NO_TRANSPOSE, NO_TRANSPOSE, ctypes.byref(ONE), p.a, p.b, ctypes.byref(ZERO), p.c,
                      TYPE_OF["f64"][2], PRODUCTS[algorithm], p.descriptor)
@@ -237,7 +238,7 @@ def whole(library, a, algorithm):
 
 
 class Reuse(Product):
-    """C = A·A by SpGEMMreuse: the structure once, here; values as often as wanted."""
+    """C = A·A by SpGEMMreuse: the structure once, here; values as often as needed."""
 
     def __init__(self, library, a):
         super().__init__(library, a)
@@ -258,7 +259,8 @@ class Reuse(Product):
                 *(x for size, buffer in zip(sizes, buffers) for x in (ctypes.byref(size), at(buffer))))
         self.take_arrays()
         last = library.sized("SpGEMMreuse_copy", arguments)
-        # All are kept until the descriptor goes; by the manual only the last two are needed for values.
+        # All buffers are kept until the descriptor is destroyed; by the manual, the numeric phase needs only the last
+        # two.
         self.buffers = [first, *buffers, last]
         self.workspace, self.kept = sum(b.nbytes for b in self.buffers), buffers[2].nbytes + last.nbytes
 
@@ -268,7 +270,7 @@ class Reuse(Product):
 
 
 def timed(work, rounds=ROUNDS, warm=1):
-    """Median and least milliseconds of `work` by events, the device idle before each."""
+    """Median and minimum milliseconds of `work` by events, starting on an idle device."""
     times = []
     for r in range(warm + rounds):
         cp.cuda.runtime.deviceSynchronize()
@@ -289,7 +291,7 @@ def agreement(found, want, dtype):
 
 
 class Measuring:
-    """One case: what was asked for, in order, each as a line."""
+    """One case: the requested measurements in order, each as a line."""
 
     def __init__(self, library, a, case, until):
         self.library, self.a, self.case, self.until = library, a, case, until
@@ -298,13 +300,13 @@ class Measuring:
         self.flops = a.flops()
 
     def line(self, op, variant, measure, **about):
-        """Prints what `measure` gives, or why it gives nothing."""
+        """Prints the result of `measure`, or why there is none."""
         about = {"op": op, "case": self.case, "lib": "cusparse", "variant": variant, "version": self.library.version, **about}
         try:
             if time.monotonic() > self.until:
                 raise Failed("no time was left")
             about.update(measure())
-        # One failure must not cost the others: whatever it is, it is written down.
+        # A failure must not cost the other measurements, so any exception is recorded.
         except Exception as e:
             what = "out of memory: " if isinstance(e, cp.cuda.memory.OutOfMemoryError) else ""
             about["failed"] = f"{what}{e}"[:300]
@@ -335,7 +337,7 @@ class Measuring:
         return timed(structure)
 
     def spmv(self, dtype):
-        """y = A·x over copies that the L2 cache cannot hold, as benches/gpu_spmv.rs does it, by the same numbers."""
+        """y = A·x over copies that exceed the L2 cache, with the same parameters as benches/gpu_spmv.rs."""
         a, library, (kind, scalar, code) = self.a, self.library, TYPE_OF[dtype]
         size = np.dtype(kind).itemsize
         moved = a.nnz * (4 + size) + 4 * (a.nrows + 1) + size * (a.nrows + a.ncols)
@@ -355,7 +357,7 @@ class Measuring:
                 needed = ctypes.c_size_t()
                 library("SpMV_bufferSize", *arguments, ctypes.byref(needed))
                 buffer = bytes_of(needed)
-                # New in CUDA 12.4; it looks at the matrix once, outside the time.
+                # New in CUDA 12.4; it analyzes the matrix once, outside the measured time.
                 if hasattr(library.lib, "cusparseSpMV_preprocess"):
                     library("SpMV_preprocess", *arguments, at(buffer))
                 calls.append(((*arguments, at(buffer)), (arrays, here, y, buffer)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Distances and nearest neighbours: sparring beside scikit-learn, scipy and sparse_dot_topn, in turns, in one run.
+"""Distances and nearest neighbours: sparring compared with scikit-learn, scipy and sparse_dot_topn, in alternation.
 
     cargo build --release -p sparring-cli
     python3 benches/compare/distance.py                          # everything; lines go to target/distance.jsonl
@@ -9,15 +9,17 @@
     python3 benches/compare/distance.py --tables FILE.jsonl      # measures nothing: the table of those lines
     python3 benches/compare/distance.py --self-test              # the table from made-up lines; tiny data if it can
 
-Makes a virtual environment (default target/distance-venv) and writes the data into --work: four generated sets, and real
-ones, as far as they are in data/ or in the folder $SPARRING_DATA. Every program works on the
-same rows with the same threads, in a process of its own: k nearest neighbours of all rows among all rows (a row is its
-own first neighbour), all distances among the first --pairwise-rows rows, and the neighbours of the first 1 and 100 rows, where what
-depends on the others alone was made before: an index, a fitted model, normalised columns. A program that would need more than
---budget seconds for one run is asked about the first rows only, and so are we then; where dense rows would take
-more than --dense bytes, both get fewer rows. Nothing is extrapolated: the table says of how many rows times are. Times are
-medians over the rounds. Memory is what a process grows by at its peak during its first run. Results are compared by the
-sum of all finite distances of rows that are not empty.
+Creates a virtual environment (default target/distance-venv) and writes the data into --work: generated sets, and real
+ones if they are in data/ or in the folder $SPARRING_DATA. Every program works on the same rows with the same threads,
+in a process of its own.
+The tasks are the k nearest neighbours of all rows among all rows (a row is its own first neighbour), all distances
+among the first --pairwise-rows rows, and the neighbours of the first 1 and 100 rows. In the last task, preparation that
+does not depend on the queries is done beforehand: an index, a fitted model, normalised columns.
+A program that would need more than --budget seconds for one run gets only the first rows as queries, and so do we.
+Where dense rows would take more than --dense bytes, both sides get fewer rows. Nothing is extrapolated: the table
+states the number of rows for each time.
+A time is the minimum over the rounds. Memory is the peak growth of a process during its first run. Results are compared
+by the sum of all finite distances of nonempty rows.
 """
 import argparse
 import datetime
@@ -36,19 +38,19 @@ PACKAGES = ["numpy", "scipy", "scikit-learn", "sparse_dot_topn"]
 PROBE = "import numpy, scipy, sklearn, sparse_dot_topn"
 GENERATED = ["movielens", "scrna", "nytimes", "edgar", "uniform", "wide"]
 REAL = ["sec-names-3gram", "docword.kos", "cora-words", "scrna-GSM6544281", "cond-mat-2005", "cnr-2000"]
-# Rows that ask an index at a time.
+# Numbers of query rows for an index.
 BATCHES = [1, 100]
 TASKS = ["knn", "pairwise", "index"]
 METRICS = ["cosine", "euclidean", "manhattan", "dot", "canberra", "chebyshev", "minkowski", "jensenshannon", "correlation",
            "hellinger", "jaccard", "dice", "hamming", "russellrao"]
 P = 3.0
-# Sums of distances that agree so well are the same: the expanded forms of the others leave about 1e-8 of a row's length
-# where a row meets itself.
+# Largest relative difference of equal sums: the expanded forms of the others leave about 1e-8 of a row's length between
+# a row and itself.
 SAME = 1e-6
-# Our own time for Manhattan stands beside that for Jensen-Shannon as if it were another program's.
+# Our own Manhattan time is compared with Jensen-Shannon as if it were another program.
 OURS, SLOW, FAST = "sparring", "jensenshannon", "manhattan"
 OURS_TOO = f"{OURS}, {FAST}"
-# How many times as fast we are to be: of a task, a metric, the programs.
+# Target speedups, by task, metric and program.
 BARS = [
     ("knn", "manhattan", "scikit-learn", 50.0),
     ("knn", "canberra", "scikit-learn, dense", 10.0), ("knn", "canberra", "scipy, dense", 10.0),
@@ -61,7 +63,7 @@ BARS = [
     # Logarithms may take four times as long.
     ("knn", SLOW, OURS_TOO, 0.25), ("pairwise", SLOW, OURS_TOO, 0.25),
 ]
-# How many times as much memory the other is to take.
+# Target ratios of memory, other over ours.
 MEMORY_BARS = [("knn", "cosine", "scikit-learn", 20.0), ("knn", "euclidean", "scikit-learn", 20.0)]
 
 def real(name):
@@ -71,14 +73,14 @@ def real(name):
 
 
 def prepare(python, folder, wanted, tiny=False):
-    """Writes the data, and says what each set is."""
+    """Writes the data, and describes each set."""
     out = subprocess.run([python, os.path.join(HERE, "vectors.py"), *["--tiny"] * tiny, folder, *wanted],
                          stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in out.stdout.splitlines()]
 
 
 class Program(Peer):
-    """One of the other programs on one set, with the seconds that its counted runs took."""
+    """Another program on one set, with the seconds spent in its counted runs."""
 
     def __init__(self, args, name, data, rows, task, metric):
         self.spent = 0.0
@@ -92,7 +94,10 @@ class Program(Peer):
 
 
 def affordable(run, rows, budget):
-    """Queries that one run can have, all or a power of two, from runs that grow until their queries show, `run(queries)` in ms."""
+    """The number of queries that fit one run: all rows, or a power of two.
+
+    Runs grow until their queries dominate; `run(queries)` returns milliseconds.
+    """
     n = min(4, rows)
     last = run(n) / 1e3
     while n < rows:
@@ -108,7 +113,7 @@ def affordable(run, rows, budget):
 
 
 def ours(args, data, rows, queries, task, metric):
-    """What `sparring bench distance` says of one run, after one to warm up, whose peak of memory is told."""
+    """The figures of one run of `sparring bench distance`; the peak of memory is that of its warm-up run."""
     command = [args.sparring, "bench", "distance", "--case", data["file"], "--task", task, "--metric", metric,
                "--rows", str(rows), "--queries", str(queries), "--k", str(args.k), "--threads", str(args.threads),
                "--repeat", "1", "--fresh-memory", "--json", *(["--p", str(P)] if metric == "minkowski" else [])]
@@ -120,13 +125,13 @@ def ours(args, data, rows, queries, task, metric):
 
 
 def about(args, data, rows, task, metric):
-    """What every line of a comparison says."""
+    """The fields common to all lines of a comparison."""
     return {"op": "distance", "data": data["data"], "task": task, "metric": metric, "rows": rows, "of": data["nrows"],
             "cols": data["ncols"], "empty": data["empty"], "k": args.k if task != "pairwise" else None, "threads": args.threads}
 
 
 def measure_group(args, data, rows, task, metric, names, log, batch=None):
-    """Measures the programs `names` and us on the same rows; every single time goes to `log`."""
+    """Measures the programs `names` and us on the same rows; every time goes to `log`."""
     what = about(args, data, rows, task, metric)
     peers, queries = [], batch or rows
     for name in names:
@@ -144,7 +149,7 @@ def measure_group(args, data, rows, task, metric, names, log, batch=None):
     running = []
     for peer in peers:
         try:
-            # The first run tells the memory; it warms up too, where that is cheap.
+            # The first run measures the memory; where it is cheap, it also serves as the warm-up.
             first = peer.run(queries)
             peer.counted = first["ms"] > 2e3
             log(what | first | {"peer": peer.name, "version": peer.version, "round": 0 if peer.counted else None})
@@ -174,7 +179,7 @@ def rows_of(args, data, task):
 
 
 def measure_ours(args, data, task, log):
-    """Our own times for two metrics on the same rows, in turns."""
+    """Our own times for two metrics on the same rows, alternating."""
     rows = rows_of(args, data, task)
     what = about(args, data, rows, task, SLOW)
     try:
@@ -187,11 +192,11 @@ def measure_ours(args, data, task, log):
 
 
 def measure(args, data, task, metric, able, log):
-    """The programs that take compressed rows, then those that make them dense: they may be given fewer rows."""
+    """The programs that take compressed rows, then those that make them dense, possibly with fewer rows."""
     rows = rows_of(args, data, task)
     names = [name for name in able if metric in able[name].get(task, []) and name in args.peers]
     sparse = [name for name in names if "dense" not in name]
-    # Where they take compressed rows, that is their better way.
+    # Where a program takes compressed rows, the dense variant is skipped as the slower one.
     dense = [name for name in names if "dense" in name and (not sparse or args.dense_too)]
     if task == "index":
         for batch in BATCHES:
@@ -209,7 +214,7 @@ def measure(args, data, task, metric, able, log):
 
 
 class Side:
-    """What one program did in one cell."""
+    """The results of one program in one cell."""
 
     def __init__(self):
         self.times, self.bytes, self.error, self.line, self.threads = [], None, None, None, None
@@ -231,7 +236,7 @@ class Side:
 
 
 def cells_of(lines):
-    """(task, metric, data, rows, queries) to programs, in the order of the run."""
+    """Programs by (task, metric, data, rows, queries), in the order of the run."""
     cells = {}
     for line in lines:
         if line.get("op") == "distance":
@@ -245,7 +250,7 @@ def bar_of(bars, task, metric, name):
 
 
 def difference(a, b):
-    """Between two sums, relatively."""
+    """Relative difference of two sums."""
     return abs(a - b) / max(abs(a), abs(b), 1e-300)
 
 
@@ -262,14 +267,14 @@ TITLES = ["data", "task", "metric", "rows", "peer", "threads", "ours, ms", "peer
 
 
 def verdict(ratio, bar):
-    """What is below its bar is lost; where there is none, what is slower is said to be."""
+    """Results below their target are lost; without a target, slower results are marked."""
     if ratio is None:
         return ""
     return ("**lost**" if ratio < bar else "") if bar is not None else ("slower" if ratio < 1 else "")
 
 
 def report(lines):
-    """The table, then what is lost, what is slower, what does not agree; and whether all agree."""
+    """The table, lists of lost, slower and disagreeing results; and whether all agree."""
     run, cells = lines[0], cells_of(lines)
     out, lost, slower, wrong = ["| " + " | ".join(TITLES) + " |", "| --- " * len(TITLES) + "|"], [], [], []
     for (task, metric, data, nrows, queries), programs in cells.items():
@@ -290,7 +295,7 @@ def report(lines):
             ratio, memory, agrees = side.ms / us.ms, None, "–"
             where = ", ".join(place[:5])
             if name != OURS_TOO:
-                # A process that did not grow by a page is set beside one page.
+                # A process that grew by less than a page counts as one page.
                 memory = side.bytes / max(us.bytes, 4096) if side.bytes is not None and us.bytes is not None else None
                 apart = difference(us.line["checksum_nonempty"], side.line["checksum_nonempty"])
                 agrees = f"{apart:.0e}" if apart > 0 else "0"
@@ -349,7 +354,7 @@ def summary(runs):
                     text = figure(ratio) + part
                     lost = ratio < (1 if wanted is None else wanted)
                     row = rows.setdefault((task, metric, name, what, wanted), {})
-                    # All rows tell more than some.
+                    # Figures for all rows replace those for some.
                     if data not in row or not part or (data, task, metric, name, what) in some:
                         row[data] = f"**{text}**" if lost else text
                         (some.add if part else some.discard)((data, task, metric, name, what))
@@ -395,7 +400,7 @@ def made_up():
 def self_test(args):
     text, right = report(made_up())
     for wanted in (
-        # The least of 3, 2, 9 is 2, that of 8, 6, 7 is 6; the warming run counts for memory alone.
+        # The minimum of 3, 2, 9 is 2, that of 8, 6, 7 is 6; the warm-up run counts for memory alone.
         "| d | knn 10 | cosine | 100 × 100 | scikit-learn | 2 | 2.0 | 6.0 | 3.00 | ≥ 2.5 |  | 1.0 | 30.0 | 30.00 | ≥ 20 |  | "
         "0; 2 empty rows: ours 8, theirs 10 |",
         "| d | knn 10 | cosine | 9 × 100 | scikit-learn | 2 | 2.0 | 4.0 | 2.00 | ≥ 2.5 | **lost** | 1.0 | 15.0 | 15.00 | ≥ 20 | "
@@ -420,7 +425,7 @@ def self_test(args):
     for wanted in (
         "| theirs / ours | aim | d | e |",
         "| knn manhattan, scikit-learn | 50 | **0.50** | – |",
-        # All rows tell more than nine, whichever comes first.
+        # Figures for all rows replace those for nine, in either order.
         "| knn cosine, scikit-learn | 2.5 | 3.00 | – |",
         "| knn cosine, scikit-learn: memory | 20 | 30.00 | – |",
     ):
@@ -432,7 +437,7 @@ def self_test(args):
     rows = [line for line in text.splitlines() if line.startswith("| d |")]
     assert len(rows) == 6 and {row.count("|") for row in rows} == {len(TITLES) + 1}, text
     assert not right
-    # A second of preparation and 10 ms a query; all are cheap; one takes a minute; nothing but preparation.
+    # A second of preparation and 10 ms per query; all queries cheap; a minute per query; preparation only.
     for each, fixed, rows, wanted in ((10, 1000, 10**6, 512), (10, 1000, 100, 100), (1e-3, 0, 5000, 5000), (6e4, 0, 9, 1),
                                       (0, 100, 10**6, 10**6)):
         found = affordable(lambda n: fixed + each * n, rows, 10.0)
@@ -523,7 +528,7 @@ def main():
             out.flush()
 
         options = [f"--{name}={getattr(args, name)}" for name in ("data", "task", "metrics", "rounds", "budget", "threads", "k")]
-        # Names alone: where files are is this machine's affair.
+        # Names alone, because paths depend on the machine.
         options += [f"--isa={args.isa}"] if args.isa else []
         options += [f"--file={os.path.basename(file)}" for file in args.file]
         log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k, "habit": "fresh"})

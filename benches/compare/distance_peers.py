@@ -1,9 +1,9 @@
-"""The other programs for distances, each in a process of its own that answers one JSON line per request.
+"""Peer programs for distances, each in its own process, which answers every request with a JSON line.
 
-distance.py starts `distance_peers.py PEER THREADS ARRAYS ROWS TASK METRIC K P`; the answer says what the library is. Then
-{"queries": n} measures the distances of the first n rows from all ROWS rows: milliseconds, the growth of the process at
-its peak, checksums. Imports and the first use of each function are over before that, and
-for the task `index` so is all that depends on the rows that are asked alone. `--list` says what each can do.
+distance.py starts `distance_peers.py PEER THREADS ARRAYS ROWS TASK METRIC K P`; the first answer is the library's
+version. Then {"queries": n} measures the distances from the first n rows to all ROWS rows: milliseconds, peak growth of
+the process, checksums. Imports and the first use of each function happen beforehand; so does, for the task `index`, all
+preparation that depends only on the indexed rows. `--list` prints the capabilities of each peer.
 """
 import importlib.metadata
 import json
@@ -14,26 +14,26 @@ import time
 import numpy as np
 import scipy.sparse as sp
 
-# Our names for what scipy computes on dense rows, and scipy's.
+# Metrics of scipy on dense rows: our names and scipy's.
 SCIPY = {name: name for name in ("correlation", "cosine", "dice", "euclidean", "canberra", "chebyshev", "hamming", "jaccard",
                                  "jensenshannon", "minkowski", "russellrao", "sqeuclidean")} | {"manhattan": "cityblock"}
-# Those that look at the supports alone.
+# Metrics of the supports alone.
 SETS = {"dice", "jaccard", "russellrao"}
-# What scikit-learn takes as compressed rows.
+# Metrics for which scikit-learn takes compressed rows.
 SPARSE = {"cosine", "euclidean", "manhattan"}
 # Rows of a dense tile.
 STEP = 512
 
 
 def nearest(d, k, largest=False):
-    """The k best of each row of a tile; NaN is farther than all."""
+    """The k best of each row of a tile; NaN ranks last."""
     key = np.where(np.isnan(d), np.inf, -d if largest else d)
     best = np.argpartition(key, k - 1, axis=1)[:, :k] if k < d.shape[1] else np.tile(np.arange(d.shape[1]), (len(d), 1))
     return np.take_along_axis(d, best, 1)
 
 
 class ScikitLearn:
-    """Compressed rows through its public functions."""
+    """scikit-learn's public functions on compressed rows."""
 
     metrics, jobs = SPARSE, None
 
@@ -66,13 +66,13 @@ class ScikitLearn:
 
 
 class ScikitLearnOneJob(ScikitLearn):
-    """The same without its threads, which copy the rows."""
+    """The same with one job: its threads copy the rows."""
 
     jobs = 1
 
 
 class ScikitLearnDense(ScikitLearn):
-    """What it takes as dense rows alone; making them counts."""
+    """scikit-learn's metrics that need dense rows; conversion is included in the time."""
 
     metrics, index = set(SCIPY) - {"jensenshannon"}, None
 
@@ -89,7 +89,7 @@ class ScikitLearnDense(ScikitLearn):
 
 
 class SciPyDense:
-    """cdist on dense rows, a tile of queries at a time; making the rows dense counts."""
+    """cdist on dense rows, a tile of queries at a time; conversion is included in the time."""
 
     metrics = set(SCIPY) | {"hellinger"}
 
@@ -116,7 +116,7 @@ class SciPyDense:
 
 
 class SciPyProduct:
-    """X·Yᵀ by scipy's sparse product, made dense: the whole, or a tile of queries at a time."""
+    """X·Yᵀ by scipy's sparse product, made dense, at once or by tiles of queries."""
 
     metrics = {"dot"}
 
@@ -132,7 +132,7 @@ class SciPyProduct:
 
 
 class TopN:
-    """sparse_dot_topn: the largest products of each row, never the rest; making the rows' lengths 1 counts."""
+    """sparse_dot_topn: only the largest products of each row; normalising the rows is included in the time."""
 
     metrics = {"cosine", "dot"}
 
@@ -178,7 +178,7 @@ def memory(key):
 
 
 def measure(f):
-    """The result, milliseconds, and bytes that were resident at the peak beyond those before; None if not told."""
+    """The result, milliseconds, and the peak growth of resident bytes; None if the system does not report it."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="utf-8") as forget:
             forget.write("5")
@@ -192,7 +192,7 @@ def measure(f):
 
 
 def checksums(d, task, x, y):
-    """Σ of what is finite; the same over rows that are not empty, for on empty ones definitions part."""
+    """Σ of finite values; and the same over nonempty rows, because definitions differ on empty ones."""
     sums = lambda d: float(d[np.isfinite(d)].sum())
     full, some = (np.diff(a.indptr) > 0 for a in (x, y))
     return {"checksum": sums(d), "checksum_nonempty": sums(d[np.ix_(full, some)] if task == "pairwise" else d[full])}
@@ -204,7 +204,7 @@ def main():
                           for name, peer in PEERS.items()}))
         return
     name, threads, arrays, rows, task, metric, k, p = sys.argv[1:]
-    # What a library prints must not get between the answers.
+    # Output of the libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     reply = lambda x: print(json.dumps(x), file=answers, flush=True)
@@ -214,7 +214,7 @@ def main():
     package = PACKAGE.get(name.split(",")[0], "scikit-learn")
     small = y[:max(64, int(k) + 1)]
     if task == "index":
-        # Made before anything is asked; what asks are rows that are there.
+        # Prepared before any query; queries are indexed rows.
         peer.keep(small)
         job(small[:4], small)
         peer.keep(y)

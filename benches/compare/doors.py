@@ -30,7 +30,7 @@ class Options(ctypes.Structure):
 
 
 def by_c(args, case, what):
-    """The least time of sparring_mxm in this process, in ms."""
+    """The minimum time of sparring_mxm in this process, in ms."""
     library = ctypes.CDLL(os.path.abspath(args.library))
     library.sparring_last_error.restype = ctypes.c_char_p
     pointer = ctypes.c_void_p
@@ -53,13 +53,13 @@ def by_c(args, case, what):
 
 
 def lines(args, *command):
-    """What the program prints as JSON."""
+    """The program's JSON output."""
     out = subprocess.run([args.binary, *command, "--json", "--threads", str(args.threads)], check=True, stdout=subprocess.PIPE)
     return [vocabulary.line(line) for line in out.stdout.splitlines()]
 
 
 def measure(args, case):
-    """Milliseconds by (what, door), least of all rounds."""
+    """Milliseconds by (kind, interface), minimum over all rounds."""
     found = {}
 
     def put(what, door, ms):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sparring on a GPU beside cuSPARSE and spECK: same matrices, one after the other, in one run.
+"""sparring on a GPU compared with cuSPARSE and spECK: same matrices, alternating in one run.
 
     scripts/gpu-bundle                                        # where Rust is; then carry target/gpu-bundle and benches/ over
     python3 benches/compare/gpu.py --bin target/gpu-bundle    # where the GPU is: numpy, CuPy, the driver and NVRTC; no Rust
@@ -7,14 +7,15 @@
     python3 benches/compare/gpu.py --tables FILE              # no GPU: all tables of a file of lines
     python3 benches/compare/gpu.py --self-test                # no GPU: the making of the tables
 
-Case after case: our bench writes the matrix, our products, cuSPARSE's products and matrix-vector products
-(cusparse.py, a process per case, so that what fails costs a row and no more), our matrix-vector products. Then our
-triangles, beside our own CPU's figures of a saved run (--cpu), and the first product over a semiring of one's own.
-When the budget is spent the rest is rows that say so. Each result is checked; if one is wrong, or one of ours failed
-for another reason, the exit code is 1, after all is written.
+For each case in turn: our bench writes the matrix; then our products, cuSPARSE's products and matrix-vector products
+(cusparse.py, a process per case, so that a failure costs only a row), and our matrix-vector products. Finally our
+triangles, compared with our own CPU's figures of a saved run (--cpu), and the first product over a user-defined
+semiring.
+When the budget is spent, the remaining rows say so. Each result is checked. If one is wrong, or one of our runs failed
+for another reason, the exit code is 1 after all output is written.
 
-Every measurement is a JSON line, the first of them says where and when: in target/compare-gpu.jsonl, or with --save in
-benches/results/NAME.jsonl (NAME: date and device), the tables beside it in NAME.md; --into names another folder.
+Every measurement is a JSON line; the first line states machine and date. They go to target/compare-gpu.jsonl, or with
+--save to benches/results/NAME.jsonl (NAME: date and device), with the tables in NAME.md; --into names another folder.
 
 Not run here: spECK. Its GFLOP/s on an H200 are constants of gpu_tables.py, with their source:
 rmat14 20.9, rmat16 26.4, rmat18 14.8, er18 24.3, er20 30.7, st27_80 112, st27_100 111, lap2d_2000 31.7.
@@ -36,27 +37,27 @@ from compare import HERE, RESULTS, TOP, read_lines
 
 CASES = ["rmat14", "rmat16", "rmat18", "er18", "er19", "er20", "st27_80", "st27_100", "lap2d_2000"]
 PARTS = ["triangles", "first_use"]
-# What a sum may be off by, relatively, in our matrix-vector products: as in cusparse.py.
+# Relative tolerance of sums in our matrix-vector products, as in cusparse.py.
 NEAR = {"f64": 1e-9, "f32": 1e-4}
-# What the tables want of cuSPARSE: a process that ends early leaves rows that say so.
+# Measurements of cuSPARSE in the tables: a process that ends early leaves rows that say so.
 EXPECTED = [("spgemm", "ALG1", None), ("spgemm", "reuse numeric", None), ("spmv", "ALG1", "f64"), ("spmv", "ALG1", "f32")]
-# A case is not begun with less left: it generates a matrix, twice.
+# A case does not start with less time left, because it generates a matrix twice.
 SHORTEST = 15
 
 
 class Run:
-    """Programs started one after the other until the time is spent; what they print goes to `log`."""
+    """Runs programs one after the other until the time is spent; their output goes to `log`."""
 
     def __init__(self, folder, budget, log, scratch):
         self.folder, self.until, self.log, self.scratch = folder, time.monotonic() + budget, log, scratch
-        # Programs compiled in this run are its own: every first use compiles.
+        # Programs compiled in this run are not shared with others: every first use compiles.
         self.environment = dict(os.environ, SPARRING_CACHE=os.path.join(scratch, "cache"))
 
     def left(self):
         return self.until - time.monotonic()
 
     def lines(self, command):
-        """The JSON lines that a program prints, and why it did not end well, if so."""
+        """The JSON lines that a program prints, and the reason if it failed."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             try:
                 if self.left() <= 0:
@@ -74,7 +75,7 @@ class Run:
                 why += ": " + " ".join(said[-4:]).strip()[-300:]
             found = []
             for line in out:
-                # A program that was stopped leaves half a line.
+                # A killed program leaves a partial line.
                 try:
                     found.append(vocabulary.line(line))
                 except ValueError:
@@ -85,7 +86,7 @@ class Run:
         return [os.path.join(self.folder, "benches", name), *options]
 
     def ours(self, about, command, missing=({},)):
-        """Runs one of our benches; `about` completes its lines, and a failure is a line for each of `missing` not there."""
+        """Runs one of our benches; `about` completes its lines, and a failure adds a line per name in `missing`."""
         found, why = self.lines(command)
         for line in found:
             named = {"case": line["name"]} if "name" in line else {}
@@ -128,7 +129,7 @@ class Run:
 
 
 def commit(folder):
-    """What the programs were built from: by the bundle's own word, else by this checkout."""
+    """The commit of the programs, from the bundle if it states one, else from this checkout."""
     try:
         with open(os.path.join(folder, "commit"), encoding="utf-8") as f:
             return f.read().strip()
@@ -155,7 +156,7 @@ def slug(run):
 
 
 def on_cpu(name):
-    """Our own CPU's lines and threads, of a run of compare.py; nothing if there is no such file."""
+    """Our own CPU's lines and threads from a run of compare.py; nothing without such a file."""
     try:
         lines = read_lines(os.path.join(RESULTS, name + ".jsonl"))
         return lines, lines[0].get("threads", 0)

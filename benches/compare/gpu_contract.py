@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Contractions on a GPU beside cuBLAS, in turns: for each round our bench, then the peers, on the same device.
+"""Contractions on a GPU compared with cuBLAS: in each round our bench, then the peers, on the same device.
 
   python3 benches/compare/gpu_contract.py PROGRAM [--rounds 2] [--bytes 1.2e9] [--save FILE.jsonl]
 
@@ -7,8 +7,8 @@ PROGRAM is the bench `gpu_contract` (of `scripts/gpu-bundle`). Peers, through Cu
   gemm    cublas?gemmStridedBatched, C = A·B + C on as many matrices
   action  six products of that call and the weights between them, U = M V; the products along the last index as one
           GEMM and as a batch of small ones, of which the faster counts
-Printed: one table for each type, the least time of all rounds as part of what a copy of the same run would take for the bytes
-that must be moved; and the times of the peers as multiples of ours.
+Prints one table per type: the minimum time over all rounds, relative to the time that a copy in the same run takes for the
+bytes that must be moved; and the times of the peers as multiples of ours.
 """
 import argparse
 import json

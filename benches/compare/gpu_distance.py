@@ -6,9 +6,9 @@
     cargo bench --features testing --bench gpu_distance -- --sizes full --metric cosine,manhattan --queries 1000000 >> LINES
     python3 benches/compare/gpu_distance.py LINES [--save NAME --command TEXT...]   # tables; kept as benches/results/NAME.jsonl and NAME.md
 
-No GPU is needed for the tables. cuVS is not run: its figures are constants below, measured on an H200 in another run, with
-cuVS 26.08 built for sm_90, on sets made by the same generators with the same shapes. Of several lines for the same thing the
-last one counts.
+The tables need no GPU. cuVS is not run: its figures are constants below, measured on an H200 in another run with cuVS
+26.08 built for sm_90, on sets with the same shapes from the same generators. Of several lines for the same measurement,
+the last one counts.
 """
 import argparse
 import json
@@ -30,7 +30,7 @@ CUVS = {
 
 
 def number(x):
-    """Three digits that matter."""
+    """Three significant digits."""
     if x is None:
         return "–"
     return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
@@ -42,7 +42,7 @@ def table(heads, rows):
 
 
 def metrics(lines):
-    """Names in their first order."""
+    """Names in order of first occurrence."""
     return list(dict.fromkeys(line["metric"] for line in lines))
 
 
@@ -73,7 +73,7 @@ def small(lines):
 
 
 def baselines(lines):
-    """How many times the paper's kernels and the naive ones take."""
+    """Slowdown of the paper's kernels and the naive ones."""
     found = last([l for l in lines if l.get("op") == "baseline" and "ratio" in l], "metric", "case", "baseline")
     rows = []
     for metric in metrics(found.values()):
@@ -100,7 +100,7 @@ def full(lines):
 
 
 def tables(lines):
-    """All of them, with what they mean."""
+    """All tables, with explanations."""
     devices = sorted({l["device"] for l in lines if "device" in l})
     return f"""# Distances on {', '.join(devices)}
 

@@ -1,25 +1,25 @@
-"""The tables of a run of gpu.py, made from its lines alone; needs nothing but Python.
+"""The tables of a run of gpu.py, computed from its lines alone; needs only Python.
 
-A ratio is the other's time over ours: above 1 we are faster. Rows that we lose stay, and so does what failed.
+A ratio is the other's time over ours: above 1, we are faster. Rows that we lose are kept, and so are failures.
 """
 import math
 
 # Products A·A by spECK (Parger, Winter, Mlakar, Steinberger: spECK: Accelerating GPU Sparse Matrix-Matrix
-# Multiplication through Lightweight Analysis, PPoPP 2020), GFLOP/s of the whole product, 2 for a multiplication. It is
-# not run here: its sources want changes for today's CUDA (names that CUB dropped, a header, a stub for a library).
-# These were measured before, on the same matrices in double precision on an NVIDIA H200, driver 580.159, compiled for
-# sm_90 with CUDA 13.0, its build with 96 KB of shared memory, which is the faster one; its results were right. So they
-# count on an H200 alone, and a ratio with them is one between runs.
+# Multiplication through Lightweight Analysis, PPoPP 2020): GFLOP/s of the whole product, 2 per multiplication. It is
+# not run here, because its sources need changes for current CUDA versions (names removed from CUB, a header, a stub for
+# a library). These figures were measured separately on the same matrices in double precision on an NVIDIA H200, driver
+# 580.159, compiled for sm_90 with CUDA 13.0, with its 96 KB shared memory build, which is the faster one; its results
+# were correct. They apply to an H200 alone, and a ratio with them compares different runs.
 SPECK = {"rmat14": 20.9, "rmat16": 26.4, "rmat18": 14.8, "er18": 24.3, "er20": 30.7, "st27_80": 112.0, "st27_100": 111.0,
          "lap2d_2000": 31.7}
 SPECK_DEVICE = "H200"
 WHOLE = ("ALG1", "ALG2", "ALG3")
-# Our key for values over another semiring or type, beside `numeric_into_ms` for plus-times of f64.
+# Our key for values over another semiring or type, compared with `numeric_into_ms` for plus-times of f64.
 OTHERS = {"min-plus": "min_plus_ms", "plus-pair": "plus_pair_ms", "or-and": "lor_land_ms", "plus-times f32": "f32_ms"}
-# A graph of benches/gpu_triangles.rs by its name in the CPU's results.
+# Graphs of benches/gpu_triangles.rs by their names in the CPU's results.
 ON_CPU = {"cnr-2000": "data/cnr-2000.mtx.gz", "email-Enron": "data/email-Enron.mtx.gz"}
 NONE = "–"
-# Why something was not measured when the budget of a run was spent; cusparse.py says the same.
+# Reason for missing measurements after the budget of a run was spent; cusparse.py uses the same text.
 NO_TIME = "no time was left"
 
 
@@ -28,17 +28,17 @@ def of(lines, op):
 
 
 def cases(lines):
-    """Names in the order of their first line."""
+    """Names in order of first occurrence."""
     return list(dict.fromkeys(line["case"] for line in lines if "case" in line))
 
 
 def find(lines, **what):
-    """The line that has all this, the last one if there are several; an empty one if there is none."""
+    """The last line with all these fields; an empty one if there is none."""
     return next((line for line in reversed(lines) if all(line.get(k) == v for k, v in what.items())), {})
 
 
 def good(line, key="ms"):
-    """A number that may be compared: of a line that did not fail and whose result was right."""
+    """A number that may be compared: from a line that did not fail and has a correct result."""
     value = line.get(key)
     return value if value and "failed" not in line and line.get("right") is not False else None
 
@@ -48,13 +48,13 @@ def ratio(theirs, ours):
 
 
 def mean(ratios):
-    """Geometric mean of those that are there."""
+    """Geometric mean of the values present."""
     logs = [math.log(r) for r in ratios if r]
     return f"**{math.exp(sum(logs) / len(logs)):.2f}**" if logs else NONE
 
 
 def number(x, digits=3):
-    """So many digits that count, no exponent: 0.0123, 1.23, 123, 12345."""
+    """This many significant digits, no exponent: 0.0123, 1.23, 123, 12345."""
     if x is None:
         return NONE
     if x == 0:
@@ -83,14 +83,14 @@ def markdown(header, rows):
 
 
 def settled(lines):
-    """The lines, where a product with another number of entries than ours is not right, whatever the sums say."""
+    """The lines; a product whose number of entries differs from ours is marked wrong, whatever its sums."""
     entries = {line["case"]: line["nnzC"] for line in of(lines, "spgemm") if line.get("lib") == "sparring" and "nnzC" in line}
     differs = lambda line: line.get("op") == "spgemm" and line.get("nnzC") not in (None, entries.get(line["case"], line.get("nnzC")))
     return [dict(line, right=False) if differs(line) else line for line in lines]
 
 
 class Products:
-    """One case of A·A: our line, theirs by variant, and what follows."""
+    """One case of A·A: our line, theirs by variant, and derived figures."""
 
     def __init__(self, lines, case, device):
         self.case = case
@@ -114,7 +114,7 @@ class Products:
         return f"{number(self.best_ms)} ({name})"
 
     def extra(self):
-        """Megabytes beside A and C: ours and of cuSPARSE's first algorithm."""
+        """Megabytes besides A and C: ours, and those of cuSPARSE's first algorithm."""
         first = good(self.theirs["ALG1"], "workspace_bytes")
         return f"{number(self.ours.get('extra_mb'))} / {number(first / 1e6 if first else None)}"
 
@@ -200,7 +200,7 @@ def first_use_table(lines):
 
 
 def wrong(lines):
-    """What must not be: results that are wrong, and failures of ours; time spent is none."""
+    """Wrong results and failures of our runs; running out of time is neither."""
     fails = lambda line: line.get("lib") == "sparring" and line.get("failed", NO_TIME) != NO_TIME
     bad = [line for line in settled(lines) if line.get("right") is False or fails(line)]
     return [" ".join(str(line[k]) for k in ("lib", "op", "case", "variant", "dtype", "from", "failed") if k in line) for line in bad]
@@ -214,7 +214,7 @@ def origin(run):
 
 
 def report(lines, cpu, threads):
-    """All tables. `cpu` is a run of compare.py with that many threads, or no lines."""
+    """All tables. `cpu` is a run of compare.py with this many threads, or no lines."""
     run, rows, parts = lines[0], products(lines, lines[0]["device"]), []
     if rows:
         parts += [*product_table(rows), ""]
@@ -234,7 +234,7 @@ def report(lines, cpu, threads):
 
 
 def self_test():
-    """A made-up run: a case that we win, one that we lose and where they fail, and figures worked out by hand."""
+    """A made-up run: a case that we win, one that we lose, one where they fail, with figures worked out by hand."""
     head = {"date": "2026-01-02", "device": "NVIDIA H200", "commit": "abc", "cusparse": "12.6.3", "cuda_of_driver": 13000,
             "command": "gpu.py", "saved": "x"}
     ours = {"op": "spgemm", "lib": "sparring", "right": True, "flops": 41.8e6, "nnzC": 10, "plan_ms": 0.5, "numeric_into_ms": 0.25,

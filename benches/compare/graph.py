@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Graph algorithms beside SuiteSparse (LAGraph's formulations), networkit, igraph and SciPy: same graphs, in turns, in one run.
+"""Graph algorithms compared with SuiteSparse (LAGraph's formulations), networkit, igraph and SciPy, in alternation.
 
     cargo build --release -p sparring-cli
     python3 benches/compare/graph.py [ALGORITHM...] [--cases kron16,grid1000] [--rounds 3] [--save NAME]
 
-Every library is a process of its own (graph_peers.py) that makes its own graph from the same arrays, which is told apart, and
-then runs an algorithm as often as fits into a time, after a run that warms up; what counts is the minimum over the rounds. igraph and
-SciPy run on one thread. Of the ways that a library has, the best counts. An algorithm that a library does not have, or that takes longer
-than --limit seconds, is left out, and the table says which. Numbers that say what came out must agree: a row whose do not is an error.
-Prints Markdown tables of ratios (other / ours: above 1 we are faster), those that we lose in bold, geometric means, and the rows lost;
-writes each measurement as a JSON line to target/graph.jsonl, or with --save NAME, from a committed state, to
+Every library is a process of its own (graph_peers.py) that builds its own graph from the same arrays, timed separately.
+It then runs an algorithm as often as fits into a time limit, after a warm-up run; the minimum over the rounds counts.
+igraph and SciPy run on one thread. Of a library's alternatives, the fastest counts.
+An algorithm that a library does not have, or that takes longer than --limit seconds, is left out, and the table says
+so. Results are compared by characteristic numbers: a row whose numbers differ is an error.
+Prints Markdown tables of ratios (other / ours: above 1, we are faster), losses in bold, geometric means, and the rows
+lost. Each measurement is a JSON line in target/graph.jsonl, or with --save NAME, from a committed state, in
 benches/results/NAME.jsonl, with the tables beside it. --peers-only measures the others alone.
 """
 import argparse
@@ -27,38 +28,38 @@ import cases
 import compare
 import graph_peers
 
-# Seconds that reading a graph, or making one, may take.
+# Time limit in seconds for reading or building a graph.
 PATIENCE = 300
 PACKAGES = ["numpy", "scipy", "suitesparse-graphblas", "python-graphblas", "networkit", "igraph"]
 PROBE = "import numpy, scipy, graphblas, networkit, igraph"
 GENERATED = [f"{family}{scale}" for family in ("kron", "urand") for scale in (16, 17, 18)] + ["grid1000", "lap2d_1000"]
 FILES = ["cnr-2000", "email-Enron", "luxembourg_osm", "delaunay_n16", "as-22july06", "p2p-Gnutella31"]
-# Graphs whose pairs of vertices are few.
+# Graphs with few pairs of vertices.
 SMALL = ["tc_rmat10", "jagmesh7.mtx.gz", "west0479.mtx.gz"]
 CASES = GENERATED + [f + ".mtx.gz" for f in FILES]
-# Of all pairs of vertices, or of iterations that hardly converge on graphs without hubs.
+# All-pairs algorithms, and iterations that hardly converge on graphs without hubs.
 ONLY = {name: ["as-22july06.mtx.gz"] for name in ("betweenness_all", "closeness", "harmonic")} | {
     name: [c for c in CASES if not c.startswith(("grid", "lap", "luxembourg", "delaunay"))] for name in ("hits", "katz", "eigenvector")
 } | {
-    # Of all pairs by weights, or n rounds over all edges.
+    # Weighted all-pairs algorithms, or n rounds over all edges.
     name: SMALL for name in ("apsp", "apsp_hops", "closeness_weighted")
 } | {
     "bellman_ford": [*SMALL, "as-22july06.mtx.gz", "p2p-Gnutella31.mtx.gz", "grid1000", "kron16"],
     "betweenness_sampled": [c for c in CASES if not c.startswith(("grid", "lap"))],
     "scc": ["cnr-2000.mtx.gz", "p2p-Gnutella31.mtx.gz"],
-    # Written with operations it counts shortest paths in doubles, and a large grid has more.
+    # Formulated with operations, it counts shortest paths in doubles, which a large grid overflows.
     "betweenness_by_operations": [c for c in CASES if not c.startswith(("grid", "lap"))],
 }
-# What says that results are the same, and how far apart they may be; other numbers are shown only.
+# Numbers by which results are compared, with relative tolerances; other numbers are only shown.
 SAME = {"reached": 0, "sum": 1e-6, "squares": 1e-2, "components": 0, "triangles": 0, "edges": 0}
-# Larger is better, by so much may a library be behind and still be compared.
+# Quality of a partition, shown where results depend on random choices; larger is better.
 QUALITY = "modularity"
-# Algorithms whose results depend on who draws them.
+# Algorithms whose results depend on random choices.
 FREE = {"mis", "color", "cdlp", "lpa", "louvain", "leiden"}
 
 
 class Peer(compare.Peer):
-    """One that is stopped when it takes too long."""
+    """A peer that is stopped when it takes too long."""
 
     def __init__(self, python, name, threads):
         self.limit = PATIENCE
@@ -85,11 +86,11 @@ def written(case, folder):
 
 
 def agreed(case, algorithm, who, found, ours_):
-    """Refuses results that are others."""
+    """Rejects results that differ."""
     if algorithm in FREE and (algorithm, who) != ("cdlp", "suitesparse, cdlp"):
         return
     for key, value in found.items():
-        # Shortest paths across a grid are more than the largest double, and then others have no number.
+        # The number of shortest paths across a grid overflows a double; other libraries then return NaN.
         if key in ours_ and not math.isnan(value) and not math.isclose(value, ours_[key], rel_tol=SAME.get(key, 1e-6)):
             raise SystemExit(f"{algorithm} of {case}: {who} has {key} {value}, we have {ours_[key]}")
 
@@ -121,7 +122,7 @@ def measure(args, python, case, algorithms, log):
         about, out, mine = {"op": "graph", "case": case, "algorithm": algorithm}, set(), None
         for round_ in range(args.rounds):
             if not args.peers_only:
-                # The first tells how many runs fit.
+                # The first run determines how many runs fit.
                 repeat = 2 if mine is None else max(2, min(20, int(args.spend / max(1e-3, mine["compute_min_ms"]))))
                 mine = ours(args, case, algorithm, repeat)
                 log(about | {"peer": "sparring", "round": round_} | {k: v for k, v in mine.items() if k != "case"})
@@ -151,7 +152,7 @@ def measure(args, python, case, algorithms, log):
 
 
 def least(lines):
-    """By algorithm and case: of each library the least time, that of its graph, its way and what came out."""
+    """By algorithm and case: each library's minimum time, the time of its graph, its algorithm and its result."""
     out = {}
     for line in lines:
         if line.get("op") != "graph":
@@ -182,7 +183,7 @@ def cell(of, mine):
 
 
 def shown(found):
-    """Modularity or the size of what was found."""
+    """Modularity, or the size of the result."""
     if not found:
         return ""
     return ", ".join(f"{key} {found[key]:.4g}" for key in (QUALITY, "communities", "size", "colors") if key in found)

@@ -1,12 +1,13 @@
-"""Graph algorithms of other libraries, each library in a process of its own that answers one JSON line per request.
+"""Graph algorithms of other libraries, each library in its own process, which answers every request with a JSON line.
 
-graph.py starts `graph_peers.py PEER THREADS` and asks: {"load": file}, then
-{"time": algorithm, "repeat": n, "spend_ms": t} as often as it likes.
-The file has a graph as numpy arrays: row pointers, neighbours, weights, whether it is directed, a vertex of most out-neighbours.
-Answers have the least time of the runs, that of making the library's own graph (once for each sort of graph), and
-numbers by which results are compared. Algorithms for undirected graphs get the graph under a directed one.
+graph.py starts `graph_peers.py PEER THREADS` and sends {"load": file}, then {"time": algorithm, "repeat": n,
+"spend_ms": t} repeatedly.
+The file has a graph as numpy arrays: row pointers, neighbours, weights, whether it is directed, and a vertex of maximum
+out-degree. Answers have the minimum time of the runs, the time of building the library's own graph (once for each kind
+of graph), and numbers by which results are compared. Algorithms for undirected graphs get the undirected graph under a
+directed one.
 
-What a method of a peer returns is made within the time; what the function that it returns makes of it is not.
+A peer's method is timed; the function that it returns extracts the result outside the time.
 """
 import json
 import os
@@ -18,9 +19,9 @@ import scipy.sparse as sp
 
 DAMPING, TOLERANCE, SWEEPS, TRUSS = 0.85, 1e-6, 10, 4
 MOST_SWEEPS = 1000
-# Sources of searches from many, and of a sample of all.
+# Number of sources for multi-source searches and samples, and the seed.
 MANY, SEED = 64, 7
-# SciPy's product has no mask: what is larger is not attempted.
+# SciPy's product has no mask: larger products are not attempted.
 MOST_PRODUCTS = 4e8
 
 
@@ -31,7 +32,7 @@ def clock(f):
 
 
 class Input:
-    """The arrays of a graph, and what is made of them by all libraries alike."""
+    """The arrays of a graph, and derived matrices common to all libraries."""
 
     def __init__(self, path):
         with np.load(path) as file:
@@ -52,7 +53,7 @@ class Input:
         return a.maximum(a.T).tocsr() if self.directed else a
 
     def negative(self):
-        """Some weights are negative, and no cycle is: an edge adds what its ends differ by."""
+        """Some weights are negative, but no cycle is: an edge adds the difference of its end points' potentials."""
         a = self.matrix()
         rows = np.repeat(np.arange(self.n), np.diff(self.ptr))
         a.data = 2.0 * (self.weights + self.potentials[rows] - self.potentials[self.ends]) + 1.0
@@ -80,7 +81,7 @@ def total(x):
 
 
 def modularity(a, of):
-    """Newman's, without weights."""
+    """Newman's modularity, without weights."""
     of = np.asarray(of, dtype=np.int64)
     rows = np.repeat(np.arange(a.shape[0]), np.diff(a.indptr))
     degree = np.bincount(of, np.diff(a.indptr))
@@ -153,7 +154,8 @@ class NetworKit:
         return lambda: {"components": found.numberOfComponents()}
 
     def betweenness(self, g, h):
-        # As many sources, drawn by itself: comparable where each reaches as much.
+        # The same number of sources, drawn by the library itself: comparable where each reaches the same number of
+        # vertices.
         if g.directed:
             return None
         self.ran(self.nk.centrality.EstimateBetweenness(h, len(g.sources), False, True))
@@ -166,7 +168,7 @@ class NetworKit:
     betweenness_weighted = betweenness
 
     def betweenness_sampled(self, g, h):
-        # Its own sample, as large.
+        # Its own sample of the same size.
         if g.directed:
             return None
         self.ran(self.nk.centrality.EstimateBetweenness(h, len(g.drawn), False, True))
@@ -222,7 +224,7 @@ class NetworKit:
         found = self.ran(self.nk.community.PLP(h))
         return lambda: communities(g.undirected(), found.getPartition().getVector())
 
-    # Vertices take labels one after the other.
+    # Vertices update their labels one after the other.
     lpa = cdlp
 
     def louvain(self, g, h):
@@ -257,7 +259,7 @@ class NetworKit:
 
 
 class IGraph:
-    """python-igraph: C, one thread; its results become lists of Python within the time."""
+    """python-igraph: C, one thread; converting its results to Python lists is part of the time."""
 
     def __init__(self, threads):
         import igraph
@@ -277,7 +279,7 @@ class IGraph:
         return clock(lambda: self.ig.Graph(n=g.n, edges=edges, directed=directed))
 
     def before(self, way, h):
-        """It keeps whether a graph is connected, and answers from that: an edge that comes and goes makes it forget."""
+        """igraph caches connectivity and answers from the cache; adding and deleting an edge invalidates it."""
         if way in ("components", "scc") and h.ecount():
             h.add_edges([(0, 0)])
             h.delete_edges(h.ecount() - 1)
@@ -306,7 +308,7 @@ class IGraph:
 
     def betweenness(self, g, h):
         found = h.betweenness(sources=g.sources)
-        # It counts an undirected path once for its two ends.
+        # It counts an undirected path once for both ends.
         return lambda: {"sum": float(np.sum(found)) * (1 if g.directed else 2)}
 
     def betweenness_all(self, g, h):
@@ -343,7 +345,7 @@ class IGraph:
 
     def closeness_weighted(self, g, h):
         found = h.closeness(mode="out", weights=self.weights)
-        # It does not weigh by how many are reached.
+        # It does not weight by the number of vertices reached.
         return lambda: total(found) if h.is_connected() else {}
 
     def harmonic(self, g, h):
@@ -351,7 +353,7 @@ class IGraph:
         return lambda: total(found)
 
     def triangles(self, g, h):
-        # Its list of triangles would take gigabytes. The ratio of closed pairs is counted from them.
+        # Its list of triangles would take gigabytes. The count follows from the ratio of closed pairs.
         found = h.transitivity_undirected(mode="zero")
 
         def count():
@@ -376,7 +378,7 @@ class IGraph:
         found = h.community_label_propagation()
         return lambda: communities(g.undirected(), found.membership)
 
-    # Vertices take labels one after the other.
+    # Vertices update their labels one after the other.
     lpa = cdlp
 
     def louvain(self, g, h):
@@ -450,7 +452,7 @@ class SciPy:
         return lambda: levels(found)
 
     def msbfs_loop(self, g, a):
-        # Orders and parents, without levels.
+        # Orders and parents, but no levels.
         for s in g.many:
             self.of.breadth_first_order(a, s)
         return dict
@@ -539,7 +541,7 @@ class SuiteSparse:
         self.version = importlib.metadata.version("suitesparse-graphblas")
 
     def of_csr(self, a, values=None):
-        """An adjacency matrix with these values, or with one value for all."""
+        """An adjacency matrix with these values, or with a single value for all entries."""
         n = a.shape[0]
         return self.gb.Matrix.ss.import_csr(
             nrows=n, ncols=n, indptr=a.indptr.astype(np.uint64), col_indices=a.indices.astype(np.uint64), sorted_cols=True,
@@ -590,7 +592,7 @@ class SuiteSparse:
         return self.bfs(g, h, True)
 
     def sssp(self, g, h):
-        """Bellman–Ford from those vertices that came nearer."""
+        """Bellman–Ford from the vertices whose distance decreased."""
         gb, (a, _, _) = self.gb, h
         dist, q = gb.Vector("FP64", g.n), gb.Vector("FP64", g.n)
         dist[g.source] = 0
@@ -603,7 +605,7 @@ class SuiteSparse:
             dist(q.S) << q
         return lambda: levels(dist.to_coo()[1])
 
-    # From those that came nearer, whatever the signs.
+    # From the vertices whose distance decreased, whatever the signs.
     bellman_ford = sssp
 
     def msbfs(self, g, h):
@@ -628,7 +630,7 @@ class SuiteSparse:
         _, light, heavy = self.split
         dist, left = gb.Vector("FP64", g.n), gb.Vector("FP64", g.n)
         dist[g.source] = 0
-        # Vertices whose bucket is still to come.
+        # Vertices whose buckets are still to come.
         left[g.source] = 0
 
         def improve(t):
@@ -705,7 +707,7 @@ class SuiteSparse:
         return lambda: {"components": int((f == np.arange(g.n)).sum())}
 
     def components_sampled(self, g, h):
-        """FastSV6 of LAGraph: four edges of each vertex first, then those that leave the largest tree."""
+        """FastSV6 of LAGraph: first four edges of each vertex, then the edges of vertices outside the largest tree."""
         a, (ptr, ends), n = h[0], self.arrays, g.n
         few = np.minimum(np.diff(ptr), 4)
         to = np.concatenate([[0], np.cumsum(few)])
@@ -715,7 +717,7 @@ class SuiteSparse:
         largest = np.bincount(f[np.arange(0, n, max(1, n // 1024))]).argmax()
         rows = np.nonzero(f != largest)[0]
         if len(rows):
-            # Rows of the largest tree need no edges: those of the others lead to it.
+            # Rows of the largest tree need no edges, because the edges of other rows lead to it.
             keep = np.zeros(n, np.int64)
             keep[rows] = np.diff(ptr)[rows]
             to = np.concatenate([[0], np.cumsum(keep)])
@@ -725,7 +727,7 @@ class SuiteSparse:
         return lambda: {"components": int((f == np.arange(n)).sum())}
 
     def scc(self, g, h):
-        """LAGraph_scc: least labels forward, then backward within them; vertices without edges in or out are trimmed."""
+        """LAGraph_scc: smallest labels forward, then backward within them; sources and sinks are trimmed."""
         if not g.directed:
             return None
         gb, n = self.gb, g.n
@@ -796,7 +798,7 @@ class SuiteSparse:
             w = add(w @ t).new(mask=fronts[i - 1].S)
             through(gb.binary.plus) << gb.binary.times(w & paths)
         found = through.reduce_columnwise(gb.monoid.plus).new()
-        # What ends in a source itself does not lead through it.
+        # Paths that end in a source do not pass through it.
         ends = sum(float(through[i, s].new().value) - 1 for i, s in enumerate(sources))
         return lambda: {"sum": float(found.reduce(gb.monoid.plus).new().value) - k * n - ends}
 
@@ -871,7 +873,7 @@ class SuiteSparse:
         return lambda: {"size": int(iset.nvals)}
 
     def cdlp(self, g, h):
-        """LAGraph_cdlp, ten sweeps: labels of neighbours by rows, sorted (by numpy), the most frequent and least of them."""
+        """LAGraph_cdlp, ten sweeps: numpy sorts neighbours' labels by row; ties go to the smallest label."""
         ptr, ends = self.arrays
         n = g.n
         rows, label = np.repeat(np.arange(n), np.diff(ptr)), np.arange(n)
@@ -916,7 +918,7 @@ class SuiteSparse:
             a, b = parent[u[chosen_id]], parent[v[chosen_id]]
             other = a + b - roots
             parent[roots] = other
-            # Two that chose each other: the lesser stays a root.
+            # Where two vertices chose each other, the smaller stays a root.
             mutual = (parent[other] == roots) & (roots < other)
             parent[roots[mutual]] = roots[mutual]
             weight += int((chosen[~mutual] >> 32).sum())
@@ -948,7 +950,7 @@ class SuiteSparse:
 
 
 PEERS = {"suitesparse": SuiteSparse, "networkit": NetworKit, "igraph": IGraph, "scipy": SciPy}
-# What each algorithm reads, and the other ways by which a library may do it: the best counts.
+# The kind of graph for each algorithm, and a library's alternative algorithms: the fastest counts.
 SORTS = {
     "bfs": "given", "pagerank": "given", "scc": "given", "betweenness": "given", "hits": "given", "sssp": "weighted",
     "msf": "undirected weighted", "components": "undirected", "triangles": "undirected", "ktruss": "undirected", "kcore": "undirected",
@@ -962,7 +964,7 @@ WAYS = {
     "bfs": ["bfs_push"], "sssp": ["sssp_delta"], "components": ["components_parallel", "components_sampled"],
     "triangles": ["triangles_sorted"], "clustering": ["clustering_turbo"], "msf": ["msf_prim"],
     "msbfs": ["msbfs_loop"],
-    # Ours are written as a user of the operations would write them.
+    # Peers for our formulations with operations, as a user would write them.
     "bfs_by_operations": ["bfs", "bfs_push"], "sssp_by_operations": ["sssp", "sssp_delta"],
     "betweenness_by_operations": ["betweenness"],
 }
@@ -973,7 +975,7 @@ def ways(peer, algorithm):
 
 
 def main():
-    # What a library prints must not get between the answers.
+    # Output of the libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     peer = PEERS[sys.argv[1]](int(sys.argv[2]))
@@ -1008,7 +1010,7 @@ def main():
                 continue
             result = found() if ask.get("check") else None
             del found
-            # The first run warms up, unless it is long.
+            # The first run is a warm-up, unless it is long.
             times, spent = ([first] if first > 2000 else []), first
             while len(times) < ask["repeat"] and (not times or spent < ask["spend_ms"]):
                 before(way, h)

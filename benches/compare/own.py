@@ -23,7 +23,7 @@ FORMULA = "min, a + 2*b"
 
 
 def suitesparse():
-    """Theirs: A, the time of A·A in ms, and the sum of its values."""
+    """SuiteSparse: A, the time of A·A in ms, and the sum of its values."""
     import graphblas as gb
     import numpy as np
 

@@ -1,7 +1,7 @@
-"""The other libraries, each in a process of its own that answers one JSON line per request.
+"""The other libraries, each in its own process, which answers every request with a JSON line.
 
-compare.py starts `peers.py PEER THREADS` and asks: {"load": case, "op": "spgemm"|"triangles"|"mxv"|…}, then
-{"time": variant} as often as it likes. The first run of a variant warms up and is checked, not timed.
+compare.py starts `peers.py PEER THREADS` and sends {"load": case, "op": "spgemm"|"triangles"|"mxv"|…}, then {"time":
+variant} repeatedly. The first run of a variant is a warm-up and is checked, not timed.
 """
 import ctypes
 import functools
@@ -25,7 +25,7 @@ def clock(f):
 
 
 def factors_of(a):
-    """What is multiplied: A by itself, or by its transpose if it is not square, or the factors of a longer product."""
+    """The factors of the product: A·A, or A·Aᵀ if A is not square, or those of a longer product."""
     if isinstance(a, list):
         return a
     return [a, a if a.shape[0] == a.shape[1] else a.T.tocsr()]
@@ -37,7 +37,7 @@ def number(k):
 
 
 def frontier(m, part):
-    """Entries of a sparse vector: about one of `part` places."""
+    """Indices of a sparse vector: about one in `part`."""
     ks = np.arange(m, dtype=np.int64)
     return ks[cases.splitmix64(ks.astype(np.uint64)) % np.uint64(part) == 0]
 
@@ -46,12 +46,12 @@ FRONTIERS = {"half": 2, "eighth": 8, "few": 64}
 
 
 def taken(m, part):
-    """One row in so many, in order: those of the program's `bench steps`."""
+    """About one row in `part`, in order: the rows of the program's `bench steps`."""
     return frontier(m, part).astype(np.uint64)
 
 
 def of_vector(y, indices=None):
-    """Sums of a vector, as of a matrix of one row."""
+    """Checksums of a vector, as of a one-row matrix."""
     indices = np.arange(len(y)) if indices is None else indices
     return cases.checks(np.array([0, len(indices)]), indices, y, int(indices.max(initial=0)) + 1)
 
@@ -67,7 +67,7 @@ def of_matrix(a):
 
 
 def mixed(a):
-    """The entries in the order in which `sparring bench build` has them."""
+    """The entries in the order of `sparring bench build`."""
     order = np.argsort(cases.splitmix64(np.arange(a.nnz, dtype=np.uint64)), kind="stable")
     rows = np.repeat(np.arange(a.shape[0], dtype=np.int32), np.diff(a.indptr))
     return rows[order], a.indices[order], a.data[order]
@@ -120,7 +120,7 @@ class Mkl:
         if self.op == "mxv":
             m, n = self.keep[0].shape
             if not hasattr(self, "x"):
-                # As a program that multiplies often would: MKL may choose and build what suits it, outside the time.
+                # As in a program that multiplies often: MKL may analyze the matrix outside the time.
                 self.ok(self.lib.mkl_sparse_set_mv_hint(a, self.NO_TRANSPOSE, self.general, 1000))
                 self.ok(self.lib.mkl_sparse_optimize(a))
                 self.x, self.y = number(np.arange(n)), np.zeros(m)
@@ -139,7 +139,7 @@ class Mkl:
             at = lambda array: ctypes.c_void_p(array.ctypes.data)
 
             def work():
-                # New memory, as ours.
+                # Newly allocated, as for ours.
                 y = np.empty((m, 8))
                 self.ok(self.lib.mkl_sparse_d_mm(
                     self.NO_TRANSPOSE, one, a, self.general, self.ROW_MAJOR, at(self.tall), 8, 8, zero, at(y), 8))
@@ -227,8 +227,8 @@ class SuiteSparse:
 
     OPS = {
         "spgemm": ["sorted", "unsorted"],
-        # Relabelled by degree or as given, its preparation not counted; the best of all is what counts.
-        # "prepared": the triangles of the matrix (and with "sorted" the order by degree) are made within the time.
+        # Presorted by degree or as given, without counting its preparation; the best of all counts. "prepared": the
+        # triangular parts of the matrix (and with "sorted", the order by degree) are computed within the time.
         "triangles": [f"{m}{s}" for s in ("", " presorted") for m in ("LL", "UU", "LUT", "ULT")]
         + [f"prepared {m}{s}" for s in ("", " sorted") for m in ("LL", "LUT")],
         "mxv": ["new", "into"], "vxm": list(FRONTIERS), "transpose": ["sorted"], "reduce": ["all", "rows"], "ewise": ["add"],
@@ -302,7 +302,7 @@ class SuiteSparse:
             self.triplets = rows.astype(np.uint64), columns.astype(np.uint64), values
 
     def step(self, variant):
-        """One of the operations entry by entry, or on parts."""
+        """An elementwise operation, or one on submatrices."""
         gb, threads, a = self.gb, self.threads, self.a
         if variant in ("assign", "fill"):
             c = a.dup()
@@ -376,19 +376,19 @@ class SuiteSparse:
             found = of_vector(values, indices.astype(np.int64))
             named = variant in FRONTIERS or variant == "rows" or self.op == "steps"
             prefix = variant + "_" if named else ""
-            # A row without entries is 0 in ours, and not there in theirs.
+            # An empty row is 0 in ours, and absent in theirs.
             return ms, {prefix + k: found[k] for k in ("sum", "wsum")}
         import scipy.sparse as sp
 
         rows, columns, values = c.to_coo()
         found = of_matrix(sp.csr_matrix((values, (rows, columns)), (c.nrows, c.ncols)))
         if self.op == "steps":
-            # A row of A without entries is one of zeros in ours.
+            # An empty row of A gives a row of zeros in ours.
             return ms, {f"{variant}_{k}": v for k, v in found.items() if (variant, k) != ("spmm", "nnz")}
         return ms, found
 
     def hyper(self, check):
-        """The product of two matrices of which nearly all rows or columns are empty."""
+        """The product of two matrices with nearly all rows or columns empty."""
         a, b = self.factors
 
         def product():
@@ -473,7 +473,7 @@ class SciPy:
             self.triplets = mixed(a)
 
     def step(self, variant):
-        """One of the operations entry by entry, or on parts."""
+        """An elementwise operation, or one on submatrices."""
         import scipy.sparse as sp
 
         return {
@@ -507,7 +507,7 @@ class SciPy:
         if self.op == "reduce":
             return ms, {"sum": float(c)}
         found = of_matrix(sp.csr_matrix(c))
-        # Its sum leaves out entries that cancel.
+        # Its sum drops entries that cancel.
         if self.op == "steps":
             return ms, {f"{variant}_{k}": found[k] for k in ("sum", "wsum")}
         return ms, {k: found[k] for k in (("sum", "wsum") if self.op == "ewise" else found)}
@@ -524,7 +524,7 @@ class SciPy:
         c, ms = clock(product)
         if not check:
             return ms, None
-        # It leaves out entries that cancel, so that their number says nothing.
+        # It drops entries that cancel, so their number is not compared.
         found = cases.checks(c.indptr, c.indices, c.data, c.shape[1])
         del found["nnz"]
         return ms, found
@@ -553,7 +553,7 @@ class NetworKit:
             score.run()
             return score
 
-        # The list of scores is made in Python, outside the time: what counts is the counting.
+        # The list of scores is built in Python, outside the time: only the counting is timed.
         score, ms = clock(count)
         return ms, {"triangles": sum(score.scores()) // 3} if check else None
 
@@ -568,7 +568,7 @@ PEERS = {"mkl": Mkl, "suitesparse": SuiteSparse, "scipy": SciPy, "networkit": Ne
 
 
 def main():
-    # What a library prints must not get between the answers.
+    # Output of the libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     peer = (files() if sys.argv[1] == "fast_matrix_market" else PEERS[sys.argv[1]])(int(sys.argv[2]))
@@ -584,7 +584,7 @@ def main():
                     of = cases.hyper if ask["op"] == "hyper" else cases.load
                     peer.load(of(ask["load"]), ask["op"])
                 variants = peer.OPS.get(ask["op"], [])
-                # What a longer product has is known when its parts are.
+                # Only products of two factors have the count.
                 longer = ask["op"] == "spgemm" and len(peer.factors) != 2
                 reply({"variants": [v for v in variants if v != "count" or not longer]})
             else:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The Python package beside SciPy, scikit-learn, networkx, igraph, TensorLy, pygenten and opt_einsum, in turns, in one process.
+"""The Python package compared with SciPy, scikit-learn, networkx, igraph, TensorLy, pygenten and opt_einsum.
 
     pip install ./python python-igraph networkx nx-parallel graphblas-algorithms scikit-learn tensorly pygenten opt_einsum
     python3 benches/compare/python.py                                    # everything; SPARRING_DATA names a folder with more matrices
     python3 benches/compare/python.py overhead products --cases email-Enron,rmat14
     python3 benches/compare/python.py --save NAME                        # keeps the tables as benches/results/NAME.md
 
-Both sides are called as their users call them, with their defaults, on the processors that the process may use. A figure is the minimum over
-the rounds; a ratio above 1 says that ours is faster. Results are compared before anything is timed. Peers that are not installed are left out.
+Both sides alternate in one process and are called as users call them, with their defaults, on the processors available
+to the process. A figure is the minimum over the rounds; a ratio above 1 means that ours is faster. Results are compared
+before anything is timed. Peers that are not installed are left out.
 """
 import argparse
 import contextlib
@@ -31,9 +32,9 @@ import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-# A measurement ends when it has this many rounds and has taken this long.
+# A measurement ends after this many rounds and this much time.
 ROUNDS, SPEND = 5, 0.25
-# Seconds after which a measurement ends whatever it has.
+# Time limit of a measurement in seconds.
 LONGEST = 6
 TASKS = {}
 
@@ -44,7 +45,7 @@ def task(function):
 
 
 def has(package):
-    """Whether a peer is installed, and goes with the others."""
+    """Whether a peer is installed and compatible with the others."""
     try:
         importlib.import_module(package)
     except ImportError:
@@ -53,7 +54,7 @@ def has(package):
 
 
 def data(name):
-    """A generated case, or the path of a file of the repository or of SPARRING_DATA; None where neither has it."""
+    """A generated case, or the path of a file of the repository or of SPARRING_DATA; None if neither has it."""
     if name in cases.GENERATED:
         return name
     for folder in (os.path.join(TOP, "data"), os.environ.get("SPARRING_DATA", "")):
@@ -77,7 +78,7 @@ def once(function, count):
 
 
 def minima(functions):
-    """Least seconds of a call of each function, in turns. A call of less than 100 µs is repeated within a round."""
+    """Minimum seconds per call of each function, alternating. A call below 100 µs is repeated within a round."""
     counts = []
     for function in functions:
         function()
@@ -109,13 +110,13 @@ def same(a, b, tolerance=1e-9):
 
 
 class Table:
-    """Rows of a task: ours and others', in ms, with ratios."""
+    """The rows of a task: our times and the others' in ms, with ratios."""
 
     def __init__(self, title, peers, bar=None):
         self.title, self.peers, self.bar, self.rows = title, peers, bar, []
 
     def time(self, case, ours, others, note="", check=True, tolerance=1e-9):
-        """One row: functions are checked, then timed in turns."""
+        """One row: the functions are checked, then timed in turns."""
         if check:
             want = ours()
             for peer, other in others.items():
@@ -154,7 +155,7 @@ class Table:
 
 
 def chosen(function, *arguments, **settings):
-    """The part of `explain` that names what ran."""
+    """The part of `explain` that names the algorithm."""
     import sparring as sp
 
     _, text = sp.explain(function, *arguments, **settings)
@@ -163,7 +164,7 @@ def chosen(function, *arguments, **settings):
 
 
 def deal_threads():
-    """Gives each thread of a pool a processor of its own: where others keep a processor busy, two may wait for one."""
+    """Pins each thread of a pool to a processor: other libraries' threads may otherwise make two share one."""
     import sparring as sp
 
     a = scipy.sparse.eye_array(100_000, format="csr")
@@ -184,7 +185,7 @@ def small_arrays():
 
 
 def time_to_import(module):
-    """Milliseconds beyond those of an interpreter that has NumPy, the least of ten processes."""
+    """Milliseconds beyond an interpreter with NumPy, minimum over ten processes."""
     code = f"import time, numpy; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
     runs = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(10)]
     return min(map(float, runs))
@@ -192,7 +193,7 @@ def time_to_import(module):
 
 @task
 def overhead(args):
-    """What a call costs beside its work."""
+    """The overhead of a call."""
     import sparring as sp
 
     a, b = small_arrays()
@@ -264,7 +265,7 @@ PRODUCTS = {
 
 
 def wanted(args, names):
-    """Those of the cases that the command names, and whose data is there."""
+    """The requested cases whose data is available."""
     told = args.cases.split(",") if args.cases else None
     for name in names:
         if told and not any(word in name for word in told):
@@ -288,7 +289,7 @@ def products(args):
 
 @task
 def columns(args):
-    """A·B of which an operand or both have compressed columns."""
+    """A·B with one or both operands in compressed columns."""
     import sparring as sp
 
     columns = Table("A @ B with compressed columns", ["SciPy"], "≥ 1")
@@ -306,7 +307,7 @@ OPERANDS = ["email-Enron", "cnr-2000", "bcsstk16", "west0479", "lap2d_1000", "de
 
 @task
 def operations(args):
-    """Single operations, of SciPy's arrays and of what is held."""
+    """Single operations on SciPy arrays and on this package's own objects."""
     import sparring as sp
 
     tables = []
@@ -350,7 +351,7 @@ def ratings(rows=6000):
 
 @task
 def neighbors(args):
-    """Nearest rows, through the estimators of both."""
+    """Nearest rows, through the estimators of both packages."""
     if not has("sklearn"):
         return []
     import sklearn.neighbors
@@ -366,7 +367,7 @@ def neighbors(args):
     }
     for name in wanted(args, inputs):
         x = inputs[name]()
-        # Rows without entries have no cosine distance.
+        # Empty rows have no cosine distance.
         x = x[np.diff(x.indptr) > 0]
         x.sort_indices()
         for metric in ("cosine", "euclidean", "manhattan"):
@@ -376,7 +377,7 @@ def neighbors(args):
                 return package.NearestNeighbors(n_neighbors=10, metric=metric).fit(rows).kneighbors(rows)[0]
 
             settled = functools.partial(run, sp.neighbors), functools.partial(run, sklearn.neighbors)
-            # A difference of nearly equal rows has half the digits in scikit-learn.
+            # In scikit-learn, a difference of nearly equal rows loses half of the digits.
             table.time(f"{name}, {rows.shape[0]} rows, {metric}", settled[0], {"scikit-learn": settled[1]}, tolerance=1e-4)
     return [table]
 
@@ -386,7 +387,7 @@ GRAPHS = ["email-Enron", "wiki-Vote", "cnr-2000", "ca-HepPh", "kron14", "urand14
 
 @task
 def graphs(args):
-    """Algorithms on each package's own graph, made beforehand."""
+    """Algorithms on each package's own graph, built beforehand."""
     import networkx as nx
     import scipy.sparse.csgraph as csgraph
     import sparring as sp
@@ -467,7 +468,7 @@ def fit_of(x, weights, factors):
 
 @contextlib.contextmanager
 def quiet():
-    """What libraries print goes nowhere."""
+    """Discards the output of libraries."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -480,7 +481,7 @@ def quiet():
 
 @task
 def decompositions(args):
-    """CP by ten sweeps from a random start."""
+    """CP by ten sweeps from a random initial guess."""
     with quiet():
         return decompositions_of(args)
 
@@ -540,7 +541,7 @@ def contractions(args):
     return [table]
 
 
-# Run in a process of its own: the growth of its peak, in MiB, by the last line.
+# Run in a process of its own: the growth of its peak caused by the last line, in MiB.
 PEAK = """
 import sys
 sys.path.insert(0, {here!r})
@@ -567,7 +568,7 @@ print(json.dumps([(after - before) / 1024, size / 2**20]))
 
 @task
 def memory(args):
-    """Growth of the peak during one product, in a process of its own, and what importing arrays copies."""
+    """Peak growth during one product, in a process of its own, and the copies made by importing arrays."""
     lines = ["## Memory of a product: growth of the peak, MiB", "", "| | ours | SciPy | the result alone | SciPy / ours |",
              "| --- | ---: | ---: | ---: | ---: |"]
     for name in wanted(args, PRODUCTS):

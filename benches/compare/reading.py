@@ -1,9 +1,9 @@
 """Matrix Market test files, and fast_matrix_market as the reader to compare with.
 
-    python reading.py FOLDER        # writes the files that are not there yet
+    python reading.py FOLDER        python reading.py FOLDER        # writes the missing files
 
-Each is a typical file of other programs: a web graph by columns, real values of a few digits by rows, of 17 digits by columns,
-a symmetric pattern and symmetric integers.
+The files are typical of other programs: a web graph by columns, real values of a few digits by rows, of 17 digits by
+columns, a symmetric pattern and symmetric integers.
 """
 import gzip
 import os
@@ -31,7 +31,7 @@ def integers(a):
     return a.astype(np.int64)
 
 
-# Name: how to make it, the field, the symmetry.
+# By name: generator, field, symmetry.
 MADE = {
     "lap2d_1000": (lambda: cases.load("lap2d_1000").tocoo(), "real", "general"),
     "er18d8": (lambda: by_columns(cases.load("er18d8")), "real", "general"),
@@ -42,7 +42,7 @@ UNPACKED = {"cnr-2000": os.path.join(TOP, "data", "cnr-2000.mtx.gz")}
 
 
 def write(path, a, field, symmetry):
-    """Coordinates in the order in which they are; real numbers in the shortest text that gives them back."""
+    """Coordinates in their given order; real numbers in the shortest text that round-trips."""
     with open(path + ".part", "w", encoding="ascii") as out:
         out.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{a.shape[0]} {a.shape[1]} {a.nnz}\n")
         places = zip((a.row + 1).tolist(), (a.col + 1).tolist())
@@ -68,7 +68,7 @@ def make(folder):
 
 
 class FastMatrixMarket:
-    """fast_matrix_market: `mmread` gives coordinates, symmetry expanded; `tocsr` of SciPy makes rows of them."""
+    """fast_matrix_market: `mmread` returns coordinates, symmetry expanded; SciPy's `tocsr` converts them to rows."""
 
     OPS = {"read": ["mmread, tocsr", "mmread"]}
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The README's picture and its short table, and benches/results/speed.md with all rows, from saved runs alone.
+"""The README's picture and short table, and benches/results/speed.md with all rows, from saved runs alone.
 
     python3 benches/compare/readme.py --cpu NAME,NAME --distance NAME,NAME --tensor NAME --contract NAME,NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
     python3 benches/compare/readme.py --self-test
 
-A NAME is a run in benches/results/. The table goes between the marks of the README, the picture and all rows beside the runs, as speed.svg and speed.md
-(matplotlib, installed into target/readme-venv). A ratio is the other's time over ours: above 1 we are faster, and what is below stays.
+A NAME is a run in benches/results/. The table goes between the markers of the README; the picture and all rows go
+beside the runs, as speed.svg and speed.md (matplotlib is installed into target/readme-venv). A ratio is the other's
+time over ours: above 1, we are faster; rows below 1 are kept.
 """
 import argparse
 import json
@@ -28,7 +29,7 @@ NAMES = compare.TITLES
 
 
 def of_cpu(lines):
-    """Of a run of compare.py: [what, beside, by case when memory is fresh, when it is kept]."""
+    """From a run of compare.py: [what, beside, by case with fresh memory, with kept memory]."""
     out = []
     for kind, columns in compare.COLUMNS.items():
         found = compare.ratios_of(lines, kind)
@@ -41,7 +42,7 @@ def of_cpu(lines):
 
 
 def of_distances(runs):
-    """Of runs of distance.py: [task and metric, beside, by set], rows of all before those of some."""
+    """From runs of distance.py: [task and metric, beside, by set]; figures for all rows replace those for some."""
     found = {}
     for lines in runs:
         for (task, metric, data, rows, queries), programs in distance.cells_of(lines).items():
@@ -58,7 +59,7 @@ def of_distances(runs):
 
 
 def of_gpu(lines):
-    """Of a run of gpu.py: [what, beside, by case]."""
+    """From a run of gpu.py: [what, beside, by case]."""
     rows = gpu_tables.products(lines, lines[0]["device"])
     vectors = {r.case: gpu_tables.spmv(lines, r.case, "f64")[2] for r in rows}
     single = {r.case: gpu_tables.spmv(lines, r.case, "f32")[2] for r in rows}
@@ -68,7 +69,7 @@ def of_gpu(lines):
 
 
 def of_gpu_distances(lines):
-    """Of a run of gpu_distance.py, preparation counted on either side: [what, beside, by metric and set]."""
+    """From a run of gpu_distance.py, preparation included on both sides: [what, beside, by metric and set]."""
     ours = gpu_distance.last([x for x in lines if x.get("op") == "distance" and x.get("sizes") != "full"], "metric", "case")
     cuvs = {f"{metric}, {case}": line["gpairs_total"] / gpu_distance.CUVS[metric][gpu_distance.CASES.index(case)]
             for (metric, case), line in ours.items() if metric in gpu_distance.CUVS}
@@ -81,7 +82,7 @@ BESIDE = {"mkl": "MKL", "matmul": "numpy, matmul", "einsum": "numpy, einsum", "o
 
 
 def of_contractions(runs):
-    """Of runs of contract.py: [what, beside, by type and size]."""
+    """From runs of contract.py: [what, beside, by type and size]."""
     found = {}
     for lines in runs:
         for (case, dtype, size, who), ratio in contract.ratios_of(lines).items():
@@ -93,7 +94,7 @@ def of_contractions(runs):
 
 
 def of_gpu_contractions(lines):
-    """Of a run of gpu_contract.py: [what, beside, by type and size]."""
+    """From a run of gpu_contract.py: [what, beside, by type and size]."""
     names = {"gemm": (CONTRACTIONS["gemm"], "cuBLAS", "n"), "action": (CONTRACTIONS["act3d"], "cuBLAS, six products", "p")}
     found = {}
     for line in lines[1:]:
@@ -104,7 +105,7 @@ def of_gpu_contractions(lines):
 
 
 def cells(ratios):
-    """Geometric mean; the smallest ratio and where; how many there are, and how many we lose."""
+    """Geometric mean; the smallest ratio and its case; the number of cases, and how many we lose."""
     there = {case: r for case, r in ratios.items() if r}
     if not there:
         return ["–", "–", "–"]
@@ -119,7 +120,7 @@ def markdown(heads, rows):
 
 
 PEERS_LEFT_OUT = ("ours unmasked", "scikit-learn, one job")
-# What the README's table has: operation, beside.
+# Rows of the README's table: operation, beside.
 SHORT = (("A·A, sorted", "MKL"), ("A·A, sorted", "SuiteSparse"), ("A·A, count", "MKL"), ("triangles", "SuiteSparse, best method"),
          ("A·A where A is", "SuiteSparse"), ("y = A·x, into", "MKL"), ("A + Aᵀ", "SuiteSparse"), ("10 nearest neighbours", "scikit-learn"),
          ("MTTKRP, all modes", "pygenten, best method"), ("C = A·B + C, batches", "MKL"))
@@ -127,14 +128,14 @@ NOT_MEASURED = "not measured"
 
 
 def processor(head):
-    """Of the first line of a run: the processor's short name and its instruction set."""
+    """From the first line of a run: the processor's short name and its instruction set."""
     name, _, isa = head["machine"].partition(" with ")
     isa = isa.partition(" of ")[0]  # lowered from another
     return name.split()[1].removesuffix("(R)") if name.startswith("AMD") else "Xeon" if "Xeon" in name else name, isa
 
 
 def by_isa(runs):
-    """Of runs of compare.py, by instruction set: rows with the processor's name behind; what several runs have is of the first that has it."""
+    """From runs of compare.py, by instruction set: rows with the processor's name; the first run with a row counts."""
     found = {}
     for run in runs:
         name, isa = processor(run[0])
@@ -144,12 +145,12 @@ def by_isa(runs):
 
 
 def ratios(row):
-    """The ratios of a row that count: with kept memory, where that was measured."""
+    """The ratios of a row that count: with kept memory, where measured."""
     return row[3] or row[2]
 
 
 def tables(best, second, gpu):
-    """Tables of all rows: the processor with AVX-512 beside AVX2, and the GPU. Rows: what, beside, fresh, kept, processor."""
+    """All rows as tables: AVX-512 beside AVX2, and the GPU. Rows: what, beside, fresh, kept, processor."""
     lower = {(row[0], row[1]): row for row in second}
     rows = []
     for row in best:
@@ -174,7 +175,7 @@ def short_table(best, second):
     return markdown(["operation", "beside", "AVX-512", "smallest", "cases", "AVX2"], rows)
 
 
-# Okabe and Ito's colours, which the colour-blind tell apart; a peer is known by its first words.
+# Okabe and Ito's palette, which the colour-blind can distinguish; a peer is identified by the first words of its name.
 COLOURS = (("MKL", "#0072B2"), ("SuiteSparse", "#D55E00"), ("SciPy", "#009E73"), ("scipy", "#009E73"), ("scikit-learn", "#CC79A7"),
            ("numpy", "#56B4E9"), ("opt_einsum", "#56B4E9"), ("cu", "#E69F00"), ("the better of cuSPARSE", "#E69F00"))
 OTHER_COLOUR = "#444444"
@@ -185,7 +186,7 @@ def colour(peer):
 
 
 def draw(sections):
-    """The picture: below each other a section for each [title, rows], a row for each [what, beside, processor, by case]."""
+    """The picture: a section for each [title, rows], with a row for each [what, beside, processor, by case]."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -216,7 +217,7 @@ def draw(sections):
     axis.set_axisbelow(True)
     axis.spines[["left", "right"]].set_visible(False)
     axis.set_xlabel("time of the other library / time of sparring, a dot for each case, a bar for their geometric mean; shaded: sparring is slower")
-    # In the middle of the page, not of the axis.
+    # Centred on the page, not on the axis.
     axis.xaxis.set_label_coords((0.5 - 0.40) / 0.54, -26 / (height * (top - bottom)))
     across = matplotlib.transforms.blended_transform_factory(figure.transFigure, axis.transData)
     write = lambda x, y, text, **more: axis.annotate(text, (x, y), xycoords=("figure fraction", "data"), va="center", annotation_clip=False, **more)
@@ -242,7 +243,7 @@ def draw(sections):
 
 
 def sections(best, second, gpu, device):
-    """What the picture shows."""
+    """The figures in the picture."""
     of = lambda rows: [[row[0], row[1], row[4], ratios(row)] for row in rows if row[1] not in PEERS_LEFT_OUT and ratios(row)]
     return [["AVX-512, 2 threads: AMD EPYC, Intel Xeon", of(best)], ["AVX2, 2 threads: AMD EPYC", of(second)],
             [f"GPU: {device}", [[what, beside, device.split()[-1], found] for what, beside, found in gpu]]]
@@ -306,7 +307,7 @@ def main():
     known, device = {"AVX-512", "AVX2"}, gpu_run[0]
     assert set(split) <= known, f"a run under another instruction set: {set(split) - known}"
     best, second = split["AVX-512"], split.get("AVX2", [])
-    # Fresh memory alone; all of a kind on one processor.
+    # Fresh memory alone; each instruction set on one processor.
     for runs, rows in [(distance_runs, of_distances(distance_runs)), ([tensor_run], [["MTTKRP, all modes", "pygenten, best method", tensor.ratios_of(tensor_run)]]),
                        (contract_runs, of_contractions(contract_runs))]:
         (name, isa), = {processor(run[0]) for run in runs}

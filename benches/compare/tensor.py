@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MTTKRP over all modes of sparse tensors: sparring beside pygenten (GenTen's wheel), in turns, in one run.
+"""MTTKRP over all modes of sparse tensors: sparring compared with pygenten (GenTen's wheel), alternating in one run.
 
     cargo build --release -p sparring-cli
     python3 benches/compare/tensor.py                                # all cases, R = 16 and 32
@@ -8,11 +8,13 @@
     python3 benches/compare/tensor.py --tables FILE.jsonl            # measures nothing: the tables of those lines
     python3 benches/compare/tensor.py --self-test                    # the tables from made-up lines
 
-Makes a virtual environment (default target/tensor-venv). Tensors and starting factors are the same bits on both sides
-(`sparring_generate::bench_tensor`; here by NumPy), threads are the same, every program runs in a process of its own. Theirs is
-timed by pygenten's own clock of its MTTKRP inside CP-ALS, without its setup; a sweep is their time over the sweeps. Ours is
-`sparring bench mttkrp`. Both start with fresh memory, and what counts is the minimum over the rounds. Both sides' products with
-the first factors are compared by their sums, ours with NumPy's. pygenten's wheel has no AVX: a build of GenTen of one's own is faster.
+Creates a virtual environment (default target/tensor-venv). Both sides get the same tensors and initial factors, bit for
+bit (`sparring_generate::bench_tensor`; here by NumPy), and the same number of threads; every program runs in its own
+process, in turns.
+pygenten is timed by its own clock of MTTKRP inside CP-ALS, without its setup; a sweep is this time over the number of
+sweeps. Ours is `sparring bench mttkrp`. Both start with fresh memory, and the minimum over the rounds counts. Products
+with the initial factors are compared by their sums with NumPy's. pygenten's wheel is built without AVX: a custom build
+of GenTen is faster.
 """
 import argparse
 import datetime
@@ -40,9 +42,9 @@ SPECS = {
     "lbnl": ((1605, 4198, 1631, 4209, 868131), 1_698_825, (1.1, 1.1, 1.1, 1.1, 0.7), 106, True),
     "vast": ((165427, 11374, 2, 100, 89), 5_000_000, (0.5, 0.9, 0.3, 0.8, 0.8), 107, True),
 }
-# How many times as fast we are to be, in geometric mean.
+# Target speedup, as a geometric mean.
 BAR_BEST, BAR_DEFAULT, BAR_SETUP = 8.0, 25.0, 2.0
-# Sums that agree so well are the same.
+# Largest relative difference of equal sums.
 SAME = 1e-9
 
 
@@ -93,7 +95,7 @@ def factors(dims, rank):
 
 
 def tensor_in(work, name):
-    """The tensor from files in the folder, made if they are not there."""
+    """The tensor from files in the folder, generated if missing."""
     import numpy as np
     path = os.path.join(work, name + ".npz")
     if not os.path.exists(path):
@@ -104,7 +106,7 @@ def tensor_in(work, name):
 
 
 def sums(args):
-    """The sum of each mode's product with the first factors, by NumPy alone."""
+    """The sum of each mode's product with the initial factors, by NumPy alone."""
     import numpy as np
     dims, places, values = tensor_in(args.work, args.case)
     first = factors(dims, args.rank)
@@ -121,7 +123,7 @@ def sums(args):
 
 
 def pygenten(args):
-    """Times a method of pygenten; its banners go nowhere."""
+    """Times a method of pygenten and discards its banners."""
     keep, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     import importlib.metadata
@@ -134,7 +136,7 @@ def pygenten(args):
     x = gt.Sptensor(dims, places, values, copy=True)
     start = gt.Ktensor(np.ones(args.rank), factors(dims, args.rank))
     began = time.perf_counter()
-    # Without a tolerance all sweeps are made; a threshold of −1 keeps "duplicated" what it says.
+    # Without a tolerance, all sweeps run; a threshold of −1 makes "duplicated" effective.
     _, _, info = gt.cp_als(x, init=start, rank=args.rank, maxiters=args.sweeps, tol=0.0, printitn=0, timings=True,
                            mttkrp_method=method, mttkrp_duplicated_threshold=-1.0)
     wall = time.perf_counter() - began
@@ -149,7 +151,7 @@ def geometric(ratios):
 
 
 def best_of(lines):
-    """Of a run: the fastest line of each tensor, rank and program, with the shortest setup."""
+    """The fastest line of each tensor, rank and program in a run, with the shortest setup."""
     best = {}
     for line in lines[1:]:
         key = (line["case"], line["rank"], line["who"])
@@ -163,7 +165,7 @@ def best_of(lines):
 
 
 def ratios_of(lines):
-    """Of a run: the time of pygenten's best method over ours, by tensor and rank."""
+    """The time of pygenten's best method over ours in a run, by tensor and rank."""
     best, found = best_of(lines), {}
     for case, rank, who in best:
         theirs = [best[case, rank, m]["ms"] for m in METHODS if best.get((case, rank, m), {}).get("ms")]
@@ -263,7 +265,7 @@ def main():
     if args.worker:
         found = pygenten(args) if args.worker == "pygenten" else sums(args)
         print(json.dumps(found), flush=True)
-        # pygenten may crash when it is taken down; its times are known by then.
+        # pygenten may crash on exit; its times are known by then.
         os._exit(0)
     if args.tables:
         return print(report(read_lines(args.tables))[0])

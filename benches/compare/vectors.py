@@ -1,8 +1,8 @@
-"""The inputs that distances are measured on: generated sets of sparse vectors, one a row, and real files.
+"""Inputs for measuring distances: generated sets of sparse vectors, one per row, and real files.
 
-The sets have the shapes of those that the paper on sparse distances uses, scaled down: ratings, gene counts, documents,
-names. They come from numpy's seeded generator, so they are the same wherever numpy draws the same numbers.
-`python3 vectors.py [--tiny] FOLDER [NAME or FILE...]` writes them into a folder and says of each what it is.
+The sets have the shapes of those in the paper on sparse distances, scaled down: ratings, gene counts, documents, names.
+They come from numpy's seeded generator, so they are the same wherever numpy draws the same numbers. `python3 vectors.py
+[--tiny] FOLDER [NAME or FILE...]` writes them into a folder and describes each.
 """
 import json
 import os
@@ -16,19 +16,19 @@ import cases
 
 
 def popularity(n, exponent, shift=2.7):
-    """Zipf's weights of n things, their sum 1."""
+    """Zipf weights of n items, with sum 1."""
     w = 1.0 / (np.arange(n) + shift) ** exponent
     return w / w.sum()
 
 
 def draw(rng, cumulative, count):
-    """Draws of a thing each; rounding may leave the cumulative sum just below 1, and what falls there is dropped."""
+    """One draw per entry; draws that fall beyond the cumulative sum through rounding are dropped."""
     at = np.searchsorted(cumulative, rng.random(count))
     return at[at < len(cumulative)]
 
 
 def stack(rows, ncols):
-    """Compressed rows of pairs (columns in order, values)."""
+    """Compressed rows from pairs (columns in order, values)."""
     ptr = np.cumsum([0] + [len(cols) for cols, _ in rows])
     cols = np.concatenate([cols for cols, _ in rows]).astype(np.int32)
     values = np.concatenate([values for _, values in rows]).astype(np.float64)
@@ -36,14 +36,14 @@ def stack(rows, ncols):
 
 
 def movielens(nrows=6000, ncols=9000, mean=80, seed=1):
-    """Ratings from ½ to 5 of users (log-normal degrees) for items (power law); some users rated nothing."""
+    """Ratings from ½ to 5: log-normal degrees of users, power-law popularity of items; some users have no ratings."""
     rng = np.random.default_rng(seed)
     degrees = np.clip(rng.lognormal(np.log(mean) - 0.72, 1.2, nrows), 1, ncols * 0.12).astype(int)
     degrees[rng.random(nrows) < 0.002] = 0
     cumulative = np.cumsum(popularity(ncols, 0.9, 20.0))
     rows = []
     for d in degrees:
-        # The draw that may be past the end counts towards the degree here, and is dropped after.
+        # A draw beyond the end counts towards the degree here, and is dropped afterwards.
         cols = np.unique(np.searchsorted(cumulative, rng.random(int(d * 1.6) + 4)))
         if len(cols) > d:
             cols = np.sort(rng.permutation(cols)[:d])
@@ -56,7 +56,7 @@ def movielens(nrows=6000, ncols=9000, mean=80, seed=1):
 
 
 def scrna(nrows=2000, ncols=4000, density=0.07, seed=2):
-    """Cells by genes, log(1 + counts), eight kinds of cell; every row is 2 to 37 % full."""
+    """Cells by genes, log(1 + counts), eight kinds of cells; every row is 2 to 37 % full."""
     rng = np.random.default_rng(seed)
     base = popularity(ncols, 0.8, 30.0)
     kinds = [rng.gamma(0.6, 1.0, ncols) * base for _ in range(8)]
@@ -74,7 +74,7 @@ def scrna(nrows=2000, ncols=4000, density=0.07, seed=2):
 
 
 def tfidf(a):
-    """Counts times ln((1 + rows) / (1 + rows with the column)) + 1, then each row divided by its 2-norm."""
+    """TF-IDF: counts times ln((1 + rows) / (1 + rows with the column)) + 1; each row is then divided by its 2-norm."""
     rarity = np.log((1 + a.shape[0]) / (1 + np.bincount(a.indices, minlength=a.shape[1]))) + 1
     a.data = a.data * rarity[a.indices]
     lengths = np.diff(a.indptr)
@@ -84,7 +84,7 @@ def tfidf(a):
 
 
 def nytimes(nrows=5000, ncols=10000, mean=120, seed=3):
-    """Documents by words of 20 topics, weighted by rarity, rows of length 1; some are empty."""
+    """Documents by words, drawn from 20 topics, with TF-IDF weights and normalised rows; some are empty."""
     rng = np.random.default_rng(seed)
     base = popularity(ncols, 1.0)
     topics = []
@@ -107,7 +107,7 @@ ENDINGS = ["inc", "corp", "llc", "ltd", "holdings inc", "capital partners lp", "
 
 
 def names(count, seed=4):
-    """Names of companies: one or two made-up words and an ending; some are earlier names with one letter changed."""
+    """Company names: one or two made-up words and an ending; some are earlier names with one letter changed."""
     rng = np.random.default_rng(seed)
     syllables = [o + v + c for o in ONSETS for v in "aeiou" for c in CODAS]
 
@@ -136,7 +136,7 @@ def names(count, seed=4):
 
 
 def edgar(nrows=20000, seed=4):
-    """Names by their runs of three letters, weighted by rarity, rows of length 1; columns as they first appear."""
+    """Names by their 3-grams, with TF-IDF weights and normalised rows; columns in order of first occurrence."""
     seen, rows = {}, []
     for name in names(nrows, seed):
         grams = [seen.setdefault(name[i:i + 3], len(seen)) for i in range(len(name) - 2)]
@@ -145,19 +145,19 @@ def edgar(nrows=20000, seed=4):
 
 
 def uniform(nrows=100_000, ncols=100_000, entries=10, seed=5):
-    """Rows whose columns are drawn from all alike: most pairs share none."""
+    """Rows with uniformly drawn columns: most pairs share none."""
     rng = np.random.default_rng(seed)
     rows, cols = np.repeat(np.arange(nrows), entries), rng.integers(0, ncols, nrows * entries)
     return sp.csr_matrix((rng.random(nrows * entries) + 0.5, (rows, cols)), shape=(nrows, ncols))
 
 
 def wide(nrows=20_000, ncols=1_000_000, entries=50, seed=6):
-    """The same in very many columns."""
+    """The same with very many columns."""
     return uniform(nrows, ncols, entries, seed)
 
 
 GENERATED = {"movielens": movielens, "scrna": scrna, "nytimes": nytimes, "edgar": edgar, "uniform": uniform, "wide": wide}
-# The same in miniature, for tests.
+# Small versions for tests.
 TINY = {
     "movielens": lambda: movielens(300, 200, 12, 7),
     "scrna": lambda: scrna(60, 120, 0.07, 2),
@@ -169,7 +169,7 @@ TINY = {
 
 
 def canonical(a):
-    """Rows in order, doubles, no stored zeros: what every library is given."""
+    """Sorted rows, doubles, no stored zeros: the input of every library."""
     a = sp.csr_matrix(a, dtype=np.float64)
     a.sum_duplicates()
     a.eliminate_zeros()
@@ -178,14 +178,14 @@ def canonical(a):
 
 
 def load(name, generated=GENERATED):
-    """A generated set by its name, or the rows of a Matrix Market file, values as they are there."""
+    """A generated set by its name, or the rows of a Matrix Market file with their original values."""
     if name in generated:
         return canonical(generated[name]())
     return canonical(cases.load(name))
 
 
 def write(folder, name, generated=GENERATED):
-    """The set as a Matrix Market file for us, with every bit of the values, and as arrays for the others; what it is."""
+    """Writes the set as an exact Matrix Market file for us and as arrays for the others, and describes it."""
     a = load(name, generated)
     short = os.path.basename(name).removesuffix(".gz").removesuffix(".mtx")
     arrays = os.path.join(folder, short + ".npz")

@@ -1,8 +1,8 @@
-"""Lines of `sparring bench`, which have the words of `sparring keys`, with the words that saved results have beside them."""
+"""Translates lines of `sparring bench`, in the vocabulary of `sparring keys`, to the words of saved results."""
 import json
 import re
 
-# By the operation: what its lines call what all commands call so.
+# Keys with a common name in all commands, by operation, with the name in saved results.
 WORDS = {
     "spgemm": {"nrows": "m", "inner": "n", "ncols": "k", "flops": "fm"},
     "distance": {"nrows": "rows", "to_nrows": "to_rows", "ncols": "cols", "type": "entries", "sum": "checksum",
@@ -21,7 +21,7 @@ STEPS = [
 
 
 def line(text):
-    """The object in a line, each value by both words."""
+    """The object of a line, with each value under both names."""
     found = json.loads(text)
     for key, value in list(found.items()):
         old = WORDS.get(found.get("op"), OTHERS).get(key, key)

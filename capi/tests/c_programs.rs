@@ -1,5 +1,5 @@
-//! The C programs of `examples/c` and `tests/c`, built with the system's compiler against the library that cargo
-//! builds in this profile, linked both ways, and run.
+//! The C programs of `examples/c` and `tests/c`: built with the system's compiler, linked against both the shared and
+//! the static library that cargo builds in this profile, and run.
 #![cfg(unix)]
 
 mod common;
@@ -9,12 +9,12 @@ use std::process::Command;
 
 use common::{Libraries, compiler, here, succeed};
 
-/// Builds a program against both kinds of library: the paths of the two.
+/// Builds a program against both libraries and returns both paths.
 fn programs(source: &str, test: &str) -> [PathBuf; 2] {
     built(source, test, || compiler("CC", "cc", "-std=c11", &here().join("../include")))
 }
 
-/// The same of C++; none without its compiler.
+/// The same for C++; none without a C++ compiler.
 fn cpp_programs(source: &str, test: &str) -> Vec<PathBuf> {
     let compiler = || compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
     if compiler().arg("--version").output().is_err() {
@@ -114,7 +114,7 @@ fn owning_classes_as_cpp_sees_them() {
     }
 }
 
-/// What reads freed memory or leaks is seen by valgrind; `.ci/run valgrind` runs this with it required.
+/// Valgrind detects leaks and reads of freed memory; `.ci/run valgrind` runs this test with valgrind required.
 #[test]
 fn programs_have_no_memory_errors() {
     if Command::new("valgrind").arg("--version").output().is_err() {
@@ -204,7 +204,7 @@ fn a_gpu_as_c_sees_it() {
     }
 }
 
-/// A program that holds the address of every function of the header.
+/// A program that takes the address of every function of the header.
 fn every_function() -> String {
     let header = std::fs::read_to_string(here().join("../include/sparring.h")).expect("the header");
     let mut names: Vec<_> = header
@@ -224,7 +224,7 @@ fn every_function() -> String {
     )
 }
 
-/// The functions of the header that give a status, with their arguments: type and name.
+/// The functions of the header that return a status, with the type and name of each argument.
 fn prototypes() -> Vec<(String, Vec<(String, String)>)> {
     let header = std::fs::read_to_string(here().join("../include/sparring.h")).expect("the header");
     let code: Vec<_> = header.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -241,7 +241,7 @@ fn prototypes() -> Vec<(String, Vec<(String, String)>)> {
         .collect()
 }
 
-/// An argument that is as it should be, or room for what a function writes.
+/// A valid argument, or space for an output.
 fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
     match (ty.matches('*').count(), name.as_str()) {
         (1, "a" | "b" | "c" | "vector" | "mask") if ty.contains("Vector") => "v".into(),
@@ -289,7 +289,7 @@ fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
     }
 }
 
-/// Whether a function takes NULL for this argument.
+/// Whether a function accepts NULL for this argument.
 fn may_be_null(function: &str, argument: &str) -> bool {
     matches!(argument, "options" | "length" | "mask" | "accum" | "descriptor" | "dup")
         || matches!(argument, "alpha" | "beta") && !function.ends_with("_ewise_union")
@@ -313,7 +313,7 @@ fn may_be_null(function: &str, argument: &str) -> bool {
         || matches!(function, "graph_truss" | "graph_truss_numbers") && matches!(argument, "sources" | "targets" | "numbers")
         || function == "matching" && matches!(argument, "rows" | "columns" | "count")
         || function == "labels_counts" && argument != "labels"
-        // Where the text is unwanted.
+        // NULL where the text is not wanted.
         || function.starts_with("labels_") && argument == "buffer"
 }
 
@@ -322,8 +322,8 @@ fn every_function_names_the_argument_that_is_null() {
     let prototypes = prototypes();
     assert!(prototypes.len() >= 32, "{prototypes:?}");
     let (mut calls, mut expected) = (String::new(), String::new());
-    // A function among the arguments has commas and brackets of its own; `src/tests/foreign.rs` and `functions.rs` pass
-    // NULL to those.
+    // Function pointers among the arguments contain commas and brackets; `src/tests/foreign.rs` and `functions.rs` pass
+    // NULL to these functions.
     let of_functions =
         |name: &str| name == "matrix_from_foreign" || name.ends_with("_function") || name.ends_with("_closure");
     for (function, arguments) in prototypes.iter().filter(|(function, _)| !of_functions(function)) {

@@ -1,10 +1,10 @@
-//! `include/sparring.h` is what cbindgen makes of the sources today.
+//! `include/sparring.h` is up to date with the output of cbindgen.
 //!
-//! `SPARRING_UPDATE_HEADER=1 cargo test -p sparring-capi --test header` writes it.
+//! `SPARRING_UPDATE_HEADER=1 cargo test -p sparring-capi --test header` rewrites it.
 
 use std::path::Path;
 
-/// The sources with items for C, in the order of the header.
+/// The sources with C items, in the order of the header.
 const SOURCES: [&str; 33] = [
     "status",
     "guard",
@@ -41,7 +41,7 @@ const SOURCES: [&str; 33] = [
     "einsum",
 ];
 
-/// The version as macros, of Cargo.toml.
+/// The version of Cargo.toml as macros.
 fn version() -> String {
     let (major, minor, patch) =
         (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH"));

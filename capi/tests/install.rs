@@ -1,4 +1,4 @@
-//! `scripts/install` into a folder, and C programs that find the library there: by pkg-config, and by CMake.
+//! `scripts/install` into a folder, and C programs that find the installed library through pkg-config and CMake.
 #![cfg(unix)]
 
 mod common;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use common::{Libraries, compiler, here, succeed};
 
-/// An empty folder, which goes away with the test.
+/// An empty folder, removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -33,7 +33,7 @@ fn install() -> Command {
     install
 }
 
-/// Whether there is such a program; says so if not.
+/// Whether the program exists; prints a note if not.
 fn there_is(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
     if !found {
@@ -57,7 +57,7 @@ int main(void)
 }
 "#;
 
-/// What the program says.
+/// The expected output of the program.
 fn said() -> String {
     format!("{}\n", env!("CARGO_PKG_VERSION"))
 }
@@ -66,7 +66,7 @@ fn said() -> String {
 fn programs_find_what_is_installed() {
     let (libraries, folder) = (Libraries::build(), Folder::new("installed"));
     let prefix = folder.0.join("prefix");
-    // Deeper than usual, so that nothing takes the prefix for granted.
+    // An unusual depth, so that nothing assumes the prefix.
     let libdir = prefix.join("lib/here");
     let from = libraries.shared.parent().expect("folder of the library");
     assert_eq!(Some(from), libraries.archive.parent());
@@ -82,7 +82,7 @@ fn programs_find_what_is_installed() {
     let source = folder.0.join("program.c");
     fs::write(&source, PROGRAM).expect("a file");
     by_pkg_config(&folder.0, &source, &libdir);
-    // The tree may be moved; CMake finds it where it is.
+    // The tree is relocatable; CMake finds it at its new place.
     let moved = folder.0.join("moved");
     fs::rename(&prefix, &moved).expect("the prefix moves");
     by_cmake(&folder.0, &moved);
@@ -108,7 +108,8 @@ fn by_pkg_config(folder: &Path, source: &Path, libdir: &Path) {
     let (shared, alone) = (folder.join("shared"), folder.join("alone"));
     let rpath = format!("-Wl,-rpath,{}", libdir.display());
     link(&shared, &format!("{} {rpath}", asked(&["--libs"])));
-    // Without the linker's names, programs run by the library's own, and the static one is what -lsparring finds.
+    // Without the linker's names, programs still load the library by its soname, and -lsparring finds the static
+    // library.
     for name in ["libsparring.so", "libsparring.dylib"] {
         let _ = fs::remove_file(libdir.join(name));
     }
@@ -137,7 +138,7 @@ fn by_cmake(folder: &Path, prefix: &Path) {
     fs::write(folder.join("CMakeLists.txt"), lists).expect("a file");
     let build = folder.join("build");
     let mut cmake = Command::new("cmake");
-    // The folder of libraries is an unusual one, so it is named.
+    // The library folder is unusual, so it is given explicitly.
     let config = prefix.join("lib/here/cmake/sparring");
     succeed(cmake.arg("-S").arg(folder).arg("-B").arg(&build).arg(format!("-Dsparring_DIR={}", config.display())));
     succeed(Command::new("cmake").arg("--build").arg(&build));
@@ -159,7 +160,7 @@ fn packages_are_staged_below_destdir() {
     let mut staged = install();
     staged.env("DESTDIR", &stage).args(["--prefix", "/usr", "--libdir", libdir, "--from"]).arg(&built);
     succeed(&mut staged);
-    // Again, over what is there.
+    // Again, over an existing installation.
     succeed(&mut staged);
     let below = |path: &str| stage.join(path.trim_start_matches('/'));
     assert!(below("/usr/include/sparring.h").is_file());

@@ -1,4 +1,4 @@
-//! The command line as its users see it: exit codes, texts, JSON.
+//! The command line as users see it: exit codes, texts, JSON.
 
 mod program;
 
@@ -28,8 +28,8 @@ fn triangles_of_a_complete_graph() {
     }
 }
 
-/// Patterns are truth values for semirings that have them, else ones; operands of two types have the least type that
-/// holds both.
+/// Patterns have Boolean values for semirings on Booleans, else ones. Operands of two types are promoted to the
+/// smallest type that holds both.
 #[test]
 fn a_product_has_a_type_that_loses_nothing() {
     let k4 = file("types_k4.mtx", COMPLETE);
@@ -69,7 +69,7 @@ fn a_kronecker_product_has_each_pair_of_entries() {
     assert!(out.status.success() && written.ends_with("2 4 4\n1 2 31\n1 4 32\n2 1 41\n2 3 42\n"), "{written}");
     let found = json(&["kronecker", "gen:tc_rmat10", &row, "--type", "f32"]);
     assert_eq!((&found["nrows"], &found["type"], &found["operator"]), (&1024.into(), &"f32".into(), &"times".into()));
-    // Patterns are truth values for what is on truth values, else ones.
+    // Patterns have Boolean values for Boolean operators, else ones.
     let pattern = file("kron_p.mtx", COMPLETE);
     let found = json(&["kronecker", &pattern]);
     assert_eq!((&found["type"], &found["operator"], &found["sum"]), (&"i64".into(), &"times".into(), &144.into()));
@@ -86,7 +86,7 @@ fn triangles_of_each_vertex_and_of_each_edge() {
     assert!(said.starts_with("4 triangles, at most 3 per vertex   read 0."), "{said}");
     let found = json(&["triangles", &k4, "--per", "edge"]);
     assert_eq!((&found["triangles"], &found["per"], &found["most"]), (&4.into(), &"edge".into(), &2.into()));
-    // What is told goes to standard error then.
+    // The report then goes to standard error.
     let written = |per: &str| {
         let out = sparring(&["triangles", &k4, "--per", per, "-o", "-"]);
         assert!(out.status.success() && String::from_utf8_lossy(&out.stderr).starts_with("4 triangles, at most "));
@@ -240,8 +240,7 @@ fn mxm_takes_every_option() {
             assert_eq!(json(&["mxm", &a, option, value])["sum"], 18.0, "{option} {value}");
         }
     }
-    // A row of ones times a matrix that turns the order of its columns round; rows of few products are sorted all the
-    // same.
+    // A row of ones times a matrix that reverses the order of its columns; rows with few products are always sorted.
     let entries = |entry: &dyn Fn(usize) -> String| (1..=300).map(entry).collect::<String>();
     let head = "%%MatrixMarket matrix coordinate integer general";
     let row = file("options-row.mtx", &format!("{head}\n1 300 300\n{}", entries(&|j| format!("1 {j} 1\n"))));
@@ -268,7 +267,7 @@ fn mxm_writes_what_can_be_read_again() {
     let made = json(&["mxm", &a, "-o", out]);
     let read = json(&["info", out]);
     assert_eq!(read["nnz"], made["nnz"]);
-    // (A²)·A and A·(A²) have the same sum; both use every bit that was written.
+    // (A²)·A and A·(A²) have the same sum; both use every bit written.
     let [left, right] = [json(&["mxm", out, &a]), json(&["mxm", &a, out])];
     let (left, right) = (left["sum"].as_f64().unwrap(), right["sum"].as_f64().unwrap());
     assert!((left - right).abs() < 1e-12 && (left - (1.0 + 1.3 + 27.0)).abs() < 1e-12, "{left} {right}");
@@ -283,7 +282,7 @@ fn mxm_multiplies_over_a_semiring_of_formulas() {
     let ways = file("formulas-of-a-pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
     assert_eq!(json(&[&["mxm", &ways, "--type", "i64"][..], &formula].concat())["sum"], 6);
     assert_eq!(json(&[&["mxm", &ways][..], &formula].concat())["sum"], 6);
-    // No number is a truth value: the place is shown.
+    // The value is not Boolean: the error points at it.
     let said = refused(&[&["mxm", &ways, "--type", "bool"][..], &formula].concat());
     assert!(said.lines().any(|line| line.trim() == "^"), "{said}");
 }
@@ -304,7 +303,7 @@ fn every_semiring_listed_can_be_used() {
     }
 }
 
-/// What is a semiring from 0 up is listed so, and values below are told of.
+/// Semirings defined from 0 up are listed as such, and values below 0 cause a warning.
 #[test]
 fn values_outside_a_semiring_are_told_of() {
     let of = |name: &str| {
@@ -359,7 +358,7 @@ fn wrong_input_is_named_in_one_line() {
     }
 }
 
-/// Three lines that declare 34 GB of row pointers, for a process that may have 8.
+/// Three lines that declare 34 GB of row pointers, for a process limited to 8 GB.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_declared_size_beyond_memory_is_refused() {
@@ -399,7 +398,7 @@ fn bench_gives_a_json_line_a_case() {
     assert_eq!((lines.len(), lines[1]["case"].as_str()), (2, Some(k4.as_str())));
     let first = &lines[0];
     assert_eq!((first["case"].as_str(), first["threads"].as_u64()), (Some("tc_rmat10"), Some(2)));
-    // As the Python script has them.
+    // As in the Python script.
     assert_eq!((first["flops"].as_u64(), first["nnz"].as_u64()), (Some(2_066_674), Some(451_447)));
     for (key, value) in [("sum", 2_068_600.151_000_059_6), ("wsum", 151_898_884.286_490_8)] {
         let found = first[key].as_f64().unwrap();

@@ -5,7 +5,7 @@ mod program;
 use program::{failed, json, lines, refused, scratch, sparring, text};
 use serde_json::json as value;
 
-/// A file of NumPy's.
+/// A NumPy array file.
 fn array(name: &str, descr: &str, by_columns: bool, shape: &str, bytes: &[u8]) -> String {
     let order = if by_columns { "True" } else { "False" };
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
@@ -23,7 +23,7 @@ fn path(name: &str) -> String {
     scratch(name).to_str().unwrap().into()
 }
 
-/// The header of a file that was written, and its elements.
+/// The header of a written file, and its elements.
 fn read(path: &str) -> (String, Vec<f64>) {
     let bytes = std::fs::read(path).unwrap();
     let len = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -38,14 +38,14 @@ const B: [f64; 8] = [5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0];
 /// Two products of 2 × 2 matrices.
 const C: [f64; 8] = [19.0, 22.0, 43.0, 50.0, 3.0, 4.0, 1.0, 2.0];
 
-/// Type, rows, and numpy's sums of the result for the script's arrays of 300 matrices.
+/// Type, rows, and NumPy's sums of the result for the script's arrays of 300 matrices.
 const EXPECTED_GEMM: [(&str, u64, f64, f64); 4] = [
     ("f64", 2, -4.30027148179116, -3.5568467153831422),
     ("f64", 5, 1.3259921159680137, 2.682562460641171),
     ("f32", 2, 3.1226778929121792, 1.6581712849006132),
     ("f32", 5, -7.112623528984841, -3.0404771426428576),
 ];
-/// Case, order, elements, and numpy's sums.
+/// Case, order, elements, and NumPy's sums.
 const EXPECTED_ELEMENTS: [(&str, u64, u64, f64, f64); 7] = [
     ("act2d", 2, 3672, -42.0918409779623, -18.61677675500323),
     ("act2d", 5, 1032, 153.59422109714043, 46.74399176691286),
@@ -79,7 +79,7 @@ fn batches_of_products() {
     let said = text(&["einsum", "bij,bjk->bik", &a, &b]);
     assert!(said.starts_with("2 × 2 × 2 of f64 over plus_times   sum 144\npath 0·1   workspace "), "{said}");
     assert!(said.contains(" GB/s: ") && said.contains(" % of c += a·b, which moves "), "{said}");
-    // Written and read again, packed; one element.
+    // Written and read again, compressed; a single element.
     let packed = path("ein-c.npy.gz");
     text(&["einsum", "bij->jib", &c, "-o", &packed]);
     let whole = text(&["einsum", "jib->", &packed]);
@@ -117,7 +117,7 @@ fn names_choose_the_semiring() {
 #[test]
 fn results_are_scaled_and_accumulated_by_columns_too() {
     let bytes = |x: &[f64]| x.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
-    // [1 2 3; 4 5 6] by columns; and by columns what is accumulated to.
+    // [1 2 3; 4 5 6] in column-major order; the array to accumulate to is column-major too.
     let a = array("order-a.npy", "<f8", true, "(2, 3)", &bytes(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
     let start = array("order-start.npy", "<f8", true, "(3, 2)", &bytes(&[10.0, 20.0, 30.0, 40.0, 50.0, 60.0]));
     let c = path("order-c.npy");
@@ -127,14 +127,14 @@ fn results_are_scaled_and_accumulated_by_columns_too() {
     let (header, elements) = read(&c);
     assert_eq!(header, "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }");
     assert_eq!(elements, [8.0, 16.0, 24.0, 32.0, 40.0, 48.0]);
-    // Operand, what is accumulated to, and the result.
+    // Operand, accumulated array, and result.
     assert_eq!((found["bytes"].as_u64(), found["repeat"].as_u64()), (Some(18 * 8), Some(3)));
     text(&["einsum", "ij->ji", &a, "--beta", "0.5", "--accumulate", &start, "-o", &c]);
     assert_eq!(read(&c).1, [6.0, 12.0, 18.0, 24.0, 30.0, 36.0]);
     let list = doubles("order-list.npy", "(3,)", &[1.0, 2.0, 3.0]);
     text(&["einsum", "i->i", &list, "-o", &c]);
     assert_eq!(read(&c), ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".into(), vec![1.0, 2.0, 3.0]));
-    // High bytes first.
+    // Big-endian.
     let high = array("order-high.npy", ">f8", false, "(1, 2)", &[1.5f64.to_be_bytes(), 2f64.to_be_bytes()].concat());
     assert_eq!(json(&["einsum", "ij->", &high])["sum"], 3.5);
 }
@@ -144,7 +144,7 @@ fn elements_of_other_types() {
     let ints: Vec<u8> = [i64::MAX, 1, 2, 3].iter().flat_map(|x| x.to_le_bytes()).collect();
     let ints = array("type-i8.npy", "<i8", false, "(2, 2)", &ints);
     let found = json(&["einsum", "ij->i", &ints]);
-    // Sums wrap, their sum does not.
+    // Sums of i64 wrap, the reported total does not.
     assert_eq!((found["type"].as_str(), found["sum"].as_i64()), (Some("i64"), Some(i64::MIN + 5)));
     let truth = array("type-b1.npy", "|b1", false, "(2, 2)", &[1, 0, 0, 0]);
     let found = json(&["einsum", "ij,jk->ik", &truth, &truth, "--semiring", "lor_land"]);
@@ -188,7 +188,7 @@ fn what_is_wrong_is_named() {
     assert!(failed(&["einsum", "ij->", &b, "--max-bytes", "100"], 1).contains("the budget is 100 bytes"));
     let why = failed(&["einsum", "ij,kl->ijkl", &b, &b, "--memory-budget", "300"], 1);
     assert!(why.contains("einsum") && why.contains("300"), "{why}");
-    // Enough for the result, not to measure memory.
+    // Enough for the result, but not for the bandwidth measurement.
     let said = text(&["einsum", "ij,kl->ijkl", &b, &b, "--memory-budget", "100K"]);
     assert!(said.contains("the memory budget has no room"), "{said}");
 }
@@ -238,7 +238,7 @@ fn contractions_are_measured() {
     assert!(shown.starts_with("case ") && shown.contains("gemm   f32    3         20 "), "{shown}");
 }
 
-/// Elements of a file of i64 or f64.
+/// Elements of an i64 or f64 file.
 fn numbers<T>(path: &str, of: fn([u8; 8]) -> T) -> Vec<T> {
     let bytes = std::fs::read(path).unwrap();
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -262,12 +262,12 @@ fn any_semiring_and_expressions_as_numpy_reads_them() {
     assert_eq!(read(&c).1, want(f64::min, |a, b| a + 2.0 * b));
     over("max_first");
     assert_eq!(read(&c).1, want(f64::max, |a, _| a));
-    // `...`, results that are not named, indices of one value.
+    // `...`, an implicit result, indices of extent 1.
     for expression in ["...ij,...jk", "...ij,...jk->...ik"] {
         text(&["einsum", expression, &a, &b, "-o", &c]);
         assert_eq!(read(&c).1, C, "{expression}");
     }
-    // b is in both operands, so it is folded.
+    // b occurs in both operands, so it is summed.
     text(&["einsum", "bij,bjk", &a, &b, "-o", &c]);
     assert_eq!(read(&c).1, [22.0, 26.0, 44.0, 52.0]);
     let (row, column) =
@@ -278,14 +278,14 @@ fn any_semiring_and_expressions_as_numpy_reads_them() {
     assert_eq!(read(&c).1, [10.0, 20.0, 30.0, 20.0, 40.0, 60.0]);
     let why = refused(&["einsum", "...i->i", &row]);
     assert!(why.contains("the result needs `...`"), "{why}");
-    // Small integers wrap as their type does.
+    // Small integers wrap in their own type.
     let bytes = array("any-u1.npy", "|u1", false, "(3,)", &[200, 100, 1]);
     let found = json(&["einsum", "i,i->i", &bytes, &bytes]);
     assert_eq!(
         (found["type"].as_str(), found["sum"].as_u64()),
         (Some("u8"), Some(u64::from(200u8.wrapping_mul(200)) + 16 + 1))
     );
-    // α, β and what it is accumulated to, which lies by columns.
+    // α, β and the array to accumulate to, which is column-major.
     let ints = |name: &str, by_columns, x: &[i32]| {
         array(name, "<i4", by_columns, "(2, 2)", &x.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>())
     };

@@ -4,12 +4,12 @@ mod program;
 
 use program::{failed, file, json, lines, refused, scratch, sparring, text};
 
-/// [1 2 0 0], [0 2 3 0], an empty row, [4 0 0 5]; a stored zero, which must not matter.
+/// [1 2 0 0], [0 2 3 0], an empty row, [4 0 0 5]; one stored zero, which must not matter.
 const ROWS: &str =
     "%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 1\n1 2 2\n2 2 2\n2 3 3\n2 4 0\n4 1 4\n4 4 5\n";
 /// [1 1 0 0], [0 2 3 1].
 const OTHERS: &str = "%%MatrixMarket matrix coordinate real general\n2 4 5\n1 1 1\n1 2 1\n2 2 2\n2 3 3\n2 4 1\n";
-/// Manhattan's distances of [`ROWS`].
+/// Manhattan distances of [`ROWS`].
 const MANHATTAN: [[f64; 4]; 4] =
     [[0.0, 4.0, 3.0, 10.0], [4.0, 0.0, 5.0, 14.0], [3.0, 5.0, 0.0, 9.0], [10.0, 14.0, 9.0, 0.0]];
 
@@ -46,7 +46,7 @@ fn neighbours_are_written_as_a_graph() {
     for name in ["graph-out.mtx", "graph-out.mtx.gz"] {
         let out = path(name);
         let found = json(&["knn", &x, "--k", "10", "--metric", "manhattan", "-o", &out]);
-        // There are four rows.
+        // There are only four rows.
         assert_eq!((found["k"].as_u64(), found["sum"].as_f64()), (Some(4), Some(90.0)));
         let read = json(&["info", &out]);
         assert_eq!(
@@ -59,8 +59,8 @@ fn neighbours_are_written_as_a_graph() {
     assert!(written.contains("\n2 1 4.0\n2 2 0.0\n2 3 5.0\n2 4 14.0\n"), "{written}");
 }
 
-/// Names by cosine: each its own nearest, and those that meet fewer than ten come before the lowest numbers, at exactly
-/// 1.
+/// Cosine distances of names: each name is its own nearest neighbour. Names that share columns with fewer than ten
+/// others are filled up with the lowest indices, at distance exactly 1.
 #[test]
 fn neighbours_of_real_names() {
     let x = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/sec-names-3gram.mtx.gz");
@@ -72,7 +72,7 @@ fn neighbours_of_real_names() {
     for (key, fact) in [("nrows", "rows"), ("ncols", "cols"), ("nnz", "nnz")] {
         assert_eq!(found[key], facts[fact], "{key}");
     }
-    // What scikit-learn 1.9 finds; it leaves about 1e-12 where a row meets itself.
+    // Results of scikit-learn 1.9; it leaves about 1e-12 between a row and itself.
     assert!((found["sum"].as_f64().unwrap() - 42_878.650_556_6).abs() < 1e-6, "{found}");
     let written = std::fs::read_to_string(&out).unwrap();
     let neighbours: Vec<(usize, usize, f64)> = written
@@ -87,12 +87,12 @@ fn neighbours_of_real_names() {
     assert_eq!(neighbours.len(), 10 * 7919);
     for (i, row) in neighbours.chunks(10).enumerate() {
         assert_eq!(row[0], (i + 1, i + 1, 0.0));
-        // In order, and of equal ones the lower number first.
+        // In order of distance, ties by index.
         assert!(row[1..].is_sorted_by(|a, b| a.0 == b.0 && (a.2, a.1) < (b.2, b.1)), "{row:?}");
-        // No two names are equal, and none has a negative weight.
+        // All names differ, and no weight is negative.
         assert!(row[1..].iter().all(|&(_, _, d)| 0.0 < d && d <= 1.0), "{row:?}");
     }
-    // This name shares a run of characters with four others alone.
+    // This name shares a character n-gram with only four others.
     let few = &neighbours[5881 * 10..5882 * 10];
     assert_eq!(Vec::from_iter(few.iter().map(|n| n.1)), [5882, 5879, 5830, 5880, 5881, 1, 2, 3, 4, 5]);
     assert!(few[4].2 < 0.87 && few[5..].iter().all(|n| n.2 == 1.0), "{few:?}");
@@ -122,7 +122,7 @@ fn an_index_is_saved_and_asked() {
     assert!(found["to_nrows"] == 2 && std::fs::metadata(&kept).unwrap().len() > 0);
     let (found, written) = ask(&["--metric", "minkowski", "--p", "3", "--index", &kept]);
     assert!(found["to_nrows"] == 2 && found["pairs"] == 8 && written == wanted, "{written}");
-    // Those of X, by a formula.
+    // Distances among X, by a formula.
     let (_, wanted) = ask(&["--metric", "abs(a-b) / (a+b+1)", "--save-index", &kept]);
     assert_eq!(ask(&["--metric", "abs(a-b) / (a+b+1)", "--index", &kept]).1, wanted);
     for (more, said) in [
@@ -156,7 +156,7 @@ fn distances_are_written_as_an_array() {
     assert!(std::fs::read_to_string(&out).unwrap().contains("\n% distances of rows by manhattan\n"));
     let read = json(&["info", &out]);
     assert_eq!((read["layout"].as_str(), read["field"].as_str()), (Some("array"), Some("real")));
-    // Column by column: the four distances from the first row of Y, then those from the second.
+    // Column-major: the four distances from the first row of Y, then those from the second.
     let found = json(&["distances", &x, "--to", &y, "--metric", "manhattan", "-o", &out]);
     assert_eq!(array(&out), ("4 2".into(), vec![1.0, 5.0, 2.0, 9.0, 5.0, 1.0, 6.0, 13.0]));
     assert_eq!(found["sum"], 42.0);
@@ -320,7 +320,7 @@ fn wrong_questions_are_refused_in_one_line() {
     }
     let line = refused(&["knn", &x, "--k", "2", "--metric", "cosine", "-o", "no-such-folder/out.tsv"]);
     assert!(line.starts_with("sparring: no-such-folder/out.tsv: No such file"), "{line}");
-    // Asked for, nobody looks.
+    // Where requested, entries are not checked.
     json(&["distances", &negative, "--metric", "hellinger", "--unchecked"]);
     assert!(json(&["distances", &negative, "--metric", "manhattan"])["sum"].as_f64().unwrap() > 0.0);
 }
@@ -372,16 +372,16 @@ fn bench_measures_tasks_and_metrics() {
     let found = bench(&["--metric", "manhattan,dot", "minkowski"]);
     let names: Vec<_> = found.iter().map(|line| line["metric"].as_str().unwrap()).collect();
     assert_eq!(names, ["manhattan", "dot", "minkowski"]);
-    // Fewer rows than the ten that are asked for: all distances.
+    // Fewer rows than the default k = 10: all distances.
     assert_eq!((found[0]["task"].as_str(), found[0]["sum"].as_f64()), (Some("knn"), Some(90.0)));
-    // Without the row that is empty: its own 17, once.
+    // Without the empty row: its own distances sum to 17, counted once.
     assert_eq!((found[0]["nonempty_sum"].as_f64(), found[0]["k"].as_u64()), (Some(73.0), Some(10)));
     assert_eq!(found[2]["p"], 3.0);
-    // All distances: without the empty row's, twice.
+    // All pairs: without the empty row's distances, counted twice.
     let found = &bench(&["--metric", "manhattan", "--task", "pairwise"])[0];
     assert_eq!((found["sum"].as_f64(), found["nonempty_sum"].as_f64()), (Some(90.0), Some(56.0)));
     assert_eq!((found["pairs"].as_u64(), found.get("k")), (Some(16), None));
-    // Of the first three rows, the first two.
+    // The first two of the first three rows as queries.
     let found = &bench(&["--metric", "manhattan", "--task", "pairwise", "--rows", "3", "--queries", "2"])[0];
     assert_eq!((found["sum"].as_f64(), found["pairs"].as_u64()), (Some(16.0), Some(6)));
     let found = &bench(&["--metric", "euclidean", "--entries", "f32", "--precision", "entries", "--k", "1"])[0];
@@ -420,7 +420,7 @@ fn distances_are_written_as_any_table() {
     let x = file("tables.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2\n");
     let y = file("tables-y.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 4\n3 2 5\n");
     let out = scratch("tables.csv");
-    // The second is not symmetric: it is computed by rows and turned.
+    // The second metric is not symmetric: it is computed by rows and transposed.
     for (metric, table) in
         [("l1", "3.0,1.0,6.0\n6.0,2.0,3.0\n".to_owned()), ("a - 3*b", "-11.0,1.0,-14.0\n-10.0,2.0,-13.0\n".into())]
     {

@@ -1,5 +1,5 @@
-//! Memory that runs out ends a command with a message and exit code 1, never by a panic or an abort: under an allocator
-//! that is loaded before the C library's and refuses one large request, each in its turn.
+//! Out of memory ends a command with a message and exit code 1, never with a panic or an abort. A preloaded allocator
+//! refuses one large request, each in turn.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod program;
@@ -10,11 +10,10 @@ use std::process::Command;
 
 use program::scratch;
 
-/// Bytes from which on requests are refused: more than what arguments, messages and jobs take, less than any array
-/// here.
+/// Smallest request refused, in bytes: more than arguments, messages and jobs take, less than any array here.
 const LARGE: &str = "46000";
 
-/// The allocator, if there is a compiler.
+/// The allocator, if a compiler is available.
 fn allocator() -> Option<String> {
     let library = scratch("libfail_once.so").to_str()?.to_owned();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/preload/fail_once.c");
@@ -34,7 +33,7 @@ fn matrix(name: &str, n: usize) -> String {
     program::file(name, &text)
 }
 
-/// An array of `n` × `n` ones.
+/// An `n` × `n` array of ones.
 fn array(name: &str, n: usize) -> String {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {n}), }}\n");
     let len = (header.len() as u16).to_le_bytes();
@@ -118,7 +117,7 @@ fn every_command_survives_a_refusal() {
         let run = |n: usize| {
             let mut program = Command::new(env!("CARGO_BIN_EXE_sparring"));
             program.args(*command);
-            // Lists need no threads.
+            // Commands that print a list need no threads.
             if command.len() > 1 {
                 program.args(["--threads", "2"]);
             }
@@ -136,7 +135,7 @@ fn every_command_survives_a_refusal() {
             }
             refused += 1;
             let well = match output.status.code() {
-                // What is only a guess, or a wish, may be refused without harm.
+                // Allocations for estimates and optional caches may fail without consequences.
                 Some(0) => true,
                 Some(1) => said.contains("memory"),
                 _ => false,

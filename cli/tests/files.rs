@@ -1,5 +1,5 @@
-//! Files of every kind, standard input and output, what interrupted and full outputs leave, files that want to fill the
-//! memory.
+//! Files of every kind, standard input and output, leftovers of interrupted and failed writes, and files that would
+//! fill the memory.
 
 mod program;
 
@@ -24,7 +24,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// A zip archive of these files.
+/// A zip archive with these files.
 fn zipped(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {
@@ -34,7 +34,7 @@ fn zipped(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// Runs the program with this standard input; exit code, standard output, standard error.
+/// Runs the program with this standard input; returns exit code, standard output and standard error.
 fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sparring"))
         .args(arguments)
@@ -43,7 +43,7 @@ fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It may refuse the input before the end.
+    // The program may reject the input before its end.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
@@ -73,7 +73,7 @@ fn every_kind_of_file_is_written_and_read_again() {
     assert!(array.starts_with(header) && array.len() == 128 + 6 * 8 && array[127] == b'\n');
 }
 
-/// Those of version 7.3 as well, by the names of variables and fields.
+/// Version 7.3 as well, by the names of variables and fields.
 #[test]
 fn mat_files_are_read() {
     let mat = |name: &str| format!("{}/../tests/golden/mat/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -87,7 +87,7 @@ fn mat_files_are_read() {
     assert!(said.contains("240000 bytes"), "{said}");
 }
 
-/// A picture or an index is all that there is on standard output, which takes one file.
+/// A picture or an index must be the only output on standard output.
 #[test]
 fn pictures_and_indexes_go_to_standard_output() {
     let a = file("piped.mtx", SMALL);
@@ -143,7 +143,7 @@ fn types_are_kept() {
     assert!(why.contains("entry 1, value 1.5, as i32"), "{why}");
     json(&["convert", &a, &cast, "--type", "i32", "--wrapping"]);
     assert_eq!(std::fs::read_to_string(&cast).unwrap(), "1,0,-2\n0,0,4\n");
-    // Of every kind of file, and of sums of repeated entries.
+    // Of every kind of file, and of sums of duplicates.
     json(&["convert", &a, &path("types-cast.npz")]);
     for (from, ty, says) in [
         ("types-cast.npz", "i32", "entry (0, 0), 1.5 as i32"),
@@ -184,20 +184,20 @@ fn what_other_programs_write_is_read() {
     let read = |name: &str, bytes: &[u8]| read_with(name, bytes, &[]);
     let headed = |bytes: &[u8]| read_with("head.csv", bytes, &["--header"]);
     assert_eq!(headed(b"# note\r\n\"x\", y\r\n 1,2e1\r\n\r\n0,-3\r\n"), "1.0,20.0\n0,-3.0\n");
-    // Columns from 0, labels, comments, pairs of a query.
+    // Columns from 0, labels, comments, query ids.
     let zero = b"1 qid:3 0:5 2:7 # note\n\n-1.5\n+1 1:2\n";
     let labels = path("zero.labels");
     let found = read_with("zero.svm", zero, &["--zero-based", "--labels", &labels]);
     assert_eq!(found, "5.0,0,7.0\n0,0,0\n0,2.0,0\n");
     assert_eq!(std::fs::read_to_string(labels).unwrap(), "1\n-1.5\n+1\n");
-    // By columns, highest byte first; of one dimension.
+    // Column-major and big-endian; one-dimensional.
     let header = |text: &str| [b"\x93NUMPY\x01\x00\x46\x00", format!("{text:69}\n").as_bytes()].concat();
     let numbers: Vec<u8> = [1i16, 2, 3, 0].iter().flat_map(|x| x.to_be_bytes()).collect();
     let array = [header("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }"), numbers.clone()].concat();
     assert_eq!(read("order.npy", &array), "1,3\n2,0\n");
     let array = [header("{'descr': '>i2', 'fortran_order': False, 'shape': (4,), }"), numbers].concat();
     assert_eq!(read("one.npy", &array), "1\n2\n3\n0\n");
-    // −0 is an entry, and a complex number is two numbers, each by itself.
+    // −0 is an entry, and the parts of a big-endian complex number are swapped separately.
     assert_eq!(read("minus.csv", b"-0,1\n0,2\n"), "-0.0,1.0\n0,2.0\n");
     let parts: Vec<u8> = [1.5f64, -2.0].iter().flat_map(|x| x.to_be_bytes()).collect();
     let complex = [header("{'descr': '>c16', 'fortran_order': False, 'shape': (1, 1), }"), parts].concat();
@@ -205,7 +205,7 @@ fn what_other_programs_write_is_read() {
     text(&["convert", &path("complex.npy"), &path("complex.mtx")]);
     let complex = std::fs::read_to_string(path("complex.mtx")).unwrap();
     assert_eq!(complex, "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1.5 -2.0\n");
-    // [1.5 0 −2; 0 0 4] by columns.
+    // [1.5 0 −2; 0 0 4] in compressed columns.
     let part = |name: &str, descr: &str, shape: &str, bytes: Vec<u8>| {
         let header = header(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"));
         (format!("{name}.npy"), [header, bytes].concat())
@@ -349,7 +349,7 @@ fn shells_and_man_are_told() {
     assert!(refused(&["info", "a", "--device", "cpu"]).contains("--device"));
 }
 
-/// Who is stopped while it writes leaves what was there.
+/// A command killed while writing leaves the old file unchanged.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_output_leaves_what_was_there() {
@@ -399,7 +399,7 @@ fn a_full_disk_is_the_machines_fault_everywhere() {
     }
 }
 
-/// Files of some megabytes that unpack to gigabytes, for a process that may have less.
+/// Files of some megabytes that unpack to gigabytes, for a process with less memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_small_file_does_not_fill_the_memory() {
@@ -438,7 +438,7 @@ fn files_of_others_are_read_leniently() {
     assert!(refused(&["info", &a, "--max-bytes", "many"]).contains("such as 500000, 64K"));
 }
 
-/// Small files that stand for a kind each, and what is right.
+/// Small files with one ambiguity each, and the expected results.
 #[test]
 fn what_a_file_leaves_open_is_decided_by_an_option_or_refused() {
     let put = |name: &str, bytes: &[u8]| {
@@ -517,7 +517,7 @@ fn standard_input_is_whatever_it_is_said_to_be() {
     }
 }
 
-/// A stream without line ends is not read to the end of memory.
+/// A stream without line ends is not read until memory runs out.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_endless_line_is_refused() {
@@ -533,7 +533,7 @@ fn an_endless_line_is_refused() {
     }
 }
 
-/// An option that no file has a use for is refused, and so is one file for the names of two.
+/// An option that no file can use is refused, and so is one output file for two names.
 #[test]
 fn reading_options_mean_something() {
     let (a, list, rows) =
@@ -558,11 +558,11 @@ fn reading_options_mean_something() {
     }
     assert!(refused(&["semirings", "--header"]).contains("--header does not apply to sparring semirings"));
     assert!(refused(&["info", "gen:rmat8", "--lenient"]).contains("none is read"));
-    // One of two files has a use for it.
+    // One of two files can use it.
     text(&["distances", &rows, "--to", &table, "--metric", "manhattan", "--header", "-o", &path("mean.npy")]);
     let line = refused(&["distances", &rows, "--to", &rows, "--metric", "manhattan", "--labels", &names]);
     assert!(line.contains("--labels") && line.contains("one file"), "{line}");
-    // What a file is can be said of each.
+    // The format of each file can be given.
     let plain = file("mean-rows.txt", "1 1:2\n0 2:3\n");
     text(&[
         "distances",
@@ -581,7 +581,7 @@ fn reading_options_mean_something() {
     let line = refused(&["tensor-info", &format!("csv:{table}")]);
     assert!(line.contains("not from csv"), "{line}");
     text(&["triangles", &list, "--undirected"]);
-    // A table may be a list of edges.
+    // A table can be read as an edge list.
     let edges = file("mean-edges.csv", "0,1\n1,2\n2,0\n");
     let line = refused(&["triangles", &edges]);
     assert!(line.contains("use edges:") && line.contains("or csv:"), "{line}");

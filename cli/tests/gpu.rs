@@ -1,6 +1,6 @@
-//! `--device`: what is refused anywhere, what is said where there is no GPU, and results on one.
+//! `--device`: invalid values, the message without a GPU, and results on a GPU.
 //!
-//! The program is the one built with this test, or the one that `SPARRING_PROGRAM` names.
+//! The tested program is the one built with this test, or the one named by `SPARRING_PROGRAM`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -174,7 +174,7 @@ fn products_are_those_of_the_processor() {
     );
 }
 
-/// What another process compiled runs where there is no compiler, and nothing else does.
+/// A program compiled by another process runs without a compiler; all others fail.
 #[test]
 #[ignore = "needs a GPU"]
 fn kept_programs_need_no_compiler() {
@@ -207,7 +207,7 @@ fn products_by_the_papers_policy_are_those_of_the_processor() {
         (&["--accumulator", "ll"], "kkmem (LL, forced)"),
         (&["--accumulator", "lp", "--compress", "on"], "kklp (LP, forced)"),
         (&["--accumulator", "lp", "--compress", "off", "--unsorted"], "kklp (LP, forced)"),
-        // They allow what our own policy does not do.
+        // Options that permit what our own policy never does.
         (&["--unsorted"], ""),
         (&["--compress", "off"], ""),
     ] {
@@ -239,7 +239,7 @@ fn a_product_that_is_written_has_the_bits_of_the_processors() {
     assert!(gpu["download_ms"].as_f64().unwrap() > 0.0 && gpu["summed_on"] == "host", "{gpu}");
 }
 
-/// Whether two sums of many distances are the same but for rounding.
+/// Whether two sums of many distances agree up to rounding.
 fn close(x: &Value, y: &Value) -> bool {
     let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
     (x - y).abs() <= 1e-9 * y.abs()
@@ -289,7 +289,7 @@ fn distances_that_are_written_in_parts_are_the_same() {
             let asked = ["distances", "gen:tc_rmat10", "--metric", metric, "--device", "cuda:0", "-o", path];
             json(&[&asked, more].concat())
         };
-        // The distances alone are 8 MiB, the rows about 1.
+        // The distances alone are 8 MiB, the rows about 1 MiB.
         let (whole, some) = (write(&all, &[]), write(&parts, &["--memory-budget", "4000000"]));
         assert!(close(&whole["sum"], &some["sum"]), "{metric}: {whole}, {some}");
         let [whole, some] = [&all, &parts].map(|path| std::fs::read_to_string(path).unwrap());
@@ -380,7 +380,7 @@ fn a_decomposition_is_the_processors() {
     assert!(failed(&variant("tree"), 2).starts_with("sparring: the variant tree on a GPU is not supported: "));
 }
 
-/// A file of NumPy's in a folder.
+/// A NumPy file in a folder.
 fn array(folder: &std::path::Path, name: &str, shape: &str, values: &[f64]) -> String {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
     let len = (header.len() as u16).to_le_bytes();
@@ -390,7 +390,7 @@ fn array(folder: &std::path::Path, name: &str, shape: &str, values: &[f64]) -> S
     path.to_str().unwrap().into()
 }
 
-/// Where the files of a test go.
+/// The folder for files of a test.
 fn folder(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("sparring-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&path).unwrap();
@@ -427,7 +427,7 @@ fn contractions_are_those_of_the_processor() {
     assert!(said.contains("   sent ") && said.contains(" % of a copy, which moves "), "{said}");
     let said = text(&["einsum", "bij->", &a, "--device", "cuda:0", "--memory-budget", "1M"]);
     assert!(said.contains("the memory budget has no room to measure a copy"), "{said}");
-    // As the script's sums are for these cases on the processor.
+    // The CPU's sums for these cases in the script.
     let bench = |device| {
         let arguments =
             ["bench", "contract", "--case", "gemm,act3d,asm2d", "--n", "3", "--order", "2", "--batch", "300"];

@@ -1,4 +1,4 @@
-//! What the program says of itself: examples that run, pages, completions, and one vocabulary of JSON.
+//! The program's self-description: examples that run, man pages, completions, and one vocabulary of JSON.
 
 mod program;
 
@@ -67,7 +67,7 @@ const COMMANDS: [&str; 55] = [
     "man",
 ];
 
-/// A folder with the files that examples read.
+/// A folder with the files used by examples.
 fn folder(name: &str) -> PathBuf {
     let folder = scratch(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -91,7 +91,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The lines behind `Examples:` in the help of a command.
+/// The lines after `Examples:` in the help of a command.
 fn examples(command: &str) -> Vec<String> {
     let help = text(&[command, "--help"]);
     let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command}: {help}"));
@@ -115,7 +115,7 @@ fn every_help_ends_with_two_examples_that_run() {
         for line in lines {
             let out = shell(&folder, &line);
             let said = String::from_utf8_lossy(&out.stderr).into_owned();
-            // Without a GPU it says so.
+            // Without a GPU, it reports that.
             let gpu = command == "tune" && out.status.code() == Some(1) && said.contains("GPU");
             assert!(out.status.success() || gpu, "{line}: {said}");
         }
@@ -176,7 +176,7 @@ fn every_help_ends_with_two_examples_that_run() {
     }
 }
 
-/// Keys that the program documents.
+/// Documented keys.
 fn documented() -> Vec<String> {
     let listed = json(&["keys"]);
     let keys = listed["keys"].as_array().unwrap();
@@ -264,7 +264,7 @@ fn json_has_one_vocabulary() {
             assert_eq!((&line["version"], &line["command"]), (&env!("CARGO_PKG_VERSION").into(), &command[0].into()));
             for (key, value) in line {
                 assert!(known.iter().any(|pattern| matches(pattern, key)), "{command:?}: {key} is not among the keys");
-                // One kind of value for one word.
+                // Each key has a single kind of value.
                 let kind = match value {
                     Value::Null => continue,
                     Value::Number(_) => 'n',
@@ -280,7 +280,7 @@ fn json_has_one_vocabulary() {
             }
         }
     }
-    // Words that would be a second one for a thing.
+    // Words that would be synonyms of existing keys.
     for word in ["rows", "cols", "columns", "n", "m", "entries", "ms", "shape", "dtype", "checksum", "GBs", "fm"] {
         assert!(!kinds.contains_key(word) && !known.iter().any(|key| key == word), "{word}");
     }
@@ -341,6 +341,6 @@ fn commands_have_the_options_that_mean_something_to_them() {
     let said = refused(&["semirings", "--lenient"]);
     assert_eq!(said, "sparring: option: --lenient does not apply to sparring semirings\n");
     assert!(refused(&["--header", "cp", "x.tns", "--rank", "2"]).contains("--header does not apply to sparring cp"));
-    // Before the command as well as behind it.
+    // Before the command as well as after it.
     assert_eq!(json(&["--threads", "1", "devices"])["processor"]["threads"], 1);
 }

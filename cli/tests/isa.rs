@@ -1,5 +1,4 @@
-//! `SPARRING_ISA` and `--isa`: what is refused, what is shown, and that results are the same bits under every
-//! instruction set.
+//! `SPARRING_ISA` and `--isa`: invalid values, the reported set, and bitwise equal results under every instruction set.
 
 mod program;
 
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 const SETS: [&str; 3] = ["scalar", "avx2", "avx512"];
 
-/// The program with the variable, or without.
+/// The program with or without the variable.
 fn under(isa: Option<&str>, arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_sparring"));
     match isa {
@@ -37,7 +36,7 @@ fn processor(isa: Option<&str>) -> [String; 2] {
     ["isa", "isa_best"].map(|key| found["processor"][key].as_str().unwrap().to_owned())
 }
 
-/// The sets of this processor, the best one last.
+/// The instruction sets of this processor, the best one last.
 fn available() -> Vec<&'static str> {
     let [_, best] = processor(None);
     let last = SETS.iter().position(|isa| *isa == best).unwrap();
@@ -64,7 +63,7 @@ fn the_variable_lowers_the_instruction_set() {
         assert!(said.starts_with(&format!("cpu      {isa}{lowered}   ")), "{said}");
     }
     for isa in &available {
-        // The option counts, whatever the variable says.
+        // The option overrides the variable.
         for variable in [None, Some("scalar")] {
             let found = succeeded(under(variable, &["--isa", isa, "devices", "--json"]));
             let found: Value = serde_json::from_str(&found).unwrap();
@@ -88,7 +87,7 @@ fn the_variable_lowers_the_instruction_set() {
     }
 }
 
-/// Rows with about two thirds of their entries, of numbers whose sums are rounded.
+/// Rows with about two thirds of their entries, whose sums round.
 fn dense() -> String {
     let (nrows, ncols) = (70, 90);
     let entries: Vec<_> = (0..nrows * ncols)

@@ -1,4 +1,4 @@
-//! What a command may take of the machine: memory and threads.
+//! Limits of a command's resources: memory and threads.
 
 mod program;
 
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use program::{failed, file, json, refused};
 
-/// Four columns for each of 2000 rows.
+/// 2000 rows with four columns each.
 fn matrix(name: &str) -> String {
     let mut text = String::from("%%MatrixMarket matrix coordinate real general\n2000 2000 8000\n");
     for i in 0..2000 {
@@ -18,7 +18,8 @@ fn matrix(name: &str) -> String {
     file(name, &text)
 }
 
-/// All pairs of eight million rows are 512 TB; neighbours are fewer, unless the graph is written as a table.
+/// All pairs of eight million rows are 512 TB; k-nearest neighbours take far less, unless the graph is written as a
+/// dense table.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_result_is_no_larger_than_its_disk() {
@@ -61,7 +62,7 @@ fn a_budget_is_kept_by_every_command_that_computes() {
     }
 }
 
-/// A stack of more bytes than there are addresses: no thread can be had.
+/// A stack larger than the address space: no thread can be created.
 fn without_threads(arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_sparring"));
     program.args(arguments).env("RUST_MIN_STACK", "140737488355328").output().unwrap()

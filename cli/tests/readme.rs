@@ -1,11 +1,11 @@
-//! The README shows what its commands print.
+//! The README shows the actual output of its commands.
 
 mod program;
 
 use program::text;
 use sparring::Isa;
 
-/// Seconds differ from run to run.
+/// Seconds differ between runs.
 fn without_times(line: &str) -> String {
     let mut words: Vec<_> = line.split(' ').collect();
     for at in 1..words.len() {
@@ -27,7 +27,7 @@ fn the_readme_shows_what_commands_print() {
         let (line, expected) = command.split_once('\n').expect("a command and its output");
         let arguments: Vec<_> = line.split(' ').map(|word| word.replace("data/", &format!("{root}/data/"))).collect();
         let printed = text(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        // The sort in registers is of AVX-512.
+        // The register sort requires AVX-512.
         let lines = |text: &str| -> Vec<_> {
             let all = Isa::running() == Isa::Avx512;
             text.lines().filter(|line| all || !line.starts_with("chosen:")).map(without_times).collect()

@@ -1,16 +1,16 @@
-//! Single operations from a shell: what they write, and what they refuse.
+//! Single operations from the shell: their output, and refused calls.
 
 mod program;
 
 use program::{failed, file, json, refused, sparring, text};
 use serde_json::json;
 
-/// [1 2; 0 3] with the numbers of the test in the file's name.
+/// [1 2; 0 3], in a file named after the test.
 fn small(name: &str) -> String {
     file(name, "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n1 2 2.0\n2 2 3.0\n")
 }
 
-/// The lines of entries that a command writes, whole numbers without a point.
+/// The entry lines that a command writes, integers without a decimal point.
 #[track_caller]
 fn entries(arguments: &[&str]) -> Vec<String> {
     let out = sparring(&[arguments, &["-o", "-"]].concat());
@@ -91,7 +91,7 @@ fn a_dense_matrix_is_multiplied() {
         entries(&["spmm", &a, &x, "--semiring", "min_plus"]),
         ["1 1 2", "1 2 1", "1 3 11", "2 1 7", "2 2 3", "2 3 103"]
     );
-    // A sparse X has zeros where it has no entry; a row of A without entries gives the identity of ⊕.
+    // A sparse X is 0 where it has no entry; an empty row of A gives the identity of ⊕.
     let b = file("steps_spmm_b.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 5\n");
     assert_eq!(entries(&["spmm", &b, &b]), ["1 1 0", "1 2 0", "2 1 0", "2 2 0"]);
     let max = entries(&["spmm", &b, &b, "--semiring", "max_plus", "--type", "i8"]);
@@ -160,7 +160,7 @@ fn matrices_are_put_together() {
     assert!(refused(&["resize", &a]).contains("--nrows"));
 }
 
-/// The elements of an array of NumPy's in a file, as words of this many bytes.
+/// The elements of a NumPy array file, as words of this many bytes.
 fn npy(path: &str, size: usize) -> (String, Vec<u64>) {
     let bytes = std::fs::read(path).unwrap();
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -168,7 +168,7 @@ fn npy(path: &str, size: usize) -> (String, Vec<u64>) {
     (String::from_utf8_lossy(&bytes[10..start]).into_owned(), words.collect())
 }
 
-/// 0 → 1 → 2 → 0, 2 → 3 of weights 1, 2, 4 and 8.
+/// 0 → 1 → 2 → 0 and 2 → 3, with weights 1, 2, 4 and 8.
 fn ring(name: &str) -> String {
     file(name, "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 2\n3 1 4\n3 4 8\n")
 }
@@ -188,7 +188,7 @@ fn distances_of_all_pairs_are_written_and_bounded() {
     assert!(header.contains("'fortran_order': False, 'shape': (4, 4)"), "{header}");
     assert_eq!((row, f64::from_bits(words[12])), (vec![6.0, 0.0, 2.0, 10.0], f64::INFINITY));
     assert_eq!(entries(&["apsp", &a])[12..], ["4 4 0"]);
-    // 4 × 4 doubles are 128 bytes; as a sparse matrix they are made once more, with indices.
+    // 4 × 4 doubles are 128 bytes; conversion to a sparse matrix stores them again, with indices.
     json(&["apsp", &a, "--memory-budget", "128"]);
     let said = failed(&["apsp", &a, "--memory-budget", "127"], 1);
     assert_eq!(said, "sparring: memory budget: the result needs 128 bytes, the budget is 127 bytes\n");
@@ -261,7 +261,7 @@ fn communities_are_drawn() {
     };
     let picture = drawn(&["leiden", &club]);
     assert!(picture.contains("34 vertices, 78 edges, 4 parts"), "{picture}");
-    // A dot and its border for each vertex, a line for each edge.
+    // A disc and its border for each vertex, a line for each edge.
     let count = |of: &str| picture.matches(of).count();
     assert_eq!((count("<circle"), count("<polyline")), (2 * 34, 78));
     assert_eq!(drawn(&["leiden", &club]), picture, "the same picture again");
@@ -280,7 +280,7 @@ fn communities_are_drawn() {
 
 #[test]
 fn rows_are_matched_with_columns_of_another_number() {
-    // Row 0 takes columns 0 and 1, row 1 and row 2 column 0 alone.
+    // Row 0 has columns 0 and 1; rows 1 and 2 have only column 0.
     let head = "%%MatrixMarket matrix coordinate pattern general";
     let tall = file("steps_tall.mtx", &format!("{head}\n3 2 4\n1 1\n1 2\n2 1\n3 1\n"));
     let found = json(&["matching", &tall]);

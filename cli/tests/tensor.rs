@@ -56,7 +56,7 @@ fn models_are_written_read_and_drawn() {
     let svg = std::fs::read_to_string(plot).unwrap();
     assert!(svg.contains("1 - fit by sweep") && svg.contains("mode 2: elements"), "{svg}");
 
-    // Axes with names, a legend with weights, and no number between two sweeps.
+    // Named axes, a legend with weights, and integer ticks for the sweeps.
     for word in ["sweep", "1 - fit", "index", "element", "component, weight"] {
         assert!(svg.lines().any(|line| line.trim() == word), "{word}: {svg}");
     }
@@ -66,7 +66,7 @@ fn models_are_written_read_and_drawn() {
     let picture = std::fs::read(&png).unwrap();
     assert!(picture.starts_with(b"\x89PNG\r\n") && picture.len() > 5000, "{}", picture.len());
 
-    // A model of the Tensor Toolbox is the same model.
+    // A model in the Tensor Toolbox format is the same model.
     let toolbox = path("model.ktensor");
     text(&["cp", &x, "-r", "2", "-o", &toolbox]);
     assert!(std::fs::read_to_string(&toolbox).unwrap().starts_with("ktensor\n3\n"));
@@ -75,7 +75,7 @@ fn models_are_written_read_and_drawn() {
     text(&["cp", &x, "-r", "2", "-o", &model_again]);
     assert_eq!(resumed(&toolbox), resumed(&model_again));
 
-    // Compressed ones too; --max-bytes is for the model as well.
+    // Compressed files too; --max-bytes also applies to the model.
     for end in ["json.gz", "json.zst", "ktensor.gz", "ktensor.zst"] {
         let packed = path(&format!("model-packed.{end}"));
         text(&["cp", &x, "-r", "2", "-o", &packed]);
@@ -168,7 +168,7 @@ fn sweeps_are_measured() {
     assert!(String::from_utf8(shown.stdout).unwrap().contains("variant"));
 }
 
-/// Weights far below 1 are shown by their digits.
+/// Weights far below 1 are printed with significant digits.
 #[test]
 fn a_model_of_small_entries_is_shown_as_such() {
     let x = file("small.tns", "1 1 1e-200\n2 2 3e-200\n");
@@ -176,7 +176,7 @@ fn a_model_of_small_entries_is_shown_as_such() {
     assert!(said.lines().any(|line| line.starts_with("weights 2.9999") && line.contains("e-200")), "{said}");
 }
 
-/// v(i, r) of [2 0; 1 3] with factors for both modes.
+/// v(i, r) of [2 0; 1 3], with factors for both modes.
 #[test]
 fn a_product_with_factors_over_any_semiring() {
     let x = file("mttkrp.tns", "1 1 2\n2 1 1\n2 2 3\n");
@@ -192,13 +192,13 @@ fn a_product_with_factors_over_any_semiring() {
     assert_eq!(product(&["--semiring", "max_plus"]), "7.0,8.0\n10.0,11.0\n");
     let found = json(&["mttkrp", &x, "--rank", "3", "--seed", "5", "--repeat", "2"]);
     assert_eq!((&found["nrows"], &found["ncols"], &found["rank"]), (&2.into(), &3.into(), &3.into()));
-    // The factors that cp begins with.
+    // The initial factors of cp.
     let again = json(&["mttkrp", &x, "--rank", "3", "--seed", "5", "--threads", "3"]);
     assert_eq!(found["sum"], again["sum"]);
     assert!(refused(&["mttkrp", &x, "--mode", "2"]).contains("mode"));
     assert!(refused(&["mttkrp", &x, "--factors", &a]).contains("mttkrp"));
     assert!(refused(&["mttkrp", &x, "--semiring", "min_plsu"]).contains("did you mean min_plus?"));
-    // A model of cp, its weights in the factors that are read.
+    // A model of cp, with weights absorbed in the factors that are read.
     let model = file("mttkrp.json", r#"{"weights":[2.0],"factors":[[[1.0],[2.0]],[[5.0],[7.0]]]}"#);
     for (mode, sum) in [("0", 2.0 * (10.0 + 26.0)), ("1", 2.0 * (4.0 + 6.0))] {
         assert_eq!(json(&["mttkrp", &x, "--factors", &model, "--mode", mode])["sum"], sum);

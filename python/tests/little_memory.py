@@ -1,4 +1,4 @@
-"""Calls of everything in a process that may take few bytes more: `python little_memory.py MEGABYTES`. None ends it."""
+"""Calls every function with a few megabytes of memory left: `python little_memory.py MEGABYTES`. None may abort."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ def main(megabytes):
     many, wide = rng.integers(0, n, 10**6), np.ones((1000, 1000))
     t = sp.Tensor(rng.integers(0, 300, (3, 100_000)), rng.random(100_000), (300,) * 3)
     factors = [np.ones((300, 64))] * 3
-    # What is imported and begun once has its memory before.
+    # Imports and first calls allocate their memory beforehand.
     few @ a, sp.mxm(few, a), sp.neighbors.kneighbors(few, k=2), sp.graph.pagerank(a)
     sp.mttkrp(t, [f[:, :1] for f in factors], 0)
 

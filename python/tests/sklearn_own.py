@@ -1,6 +1,6 @@
-"""scikit-learn's own tests of neighbors, with ours in the place of theirs: ``python sklearn_own.py [options of pytest]``.
+"""scikit-learn's own tests of neighbors, run on our functions: ``python sklearn_own.py [pytest options]``.
 
-Prints how many passed, and how many were left out for which reason.
+Prints how many tests passed, and how many were skipped for each reason.
 """
 
 import functools
@@ -22,14 +22,14 @@ MODULES = [
     "sklearn.cluster.tests.test_dbscan",
     "sklearn.manifold.tests.test_isomap",
 ]
-# Tests that are not run, by name and parameters, and why.
+# Skipped tests, by name and parameters, and the reason.
 LEFT_OUT = {
     r"^test_auto_algorithm": "ask for the private name of a tree",
     r"^test_neighbors_minkowski_semimetric_algo_warn": "ask for the private name of a tree",
     r"^test_pairwise_boolean_distance\[": "want a warning that rows are taken as true and false",
     r"^test_k_and_radius_neighbors_duplicates": "want one of several equal rows, by the order of scikit-learn's search",
 }
-# Tests that want an exception where ours gives a result. They are run, and fail at that place alone.
+# Tests that expect an exception where our function returns a result. They are run and fail only for that reason.
 ANSWERED = {
     r"^test_pairwise_distances_for_sparse_data": "minkowski of sparse rows",
     r"^test_neighbors_metrics.*(braycurtis|canberra)": "algorithm='kd_tree' with a metric that a k-d tree cannot have",
@@ -38,12 +38,12 @@ ANSWERED = {
 
 
 class Plugin:
-    """Counts, and leaves out."""
+    """Counts results and skips tests."""
 
     def __init__(self):
         self.counts, self.left_out, self.answered = Counter(), Counter(), Counter()
-        # Names of the tests that reach ours, of those with sparse rows, and of those where scikit-learn computes a metric
-        # that it alone has.
+        # Names of the tests that reach our functions, of those with sparse rows, and of those that use a metric which
+        # only scikit-learn computes.
         self.reach, self.sparse, self.elsewhere, self.running = set(), set(), set(), None
 
     def pytest_collection_modifyitems(self, config, items):
@@ -69,7 +69,7 @@ class Plugin:
             self.counts[report.outcome] += 1
 
     def note(self, function, names):
-        """The function, whose calls put the running test among these."""
+        """Wraps the function so that each call adds the running test to `names`."""
 
         @functools.wraps(function)
         def noted(*args, **kwargs):
@@ -86,7 +86,7 @@ def main(options):
     import sparring as sp
 
     os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
-    # What scikit-learn's own functions call is theirs still: they are imported before.
+    # scikit-learn's internal calls keep its own functions, because these modules are imported before the replacement.
     for name in MODULES:
         importlib.import_module(name.partition(".tests.")[0])
     ours, plugin = importlib.import_module("sparring._estimators"), Plugin()

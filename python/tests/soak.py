@@ -1,10 +1,10 @@
-"""Random calls, right ones and wrong ones, of every function: `python soak.py [calls] [seed]`.
+"""Random valid and invalid calls of every function: `python soak.py [calls] [seed]`.
 
-Results are those of SciPy and NumPy where these compute the same; a wrong call is an exception of Python's own kinds;
-arguments keep their bytes and their reference counts; memory does not grow.
+Results equal those of SciPy and NumPy where these compute the same. An invalid call raises one of Python's own
+exceptions. Arguments keep their bytes and reference counts, and memory does not grow.
 
-`PYTHONMALLOC=malloc valgrind --error-limit=no --log-file=log python soak.py 4000` looks at memory as well: CPython and the
-loader have errors of their own there, those of this package have its name in their stacks.
+`PYTHONMALLOC=malloc valgrind --error-limit=no --log-file=log python soak.py 4000` also checks memory. CPython and the
+loader cause errors of their own; errors of this package have its name in their stacks.
 """
 
 import copy
@@ -29,14 +29,14 @@ METRICS = {"euclidean": "euclidean", "manhattan": "cityblock", "chebyshev": "che
 
 
 class Wrong:
-    """An object that lies."""
+    """An object with inconsistent attributes."""
 
     def __getattr__(self, name):
         raise ZeroDivisionError(name) if name == "tocsr" else AttributeError(name)
 
 
 class Fake:
-    """What looks like compressed rows, and is not."""
+    """An object that looks like compressed rows but is not."""
 
     format, shape = "csr", (4, 4)
 
@@ -58,7 +58,7 @@ class Soak:
         self.counts = {}
 
     def digests(self):
-        """What the arguments of all calls are, which nobody writes."""
+        """The arguments of all calls, which no call may modify."""
         return [digest(a) for a in arrays_of([list(self.pool.values()), list(self.lines.values())])]
 
     # Arguments.
@@ -74,7 +74,7 @@ class Soak:
     def sparse(self, m, n):
         a = self.one(FORMATS)(self.dense(m, n))
         if a.format == "csr" and self.rng.random() < 0.3:
-            # Columns in the opposite order.
+            # Columns in reverse order.
             for i in range(m):
                 row = slice(a.indptr[i], a.indptr[i + 1])
                 a.indices[row], a.data[row] = a.indices[row][::-1].copy(), a.data[row][::-1].copy()
@@ -91,7 +91,7 @@ class Soak:
         return self.one(LENGTHS)
 
     def own(self, a):
-        """The operand, or this package's object of it."""
+        """The operand, or this package's object made from it."""
         return a if self.rng.random() < 0.5 else (sp.Matrix(a) if scipy.sparse.issparse(a) else sp.Vector(a))
 
     def wrong(self):
@@ -108,7 +108,7 @@ class Soak:
             ]
         )  # fmt: skip
 
-    # One call of each kind: the function, its arguments, and what it should give if that is known.
+    # One call of each kind: the function, its arguments, and the expected result if known.
 
     def product(self):
         m, k, n = self.length(), self.length(), self.length()
@@ -367,7 +367,7 @@ class Soak:
             else:
                 at = self.one(["mask", "out", "accum", "device", "semiring", "k"]) if at == "extra" else at
                 options[at] = self.wrong()
-        # What is to be written is no input.
+        # An output is not an input.
         inputs = arrays_of([*args[kind == "written" :], *options.values()])
         before = [(sys.getrefcount(a), digest(a)) for a in inputs]
         outcome = "right"
@@ -382,7 +382,7 @@ class Soak:
             assert str(e), f"{kind}: {outcome} without a sentence"
             del e
         except ZeroDivisionError:
-            # What the wrong object itself raised.
+            # Raised by the invalid object itself.
             assert spoiled
             outcome = "their own"
         except (AttributeError, KeyError) as e:
@@ -393,7 +393,7 @@ class Soak:
         self.counts[kind, outcome] = self.counts.get((kind, outcome), 0) + 1
 
     def run(self, calls, progress=None):
-        """Makes that many calls; bytes by which the process grew in the last nine tenths of them."""
+        """Makes this many calls; returns the growth of the process in bytes over the last nine tenths of them."""
         settled = None
         for number in range(calls):
             state = self.rng.bit_generator.state
@@ -417,7 +417,7 @@ def no_check():
 
 
 def tropical(a, b):
-    """What the product over min and + has where it has an entry, elsewhere 0."""
+    """The min-plus product where it has an entry, else 0."""
     out = np.zeros((a.shape[0], b.shape[1]))
     for i, j in np.ndindex(out.shape):
         some = (a[i] != 0) & (b[:, j] != 0)
@@ -442,7 +442,7 @@ def compare(found, expected):
 
 
 def arrays_of(objects):
-    """Arrays of NumPy's in arguments."""
+    """NumPy arrays among arguments."""
     found = []
     for of in objects:
         if type(of) is np.ndarray:
@@ -453,7 +453,7 @@ def arrays_of(objects):
             found += arrays_of(of)
         elif isinstance(of, Fake):
             found += [of.indptr, of.indices, of.data]
-    # One that is given twice has the references of both.
+    # An array passed twice has twice the references.
     return list({id(a): a for a in found}.values())
 
 

@@ -1,4 +1,4 @@
-"""Arrays in and out: shared where they can be, converted once elsewhere, refused where they are wrong."""
+"""Arrays in and out: shared where possible, converted at most once otherwise, refused where invalid."""
 
 import copy
 import pickle
@@ -40,7 +40,7 @@ def test_memory_is_shared_both_ways():
     assert not m.data.flags.writeable
     c = sp.mxm(a, a.T.tocsr())
     assert c.data.flags.writeable
-    # The arrays outlive the matrix, and it outlives them.
+    # The arrays outlive the matrix, and the matrix outlives them.
     values = a.data.copy()
     del a, back
     np.testing.assert_array_equal(m.data, values)

@@ -1,4 +1,4 @@
-"""What crosses the border between SciPy and the library is neither copied nor converted without need."""
+"""Data exchanged between SciPy and the library is neither copied nor converted without need."""
 
 import pickle
 import subprocess
@@ -18,7 +18,7 @@ def random(shape=(30, 20), seed=1, dtype="float64", cls=scipy.sparse.csr_array):
 def test_results_are_handed_over():
     a = random()
     c = sp.mxm(a, a.T.tocsr())
-    # Another owner of the result would leave columns read-only.
+    # A shared result would make its columns read-only.
     assert c.data.flags.writeable and c.indices.flags.writeable and c.indptr.flags.writeable
     assert c.indptr.dtype == c.indices.dtype == np.int32
 
@@ -92,7 +92,7 @@ def test_products_with_arrays():
         np.testing.assert_allclose(sp.mxv(matrix, x), a @ x, rtol=1e-14)
         np.testing.assert_allclose(sp.mxv(matrix, x[::-1]), a @ x[::-1], rtol=1e-14)
         np.testing.assert_array_equal(sp.mxv(matrix, x, "plus_first"), a.sum(axis=1))
-    # A row without entries has 0, over every semiring.
+    # An empty row gives 0, over every semiring.
     empty = scipy.sparse.csr_array((3, 20))
     for semiring in ("plus_times", "min_plus", "plus, a + b"):
         np.testing.assert_array_equal(sp.mxv(empty, x, semiring), np.zeros(3))
@@ -126,7 +126,7 @@ def test_long_arrays_are_checked(index):
         with pytest.raises(error, match=message):
             sp.Matrix(a)
         a.indices[at] = keep
-    # SciPy means the sum of repeated entries.
+    # SciPy sums duplicates.
     a.indices[100_001] = 0
     assert (sp.Matrix(a).nnz, sp.Matrix(a)[25_000, 0]) == (n * each - 1, 2)
     a.indices[100_001] = 1

@@ -1,4 +1,4 @@
-"""Docstrings in numpydoc's form: a summary, every parameter, what is returned, and an example."""
+"""Docstrings follow numpydoc: a summary, every parameter, the return value, and an example."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ def sections(of):
 
 
 def public():
-    """What is written in Python: functions and classes, and methods of these."""
+    """Everything written in Python: functions and classes, and their methods."""
     for module in (sp, sp.graph, sp.neighbors):
         for name in module.__all__:
             try:
@@ -31,7 +31,7 @@ def public():
                         yield f"{path}.{method}", function
 
 
-# Classes of the compiled module are documented there.
+# Classes of the compiled module document themselves.
 PUBLIC = {path: of for path, of in public() if not path.endswith((".Graph", ".Index"))}
 
 
@@ -51,7 +51,7 @@ def test_docstring(path):
             assert line.startswith(" ") or not line or following.startswith("    "), f"what {line!r} means"
     if inspect.isfunction(of):
         assert re.match(r"\S", found.get("Returns", "")), "what is returned"
-    # Methods of estimators are shown by the examples of their classes.
+    # Methods of estimators are covered by the examples of their classes.
     if path.count(".") - path.startswith(("sparring.graph", "sparring.neighbors")) < 2:
         assert ">>> " in found.get("Examples", ""), "an example"
     assert list(found) == [s for s in ["Parameters", "Attributes", "Returns", "Raises", "Examples"] if s in found]

@@ -39,7 +39,7 @@ def test_scanpy():
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_without_its_package_a_program_says_so(path):
-    # As where nothing is installed but what the data is read with.
+    # With nothing installed except what reads the data.
     hidden = "import sys; sys.modules.update(dict.fromkeys(['umap', 'sklearn', 'sklearn.cluster', 'scanpy', 'anndata']))"
     run = f"{hidden}; import runpy; runpy.run_path({str(path)!r}, run_name='__main__')"
     found = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)

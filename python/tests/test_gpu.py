@@ -1,4 +1,4 @@
-"""Arrays of CuPy's and of others in a GPU's memory, and operations there."""
+"""GPU arrays of CuPy and other libraries, and operations on them."""
 
 import pickle
 
@@ -109,7 +109,7 @@ def test_wrong_arrays_are_refused(cupy, there):
 
 
 class Claim:
-    """An interface that promises what is not there."""
+    """An interface that describes memory which does not exist."""
 
     ndim = 1
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: what is computed ends within a tenth of a second, and inputs are as they were."""
+"""Ctrl-C: a computation ends within a tenth of a second, and inputs are unchanged."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-#: Calls that take long, and what they are asked of.
+#: Long computations, by name.
 CALLS = {
     "mxm": "sp.mxm(dense, dense)",
     "mxm of a wide product": "sp.mxm(a, a, 'min, a + 2*b')",
@@ -61,7 +61,7 @@ def test_ctrl_c_stops(call):
     assert found.returncode == 0, found.stderr
     word, after = found.stdout.split()
     assert word == "stopped", "it was over before"
-    # A tenth of a second on an idle machine; others may keep this one busy.
+    # A tenth of a second on an idle machine; other processes may load this one.
     assert float(after) < 1.0
 
 

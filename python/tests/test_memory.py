@@ -1,4 +1,4 @@
-"""What is taken is given back: references, objects and bytes, by results and by exceptions."""
+"""Everything taken is released: references, objects and bytes, after results and after exceptions."""
 
 import copy
 import gc
@@ -18,7 +18,7 @@ from soak import Soak, resident
 from test_wrong_calls import digest, names
 
 CALLS = [
-    # Results, of all kinds.
+    # All kinds of results.
     "own(A)", "own(A).to_scipy()", "own(A, dtype='f4')", "M.data", "M.indices",
     "M.indptr", "M.to_coo()", "M.T", "M.copy()", "copy.deepcopy(M)", "pickle.loads(pickle.dumps(M))",
     "pickle.loads(pickle.dumps(X))", "repr(M)", "M[0, 0]", "M[0]", "M[:, 1]", "M[1:5, [0, 3]]",
@@ -37,7 +37,7 @@ CALLS = [
     "sp.Tensor([[0, 1]] * 3, [1.0, 2.0], (2, 2, 2))", "sp.mttkrp(T, F, 0)",
     "sp.cp_als(T, 2, sweeps=2, progress=lambda *a: None)", "sp.einsum('ij,jk->ik', F[0], F[2])", "sp.devices()",
     "own(sparse.csr_array((ones(2), [0, 0], [0, 2]), shape=(1, 1)))",
-    # Exceptions, of all kinds.
+    # All kinds of exceptions.
     "sp.mxm(A, B.T)", "sp.mxm(A, A, 'min, a +')", "sp.mxm(A, A, mask=B)", "sp.mxm(A, A, out=A)", "sp.mxm(A, None)",
     "own(3)", "own(Rows(indptr=np.array([0, 5, 2])))", "own(Rows(data=ones(2, 'O')))", "own(Rows(data=masked(2)))",
     "own(Raises(KeyError('a')))", "M[99, 0]", "M[Raises(KeyError('a')), 0]", "M.__setitem__((0, 0), 'a')",
@@ -52,7 +52,7 @@ CALLS = [
 def given():
     of = names()
     of["out"] = sp.Matrix.empty((12, 12))
-    # SciPy keeps names that its sums look up.
+    # SciPy caches names that its sums look up.
     of["S"] = of["A"] + of["A"].T
     of["made"] = of["plan"](of["M"], of["M"])
     return of
@@ -87,7 +87,7 @@ def test_a_call_gives_back_what_it_takes(given, call):
     finally:
         tracemalloc.stop()
     now = [sys.getrefcount(of) for of in parts]
-    # The interpreter counts references of its own singletons now and then.
+    # Reference counts of the interpreter's singletons change occasionally.
     assert [a - b for a, b in zip(now, references) if abs(a - b) > 20 or (a != b and a < 100)] == []
     assert grown < 20_000 and more < 20, f"{grown} bytes and {more} objects more"
     assert resident() - bytes_ < 16 << 20
@@ -101,7 +101,7 @@ def test_arrays_share_memory():
     for other in [m, m.copy(), copy.copy(m), copy.deepcopy(m)]:
         assert np.shares_memory(other.data, a.data) and np.shares_memory(other.indices, a.indices)
         assert np.shares_memory(other.to_scipy().data, a.data)
-    # What is written is another matrix from then on.
+    # After a write, it is a different matrix.
     other, kept = m.copy(), a.data.copy()
     other[0, 0] = 9.0
     assert not np.shares_memory(other.data, a.data)
@@ -110,10 +110,10 @@ def test_arrays_share_memory():
     sp.apply(m, "ainv", out=m)
     np.testing.assert_array_equal(a.data, kept)
     np.testing.assert_array_equal(m.data, -kept)
-    # Results are shared with nobody, so they may be written.
+    # Results are unshared, so they are writable.
     c = sp.mxm(a, a.T)
     assert c.data.flags.writeable and c.indices.flags.writeable and c.indices.base is not None
-    # Not the bytes of a pickle, and none of a type that has to be converted.
+    # Neither the bytes of a pickle nor an array of a type that is converted.
     assert not np.shares_memory(pickle.loads(pickle.dumps(m)).data, m.data)
     assert not np.shares_memory(sp.Matrix(a.astype(bool)).data, a.data)
 

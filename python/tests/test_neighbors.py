@@ -100,7 +100,7 @@ def test_graphs_and_distances_take_what_scikit_learn_takes():
         sp.neighbors.kneighbors_graph(model, 4)
     with pytest.raises(ValueError, match="30 of 30 rows, each without itself"):
         sp.neighbors.kneighbors_graph(x, 30)
-    # What ours does not have is scikit-learn's, but for devices.
+    # Metrics that only scikit-learn has are computed by it, but not on devices.
     both = {"metric": "minkowski", "p": 3, "w": np.arange(6.0)}, {"metric": "seuclidean"}, {"metric": lambda a, b: a[0]}
     for settings in both:
         expected = pairwise_distances(dense, **settings)
@@ -122,7 +122,7 @@ def test_several_outputs_and_precomputed_distances():
             theirs = getattr(sklearn, name)(7, weights=weights, metric="cosine").fit(x, y)
             np.testing.assert_allclose(ours.predict(q), theirs.predict(q))
             np.testing.assert_allclose(ours.predict(None), theirs.predict(None))
-            # A parameter of votes may change after training.
+            # Parameters of the vote may change after fitting.
             ours.set_params(n_neighbors=3), theirs.set_params(n_neighbors=3)
             np.testing.assert_allclose(ours.predict(q), theirs.predict(q))
             all_pairs = sp.neighbors.pairwise_distances(x, metric="cosine")
@@ -136,7 +136,7 @@ def test_several_outputs_and_precomputed_distances():
         np.testing.assert_allclose(ours.predict(q), theirs.predict(q))
 
 
-# scikit-learn's radius regressor fills an array of integers with NaN.
+# scikit-learn's radius regressor fills an integer array with NaN.
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("name", sp.neighbors._ESTIMATORS)
 def test_the_contract_of_scikit_learn(name):

@@ -1,4 +1,4 @@
-"""The notation of python-graphblas, against the operations that it stands for."""
+"""The notation of python-graphblas compared with the operations that it stands for."""
 
 import numpy as np
 import pytest

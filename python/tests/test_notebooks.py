@@ -1,4 +1,4 @@
-"""The notebooks run, and are kept without what they print."""
+"""The notebooks run, and are stored without outputs."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def test_notebooks(path, monkeypatch):
     client, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     for package in ("ipykernel", "matplotlib", *(["umap"] if path.stem == "neighbors" else [])):
         pytest.importorskip(package)
-    # The kernel starts elsewhere, and takes the package that is tested here.
+    # The kernel starts in another folder; it must import the package under test.
     monkeypatch.setenv("PYTHONPATH", str(Path(sp.__file__).resolve().parents[1]))
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

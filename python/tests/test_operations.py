@@ -1,4 +1,4 @@
-"""Operations against dense arrays of NumPy's."""
+"""Operations compared with dense NumPy arrays."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from test_arrays import random
 
 
 def dense_product(a, b, add, mul, zero):
-    """⊕ₖ aᵢₖ ⊗ bₖⱼ over the entries that exist, and where some does."""
+    """⊕ₖ aᵢₖ ⊗ bₖⱼ over existing entries, and where there is at least one term."""
     (m, n), out, some = (a.shape[0], b.shape[1]), np.full((a.shape[0], b.shape[1]), zero), np.zeros((a.shape[0], b.shape[1]), bool)
     for i in range(m):
         for j in range(n):
@@ -49,7 +49,7 @@ def test_masks_accumulators_and_out():
     np.testing.assert_array_equal(c.to_scipy().toarray(), before + full * mask)
     sp.mxm(a, a, mask=m, replace=True, out=c)
     np.testing.assert_array_equal(c.to_scipy().toarray(), full * mask)
-    # The result may be an operand, too.
+    # The result may also be an operand.
     own = sp.Matrix(a)
     sp.mxm(own, own, out=own)
     np.testing.assert_array_equal(own.to_scipy().toarray(), full)
@@ -95,7 +95,7 @@ def test_entry_by_entry():
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("format", ["csr", "csc"])
 def test_sums_of_arrays(dtype, index, format):
-    # Long enough for several threads and parts; no entries, rows or columns.
+    # Long enough for several threads and parts; no entries, no rows or no columns.
     for shape, density in [((30, 20), 0.2), ((3000, 400), 0.1), ((4, 5000), 0.3), ((0, 3), 0), ((3, 0), 0), ((5, 4), 0)]:
         a = random(shape, density, dtype=dtype).asformat(format)
         a.indptr, a.indices = a.indptr.astype(index), a.indices.astype(index)
@@ -126,7 +126,7 @@ def test_sums_are_the_same_for_any_number_of_threads():
 
 
 def test_sums_of_entries_in_any_order():
-    # Two at one place, none sorted, arrays that are longer than the entries, values that are no numbers.
+    # Duplicates, unsorted entries, arrays longer than the entries, NaN.
     data, indices = np.array([1.5, -0.0, 2.0, np.nan, 4.0, 9.0, 9.0]), np.array([2, 0, 2, 1, 0, 7, 7])
     a = scipy.sparse.csr_array((data, indices, [0, 3, 3, 5]), shape=(3, 3))
     a.data, a.indices = data, indices.astype("int32")
@@ -135,9 +135,9 @@ def test_sums_of_entries_in_any_order():
     assert (rows.nnz, columns.nnz) == (2, 3)
     np.testing.assert_array_equal(rows.to_numpy(), [3.5, 0, np.nan])
     np.testing.assert_array_equal(columns.to_numpy(), [4, np.nan, 3.5])
-    # Those of one place are one entry of which others than sums are taken.
+    # Duplicates are summed into one entry before any other fold.
     assert sp.reduce(scipy.sparse.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1)), "max") == 3
-    # Sums of a type leave it as its arithmetic does.
+    # Sums wrap in their own type.
     narrow = scipy.sparse.csr_array((np.full(3, 100, "int8"), [0, 1, 1], [0, 3]), shape=(1, 2))
     assert (sp.reduce(narrow), sp.reduce_rows(narrow, transpose_a=True).to_numpy().tolist()) == (44, [100, -56])
 
@@ -161,7 +161,7 @@ def test_sums_of_wrong_arrays(format, index):
         for sum_ in sums(a):
             with pytest.raises(ValueError):
                 sum_()
-    # Places are looked at where they are read.
+    # Indices are checked where they are read.
     for j in (3, -1, 2**31 - 1):
         all_, rows, columns = sums(made(indices=(0, j, 1)))
         assert all_() == 6
@@ -192,7 +192,7 @@ def test_products_of_entries_in_any_order_with_a_vector():
     a.data, a.indices = np.array([1.5, -2.0, 2.0, np.nan, 4.0]), np.array([2, 0, 2, 1, 0], "int32")
     a.indptr = np.array([0, 3, 3, 5], "int32")
     np.testing.assert_array_equal(sp.mxv(a, np.array([1.0, 10.0, 100.0])), [348, 0, np.nan])
-    # Arrays longer than the entries; entries at one place are one for other semirings.
+    # Arrays longer than the entries; duplicates are one entry for other semirings.
     a.data, a.indices = np.append(a.data, 9.0), np.append(a.indices, np.int32(7))
     np.testing.assert_array_equal(sp.mxv(a, np.array([1.0, 10.0, 100.0])), [348, 0, np.nan])
     np.testing.assert_array_equal(sp.mxv(a, np.array([1.0, 1.0, 1.0]), "min_plus")[:2], [-1, 0])

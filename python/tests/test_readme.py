@@ -1,4 +1,4 @@
-"""What the README says runs: its programs, and every call of its table."""
+"""The README's claims run: its programs, and every call of its table."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_the_table_has_every_function():
     for module, prefix in [(sp, ""), (sp.graph, "graph."), (sp.neighbors, "neighbors.")]:
         named = {name.partition(".")[0] if module is sp else name for name in said}
         missing = {prefix + name for name in module.__all__} - named
-        # Types of results, what these calls stand on, and names that no other package has.
+        # Result types, their supporting types, and names without a counterpart in other packages.
         assert missing <= {
             "Kruskal", "Mask", "Plan", "Semiring", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph",
             "neighbors.metrics",

@@ -1,4 +1,4 @@
-"""Rows as they come, right and wrong: ours does as scikit-learn does, or says why not."""
+"""Unprepared rows, valid and invalid: our result equals scikit-learn's, or the reason for the difference is stated."""
 
 import copy
 import pickle
@@ -141,7 +141,8 @@ def test_rows_of_zeros():
     for metric in ["euclidean", "manhattan", "cosine", "correlation", "jaccard", "braycurtis", "canberra"]:
         found = sp.neighbors.pairwise_distances(scipy.sparse.csr_array(x), metric=metric)
         assert np.isfinite(found).all()
-        # Equal rows are at distance 0, also by metrics that divide by a norm; scikit-learn's cosine says 1 of these.
+        # Equal rows are at distance 0, also for metrics that divide by a norm; scikit-learn's cosine distance of these
+        # is 1.
         assert found[2, 5] == found[5, 7] == found[2, 2] == 0
     near = sp.neighbors.NearestNeighbors(n_neighbors=3, metric="cosine").fit(x)
     distances, indices = near.kneighbors(x[[2]])
@@ -163,7 +164,7 @@ def test_equal_rows():
     np.testing.assert_allclose(ours.kneighbors()[0], theirs.kneighbors()[0], atol=1e-6)
     indices = ours.kneighbors()[1]
     assert (indices[:, 0] == np.arange(20) ^ 1).all() and not (indices == np.arange(20)[:, None]).any()
-    # The lowest number comes first, itself or not.
+    # Ties go to the lowest index, whether it is the row itself or not.
     assert (ours.kneighbors(x)[1][:, 0] == np.arange(20) // 2 * 2).all()
 
 
@@ -214,7 +215,7 @@ def test_frames_have_names():
     assert names[0] == "kneighborstransformer0" and len(names) == 20
     labels = pandas.Series(np.arange(20) % 2, index=np.arange(20)[::-1])
     assert (sp.neighbors.KNeighborsClassifier(1).fit(frame, labels).predict(frame) == labels.to_numpy()).all()
-    # scikit-learn takes no np.matrix; functions do.
+    # scikit-learn does not accept np.matrix; our functions do.
     with pytest.raises(TypeError, match="np.matrix is not supported"):
         sp.neighbors.NearestNeighbors().fit(np.matrix(DENSE))
     np.testing.assert_allclose(sp.neighbors.kneighbors(np.matrix(DENSE), k=3)[0], expected, atol=1e-6)
@@ -244,7 +245,7 @@ def test_other_processes(tmp_path):
     model = sp.neighbors.KNeighborsClassifier()
     found = [GridSearchCV(model, choices, cv=2, n_jobs=jobs).fit(x, labels).best_params_ for jobs in (1, 2)]
     assert found[0] == found[1]
-    # Files in memory, as joblib hands large arrays to processes.
+    # Memory-mapped arrays, as joblib passes large arrays to processes.
     joblib.dump(DENSE, tmp_path / "rows")
     mapped = joblib.load(tmp_path / "rows", mmap_mode="r")
     found = sp.neighbors.NearestNeighbors(n_neighbors=3, metric="cosine").fit(mapped).kneighbors(mapped)

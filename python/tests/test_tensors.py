@@ -1,4 +1,4 @@
-"""Tensors, contractions, plans and explanations against NumPy."""
+"""Tensors, contractions, plans and explanations compared with NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The types that mypy reads: those of the extension module are what it has, and programs over them are checked."""
+"""Types for mypy: the stubs match the extension module, and programs using them are checked."""
 
 import os
 import pathlib
@@ -44,7 +44,7 @@ def mypy(*arguments):
 
 
 def test_the_stub_is_what_the_module_has(tmp_path, settings):
-    # PyO3 makes it of all names.
+    # PyO3 generates it from all names.
     (tmp_path / "allowed").write_text("sparring._sparring.__all__\n")
     options = ["--allowlist", str(tmp_path / "allowed"), "--mypy-config-file", settings]
     code, told = mypy("mypy.stubtest", "sparring._sparring", *options)

@@ -1,4 +1,4 @@
-"""Wrong calls: an exception of Python's own kinds with a sentence for each, and the arguments as they were.
+"""Invalid calls: each raises one of Python's own exceptions with a message, and leaves the arguments unchanged.
 
 A call is text, so that a failure shows it; it is evaluated with the names of :func:`names`.
 """
@@ -19,7 +19,7 @@ import sparring as sp
 
 
 class Rows:
-    """Compressed rows of 2 × 2, or what looks like them."""
+    """Compressed 2 × 2 rows, or an object that looks like them."""
 
     def __init__(self, **lies):
         self.format, self.shape = "csr", (2, 2)
@@ -29,7 +29,7 @@ class Rows:
 
 
 class Raises:
-    """An object whose attributes, numbers and arrays cannot be had."""
+    """An object whose attributes, numbers and arrays raise."""
 
     def __init__(self, error):
         self.error = error
@@ -44,7 +44,7 @@ class Raises:
 
 
 class Converts:
-    """An object whose conversions give this."""
+    """An object whose conversions return this."""
 
     def __init__(self, found):
         self.found = found
@@ -53,7 +53,7 @@ class Converts:
 
 
 class Long(collections.abc.Sequence):
-    """A sequence that says it is longer than any memory."""
+    """A sequence that claims to be longer than any memory."""
 
     def __len__(self):
         return 2**62
@@ -63,7 +63,7 @@ class Long(collections.abc.Sequence):
 
 
 class Twisted(np.ndarray):
-    """An array whose own methods lie."""
+    """An array whose methods return wrong results."""
 
     def copy(self, *args, **kwargs):
         return np.broadcast_to(0.0, 10**9)
@@ -101,7 +101,7 @@ def names():
 
 
 def digest(of):
-    """Bytes of everything that arguments are."""
+    """The bytes of all arguments."""
     m, x, t = of["M"], of["X"], of["F"]
     arrays = [of["x"], *t, *m.to_coo(), *x.to_coo(), *of["I"].to_coo()]
     arrays += [getattr(a, part) for a in (of["A"], of["B"]) for part in ("data", "indices", "indptr")]
@@ -115,9 +115,9 @@ def given():
 
 V, T, I, O, Me, R = ValueError, TypeError, IndexError, OverflowError, MemoryError, RuntimeError
 
-#: Call, the exception, and a part of its sentence.
+#: Call, exception, and part of its message.
 ARRAYS = [
-    # Objects that are no matrices.
+    # Objects that are not matrices.
     ("sp.Matrix()", T, "'a'"),
     ("sp.Matrix(A, A, A, A)", T, "3 positional"),
     ("sp.Matrix(A, bogus=1)", T, "bogus"),
@@ -226,7 +226,7 @@ ARRAYS = [
     ("sp.Matrix(A, device=0)", T, "device"),
     ("M.to('x')", V, "device"),
     ("M.to(None)", T, "device"),
-    # Entries one by one.
+    # Single entries.
     ("sp.Matrix.from_coo([0.7], [1], [1.0], (2, 2))", T, "rows: expected integers, not float64"),
     ("sp.Matrix.from_coo([True], [1], [1.0], (2, 2))", T, "rows: expected integers, not bool"),
     ("sp.Matrix.from_coo([0], ['1'], [1.0], (2, 2))", T, "columns"),
@@ -501,7 +501,7 @@ OPERATIONS = [
     ("sp.set_memory_budget('a')", T, "bytes"),
 ]
 
-#: Of 2⁴⁰ rows, for which no machine has the row pointers.
+#: Matrices with 2⁴⁰ rows, whose row pointers exceed any memory.
 TALL = [
     "tall.to_scipy()", "tall.indptr", "tall.indices", "tall.data", "tall.T", "tall @ R3", "tall @ ones(3)", "tall + tall",
     "tall * 2", "-tall", "tall[5]", "tall[:, 1]", "tall[::2]", "tall[2**33:, :]", "tall.astype('f4')", "tall.to_coo()",
@@ -807,13 +807,13 @@ def test_a_wrong_call_is_an_exception(given, call, error, words):
 
 
 def refused(given, call, error, words):
-    """Evaluates a call, which raises one of the errors with these words, and writes no argument."""
+    """Evaluates a call, which must raise one of the errors with these words and modify no argument."""
     errors = error if isinstance(error, tuple) else (error,)
     before = digest(given)
     try:
         eval(call, dict(given))
     except tuple(e for e in errors if e) as e:
-        # Names of arguments are notes, which Python has from 3.11 on.
+        # Argument names are notes, which Python has from 3.11 on.
         notes = getattr(e, "__notes__", None)
         text = " ".join([str(e), *(notes or [])])
         assert (text or words == "") and len(text) < 4000
@@ -855,7 +855,7 @@ def test_what_has_no_room_is_refused(given, call):
         ("own(Rows(indices=np.array([1, 0])[::-1])).to_scipy().toarray()", [[1, 0], [0, 2]]),
         ("own(Rows(indptr=np.array([0]), shape=(0, 2))).nnz", 0),
         ("own(Converts(sparse.eye_array(2, format='csr'))).nnz", 2),
-        # Columns in any order, and given more than once.
+        # Unsorted columns and duplicates.
         ("own(Rows(indices=np.array([1, 0]), indptr=np.array([0, 2, 2]))).to_scipy().toarray()", [[2, 1], [0, 0]]),
         ("own(sparse.csr_array((ones(3), [1, 0, 1], [0, 3, 3]), shape=(2, 2))).to_scipy().toarray()", [[1, 2], [0, 0]]),
         ("own(sparse.csc_array((ones(3), [1, 0, 1], [0, 3, 3]), shape=(2, 2))).to_scipy().toarray()", [[1, 0], [2, 0]]),
@@ -877,7 +877,7 @@ def test_what_has_no_room_is_refused(given, call):
         ("g.multi_source_bfs(G, 3).shape", (1, 12)),
         ("sp.einsum('ij,jk->ik', ones((3, 0)), ones((0, 2)))", np.zeros((3, 2))),
         ("sp.einsum('->', 1.0)", 1.0),
-        # Huge, and in the place of what is there.
+        # Huge, and indices of existing objects.
         ("sp.Matrix.empty((2**62, 5)).shape", (2**62, 5)),
         ("sp.Matrix.empty((2**40, 5))[-1, -1]", 0),
         ("sp.Vector.empty(2**32 - 1)[-1]", 0),
@@ -893,7 +893,7 @@ def test_what_has_no_room_is_refused(given, call):
         ("sp.apply(sp.Vector(np.array([-128, 5], 'i1')), 'abs').to_numpy()", [-128, 5]),
         ("sp.Vector(np.array([100], 'i1')) @ sp.Vector(np.array([100], 'i1'))", 16),
         ("(M / 0).nnz", 58),
-        # The factor of the mode is not read.
+        # The factor of the output mode is not read.
         ("sp.mttkrp(T, [None, F[1], F[2]], 0)", [[1, 1], [2, 2]]),
         ("sp.mttkrp(T, [ones((7, 9)), F[1], F[2]], 0)", [[1, 1], [2, 2]]),
         ("sp.mttkrp(T, [f.T.copy().T for f in F], 0)", [[1, 1], [2, 2]]),
@@ -921,7 +921,7 @@ def test_a_budget_of_nothing():
 
 
 class Reads:
-    """A number that reads the object into which it is written."""
+    """A number that reads the object it is written to."""
 
     def __init__(self, of):
         self.of = of
@@ -977,7 +977,7 @@ def test_bytes_of_pickles_that_are_spoiled():
             except (ValueError, IndexError, OverflowError, MemoryError, TypeError) as e:
                 assert str(e)
             else:
-                # Other bytes of values, or of a shape that holds them.
+                # Changed value bytes, or a shape that still fits the entries.
                 assert repr(found) and found.nnz <= len(kept)
 
 

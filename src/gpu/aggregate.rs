@@ -22,7 +22,7 @@ fn settings(ty: Type) -> [Setting; 2] {
     [Setting::Switch("BEST"), Setting::Type("Number", ty.cuda())]
 }
 
-/// Threads per row, for rows of `mean` entries: reads are coalesced, and every thread has some.
+/// Threads per row, for rows of `mean` entries: reads are coalesced, and every thread has entries to process.
 fn group(mean: usize) -> u32 {
     if mean <= 8 { 4 } else { 32 }
 }
@@ -87,7 +87,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let best =
         |ty| Unit { source: SOURCE, prefix: Prefix::new("", &settings(ty)).text(), hot: &["best_short", "best_long"] };

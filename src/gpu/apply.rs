@@ -88,7 +88,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Cast, Exp, RowIndex, Tril, ValueGt, printed_index_unary, printed_unary};
     let large = "unsigned long long";

@@ -153,7 +153,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     [2, 8]
         .map(|size| Unit {

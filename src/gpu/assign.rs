@@ -79,7 +79,8 @@ impl Cuda {
     }
     /// w(i) = x in the pattern of a mask, or with `complement` outside it. The mask's values are not read.
     ///
-    /// Cost: O(nnz) for a sparse mask, if w is not sparse and its values are not shared; else O(n).
+    /// Cost: O(nnz) for a sparse mask without `complement`, if w is not sparse and its arrays are not shared; else
+    /// O(n).
     pub(crate) fn vector_assign_masked_raw(
         &self,
         w: &mut RawVector,
@@ -152,7 +153,7 @@ fn one_value(x: Slice<'_>, ty: Type) -> Result<()> {
     Ok(())
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     [1, 12, 16, 32]
         .map(|size| Prefix::new("", &[Setting::Words("Value", size)]).text())

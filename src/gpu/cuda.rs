@@ -188,8 +188,8 @@ impl Cuda {
         let end = Event::now(&self.device)?;
         Ok((result, start.ms_until(&end)?))
     }
-    /// Makes operations fail that would have more than `bytes` of device memory in use at a time, matrices and scratch
-    /// memory together. It applies to all clones of this value.
+    /// Sets a budget: operations fail if they would have more than `bytes` bytes of device memory in use at a time,
+    /// matrices and scratch memory together. It applies to all clones of this value.
     #[must_use]
     pub fn memory_budget(self, bytes: u64) -> Self {
         self.device.set_budget(bytes);

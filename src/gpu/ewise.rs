@@ -166,7 +166,7 @@ fn same_shape(op: &'static str, lhs: (usize, usize), rhs: (usize, usize)) -> Res
     if lhs == rhs { Ok(()) } else { Err(Error::Shape { op, lhs, rhs }) }
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Less, Min, Plus, printed_binary};
     let large = "unsigned long long";

@@ -147,7 +147,7 @@ impl Cuda {
     /// The values of a vector as an index list that stays on this device, in index order for every form. `None` if a
     /// value is not an index, or if the type has no order.
     ///
-    /// Cost: O(entries), a wait for three numbers. An operation on another engine downloads the list.
+    /// Cost: O(entries), a wait for three numbers. An operation on another backend downloads the list.
     pub(crate) fn index_list_raw(&self, v: &RawVector) -> Result<Option<IndexList>> {
         if let Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_) = v.ty() {
             return Ok(None);
@@ -170,7 +170,7 @@ impl Cuda {
     }
     /// The values of a vector as an index list that stays on this device, where operations read it.
     ///
-    /// Cost: O(entries), a wait. An operation on another engine downloads the list.
+    /// Cost: O(entries), a wait. An operation on another backend downloads the list.
     /// # Errors
     /// [`Error::Argument`] for a value that is not a valid index: negative, fractional, 2³² − 1 or more;
     /// [`Error::DeviceMemory`], [`Error::Device`].
@@ -234,7 +234,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let values = |ty| Unit { source: SOURCE, prefix: Prefix::new("", &values_of(ty)).text(), hot: &["list_of_values"] };
     vec![

@@ -80,7 +80,7 @@ fn product(what: &'static str, x: usize, y: usize, max: usize) -> Result<usize> 
     }
 }
 
-/// The programs of this file, as used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Minus, Times, printed_binary};
     let (small, large) = ("unsigned int", "unsigned long long");

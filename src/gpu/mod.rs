@@ -1,4 +1,4 @@
-//! NVIDIA GPUs. The only place that knows CUDA.
+//! NVIDIA GPUs. No other module depends on CUDA.
 //!
 //! [`Cuda`] is a backend like [`Cpu`](crate::Cpu): a value that owns a stream, a pool of device memory and the programs
 //! compiled so far. Kernels are the templates in `cuda/`, prefixed with the text of the caller's own operators and
@@ -53,7 +53,7 @@
 //! | `mxv`, x full | O(nnz + m); where long rows make an even split of the work pay, one value and 8 bytes for every 896 entries and rows are stored with A's pattern | a row is folded in parts, joined as a tree: the CPU's where ⊕ is exact |
 //! | `mxv`, x not full | that of A times a matrix of one column | the CPU's |
 //! | `vxm`, x sparse | P products of x's entries with rows of A: one kernel of one block and one wait for up to 2048 entries, 16,384 products and 4096 of them allowed by the mask; otherwise a radix sort of the products by column, P · (20 + the size of a value) bytes, 2 waits. Other rows of A are not read | the CPU's |
-//! | `vxm`, x full, or a bitmap where A has up to 2²² entries or x is known to have entries at 1/32 of its indices | O(nnz + n), one kernel, no wait. The first product with a pattern sorts it by column; 8 bytes an entry are cached with it | the CPU's |
+//! | `vxm`, x full, or a bitmap where A has up to 2²² entries or x is known to have entries at 1/32 or more of its indices | O(nnz + n), one kernel, no wait. The first product with a pattern sorts it by column; 8 bytes an entry are cached with it | the CPU's |
 //! | `ewise_add`, `ewise_mult`, `ewise_union` | for matrices and sparse vectors a binary search for each entry, 12 bytes an entry of A; for other vectors O(n) | the CPU's |
 //! | `apply`, `apply_index`, `select` | reads each entry once, `select` twice | the CPU's, except for functions such as `exp`, whose last bits differ |
 //! | `reduce`, `reduce_rows` | reads each value once | for rows of up to 128 entries the CPU's. Longer rows, and all values of `reduce`, are cut into chunks of 4096: part t < 256 of a chunk is the fold of entries t, t + 256, … from the identity; parts are folded by halves (t with t + 128, then t + 64, …), then chunks in order, for `reduce` again in this way |
@@ -70,8 +70,8 @@
 //! | `einsum` | [`einsum`](Cuda::einsum): a kernel for each pair of operands, cuBLAS for large products of floats | the CPU's, except for cuBLAS, for tree folds and for a mass operator's [action](crate::contract::Mass::action) |
 //! | `mttkrp` of sparse tensors | [`DeviceMttkrp`]: a sort for each mode at construction, then O(d · R · nnz) | rows are folded in pieces of equal work |
 //!
-//! Another scalar, fill or index does not recompile; another operator does. [`Any`](crate::algebra::Any) returns a
-//! value that exists, which may not be the CPU's.
+//! Another scalar, fill or index does not recompile; another operator does. [`Any`](crate::algebra::Any) returns one of
+//! the folded values, perhaps not the one that the CPU returns.
 //! Source of the merge: Merrill, Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
 //!
 //! Code written against the trait runs on any backend:

@@ -11,7 +11,7 @@ use libloading::Library;
 use super::nvrtc_lookup::{Candidate, Search, VARIABLE};
 use crate::{Error, Result};
 
-/// The oldest version with sufficient C++17 and architectures.
+/// The oldest version with the C++17 features and the architectures that are needed.
 const OLDEST: (u32, u32) = (12, 0);
 /// NVRTC's code for "the library of built-in functions could not be used".
 const BUILTINS_FAILED: c_int = 7;
@@ -26,7 +26,7 @@ macro_rules! functions {
         }
         impl Functions {
             fn of(library: &Library) -> std::result::Result<Self, libloading::Error> {
-                // SAFETY: each name and type stands as in NVRTC's header; `Nvrtc` keeps the library open.
+                // SAFETY: each name and type is that of NVRTC's header; `Nvrtc` keeps the library open.
                 Ok(Self { $($name: *unsafe { library.get($symbol) }?,)* })
             }
         }

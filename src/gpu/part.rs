@@ -175,7 +175,7 @@ impl Cuda {
         let made = self.gather_marked(a, (rows, v_ptr, v_nnz), Some(&cols), &found, shape)?;
         self.sorted_raw(&made)
     }
-    /// A bitmap set by a kernel, which also counts each word. Waits for the total.
+    /// A bitmap set by a kernel, which also counts the bits of each word. Waits for the total.
     fn marked_by(&self, nnz: usize, set: impl FnOnce(&Buffer<u32>, &Buffer<u32>) -> Result<()>) -> Result<Marked> {
         let what = "marks of entries";
         let (words, counts) = (self.alloc(nnz.div_ceil(32), what)?, self.alloc(nnz.div_ceil(32), what)?);
@@ -408,7 +408,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let hot = &["part_fill", "part_marks", "within_marks", "marked_fill", "merge_kept", "merge_placed"];
     [1, 8, 12]

@@ -86,7 +86,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Any, Lor, Min, Plus};
     let large = "unsigned long long";

@@ -85,7 +85,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let large = "unsigned long long";
     [[SMALL; 3], [large, SMALL, SMALL], [large; 3]]

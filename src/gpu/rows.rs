@@ -92,7 +92,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
         .map(|offset| Unit { source: SOURCE, prefix: format!("typedef {offset} OffsetA;\n"), hot: &["row_indices"] })

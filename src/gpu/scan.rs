@@ -20,7 +20,7 @@ const LARGE: Prefix<'_> = Prefix { operator: "", settings: &[Setting::Type("Offs
 /// The program for sums that fit 32 bits.
 pub(crate) const PROGRAM: (Source, Prefix<'_>) = (SOURCE, SMALL);
 
-/// The programs that CI compiles.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let unit = |prefix: Prefix<'_>| Unit {
         source: SOURCE,

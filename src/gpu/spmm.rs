@@ -209,7 +209,7 @@ impl Cuda {
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(crate) fn programs() -> Vec<Unit> {
     let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |columns, offset| Unit {

@@ -17,7 +17,7 @@ const SOURCE: Source = source!("spmspv_block.cu");
 /// `MOST_KEYS` in the source.
 const MOST_ENTRIES: usize = 2048;
 const MOST_KEYS: usize = 4096;
-/// Room for products, at least and per entry of x: an estimate, which a second launch corrects.
+/// Initial room for products: a minimum, and the room per entry of x. An estimate, which a second launch corrects.
 const LEAST_ROOM: usize = 512;
 const ROOM_OF_AN_ENTRY: usize = 8;
 
@@ -90,7 +90,7 @@ impl Cuda {
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{AnyPair, MinPlus};
     let unit = |ring: &Printed, offset| Unit {

@@ -126,7 +126,7 @@ impl Cuda {
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::MinPlus;
     let unit = |ring: &Printed, position| Unit {

@@ -195,7 +195,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let hot = &["count_digits", "place_digits", "gather_values"];
     let unit = |size, large| {

@@ -168,7 +168,7 @@ fn length(len: u64) -> Result<usize> {
     })
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
     let hot = &["triangle_orient", "triangle_fill", "triangle_long_exact", "triangle_long_filtered", "triangle_short"];

@@ -58,7 +58,7 @@ pub(super) struct Key {
     pub(super) operator: String,
     pub(super) r#type: String,
     pub(super) update: String,
-    /// Extents and strides.
+    /// Extents and layouts, as far as the time depends on them.
     pub(super) layout: String,
     /// Bit length of the number of members.
     pub(super) batch_bits: u32,

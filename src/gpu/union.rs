@@ -111,8 +111,8 @@ impl Cuda {
     /// The result is the same in every run. For ⊕ on floats it is not bitwise the CPU's: a row is folded in parts,
     /// which are joined as a tree, and the parts depend on the device's size. It is the CPU's whenever ⊕ is exact.
     /// # Errors
-    /// [`Error::Shape`] if A and B differ in their number of columns; [`Error::IndexOverflow`] if m·n overflows or
-    /// there are 2³² rows; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
+    /// [`Error::Shape`] if A and B differ in their number of columns; [`Error::IndexOverflow`] if m·n overflows or for
+    /// 2³² rows or more; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, algebra::Chebyshev};
@@ -303,7 +303,7 @@ impl Cuda {
     }
 }
 
-/// Programs to compile where there is no device.
+/// Programs to compile without a device.
 pub(crate) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
     let strategies = [UnionStrategy::Dense, UnionStrategy::Hash];

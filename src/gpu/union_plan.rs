@@ -44,9 +44,9 @@ pub struct UnionStats {
 ///
 /// | rule | from |
 /// | --- | --- |
-/// | dense, if two blocks have room for a slot for every column | Nolet et al. §3.3.2: fastest, while occupancy allows |
+/// | dense, if two blocks have room for one slot per column | Nolet et al. §3.3.2: fastest, while occupancy allows |
 /// | hash, if a table holds the longest row | ibid. |
-/// | dense, if one block has room for a slot for every column | each further part reads the other matrix once more |
+/// | dense, if one block has room for one slot per column | each further part reads the other matrix once more |
 /// | else hash, longer rows in parts | ibid., §3.3.3 |
 ///
 /// On an H200, over 17 metrics and three sets of rows, these rules chose the faster of the two in all 51 cases. The

@@ -372,7 +372,7 @@ pub(super) fn row_as_list(row: RawCsr) -> RawVector {
     RawVector::list(row.pattern.ncols, row.pattern.col_idx.clone(), row.values)
 }
 
-/// The programs of this file, as they are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Exp, Less, Plus, RowIndex, ValueGt, printed_binary, printed_index_unary, printed_unary};
     let unit =

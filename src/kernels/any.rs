@@ -51,7 +51,7 @@ pub(crate) type Write<'a, X, W> = dyn Fn(&[X], &mut [W]) + Sync + 'a;
 
 /// Values of this type, written by `write(items, values)` over zeros.
 /// # Errors
-/// [`Error::Unsupported`] for structs; those of `X`.
+/// [`Error::Unsupported`] for structs; those of `source`.
 pub(crate) fn listed_any<X: FromItems>(
     ty: Type,
     source: &X,

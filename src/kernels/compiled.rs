@@ -150,7 +150,7 @@ impl CompiledMonoid {
     /// The fold on values of type `T`.
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) if it is on another type, or if its formula cannot run on the
-    /// processor.
+    /// CPU.
     pub(crate) fn fold<T: Value>(&self) -> Result<&dyn Fold<T::Word>> {
         Ok(&**typed::<Box<dyn Fold<T::Word>>>(&self.fold, || fold_of::<T>(&self.formula))?)
     }
@@ -199,7 +199,7 @@ impl CompiledRing {
     pub(crate) fn ty(&self) -> Type {
         self.formula.mul().ty()
     }
-    /// The semiring of the transposed product: ⊗ with its operands swapped, and its row and column.
+    /// The semiring of the transposed product: ⊗ with its operands swapped, and its row and column likewise.
     pub(crate) fn transposed(self: &Arc<Self>) -> Arc<Self> {
         let made = self.transposed.get_or_init(|| {
             let text = format!("{}, operands swapped", self.text);
@@ -218,7 +218,7 @@ impl CompiledRing {
     /// The unfused kernels, for results of type `T`.
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) if the results are of another type, or if the formulas cannot
-    /// run on the processor.
+    /// run on the CPU.
     pub(super) fn unfused<T: Value>(&self) -> Result<&Unfused<T>> {
         typed(&self.unfused, || Unfused::<T>::new(&self.formula))
     }

@@ -46,7 +46,7 @@ pub(crate) struct Nest {
 const TASK: usize = 1 << 15;
 
 impl Nest {
-    /// Result elements of one buffer: the inner index is cut into pieces of a buffer.
+    /// Result elements along the inner index, which is cut into pieces of a buffer each; 1 if it is contracted.
     fn columns(&self) -> usize {
         if self.inner_is_folded { 1 } else { self.inner.extent }
     }

@@ -101,7 +101,7 @@ impl Evaluator {
             }
             at = (at + 1) & last;
             if at == 0 {
-                // Allocation failed: wait for another thread's scratch.
+                // Slots were busy or could not be filled: yields to the threads that hold scratch.
                 std::thread::yield_now();
             }
         }

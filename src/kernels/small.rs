@@ -25,7 +25,8 @@ const PRODUCTS: usize = 1 << 10;
 /// rows).
 const FUSED: usize = 1 << 8;
 
-/// The number of multiplications, if it is at most `most` and no row has more than [`BLOCK`].
+/// The number of multiplications; `None` if A has more than [`ROWS`] rows or `most` entries, or if C takes more than
+/// `most` multiplications, or a row of it more than [`BLOCK`].
 fn small_flops(a: &Pattern, b: &Pattern, most: usize) -> Option<usize> {
     if a.nrows() > ROWS || a.nnz() > most {
         return None;

@@ -136,7 +136,7 @@ pub(crate) fn is_float_ring(ring: &CompiledRing) -> bool {
     ring.fused().is_some_and(|fused| Fused::PLUS_TIMES.contains(&fused))
 }
 
-/// The values of Y = A·X, row-major, if all values are f32 or all f64 and this processor has loops for them
+/// The values of Y = A·X, row-major, if all values are f32 or all f64 and this process has loops for them
 /// ([`spmm_part`]); otherwise `None`. X has `n` columns.
 pub(crate) fn float_spmm<I: Index>(
     threads: &Threads,

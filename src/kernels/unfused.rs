@@ -24,7 +24,7 @@ pub(super) struct Unfused<T: Value> {
 impl<T: Value> Unfused<T> {
     /// # Errors
     /// [`Error::Unsupported`] if the semiring's values are not of type T, or if its formulas cannot run on the
-    /// processor.
+    /// CPU.
     pub(super) fn new(ring: &RingFormula) -> Result<Self> {
         if ring.mul().ty() != T::TYPE {
             return Err(no_structs());
@@ -39,7 +39,7 @@ impl<T: Value> Unfused<T> {
 
 /// ⊕ on values of type T.
 /// # Errors
-/// [`Error::Unsupported`] if it is on another type, or if its formula cannot run on the processor.
+/// [`Error::Unsupported`] if it is on another type, or if its formula cannot run on the CPU.
 pub(super) fn fold_of<T: Value>(add: &MonoidFormula) -> Result<Box<dyn Fold<T::Word>>> {
     if add.op().ty() != T::TYPE {
         return Err(no_structs());

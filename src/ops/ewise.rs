@@ -159,7 +159,7 @@ pub(crate) fn is_one<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>, b: &Arc<P
     Ok(!differ.into_inner())
 }
 
-/// [`ewise_mult`] for equal patterns: computes only values.
+/// [`ewise_add`] and [`ewise_mult`] for equal patterns: computes only values.
 fn on_one_pattern<O: BinaryOp, I: Index>(
     threads: &Threads,
     name: &'static str,
@@ -306,7 +306,7 @@ pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
 }
 
 /// The numbers of entries of two rows to compare at once: at most [`BLOCK`] of the shorter, and all columns up to the
-/// last of either part, so that one row is exhausted or one part is full.
+/// lesser of the two parts' last columns, so that one row is exhausted or one part is full.
 fn chunk_lens<I: Index>(ja: &[I], jb: &[I]) -> (usize, usize) {
     /// Maximum number of entries whose positions fit four bytes.
     const MANY: usize = 1 << 31;

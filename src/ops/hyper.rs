@@ -13,7 +13,8 @@ use crate::{Csr, Error, Index, Pattern, Result};
 ///
 /// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, independent of m,
 /// k and n; per thread the scratch of the product of the stored rows (see [`spgemm::symbolic`]). A ⊗ that reads i or k
-/// runs on one thread. The result is bitwise that of [`into_csr`](HyperCsr::into_csr), for any number of threads.
+/// runs on one thread. The result is bitwise the product of the operands' [`into_csr`](HyperCsr::into_csr), for any
+/// number of threads.
 ///
 /// Source of the format: Buluç and Gilbert 2008 (doubly compressed rows).
 /// # Errors

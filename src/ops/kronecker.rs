@@ -80,7 +80,7 @@ fn of_stored_rows<O: BinaryOp, I: Index>(
 
 /// [`kronecker`] with an operator known at run time.
 /// # Errors
-/// Those of [`kronecker`]; [`Error::Unsupported`] for a formula that the processor cannot run.
+/// Those of [`kronecker`]; [`Error::Unsupported`] for a formula that the CPU cannot run.
 pub(crate) fn kronecker_by_formula(
     threads: &Threads,
     op: &CompiledOp,

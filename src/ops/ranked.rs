@@ -41,7 +41,7 @@ impl RankedBitmap {
         self.used = n.div_ceil(64 * 64);
         Ok(())
     }
-    /// Sets the bits of the columns; returns the number of newly set ones.
+    /// Sets the bits of the columns, and returns the number of bits newly set.
     fn mark<W, I: Index>(&mut self, list: &[(I, W)]) -> usize {
         let mut count = 0;
         for (j, _) in list {

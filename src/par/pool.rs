@@ -40,7 +40,7 @@ impl Pool {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sparring-{i}")).build()?;
         Ok(Self { process: process::id(), threads, pool: Some(pool), in_child: OnceLock::new() })
     }
-    /// The largest pool that the system grants, if it has more than one thread.
+    /// A pool of as many threads as the system grants, found by halving; `None` if it grants fewer than two.
     fn largest() -> Option<Self> {
         let half = |n: &usize| (*n > 3).then_some(n / 2);
         let all = std::thread::available_parallelism().map_or(1, usize::from);

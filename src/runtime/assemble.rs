@@ -43,7 +43,7 @@ impl Matrix {
     /// The nrows × ncols matrix of these entries, in any order. Duplicates are combined by `dup` in the given order,
     /// from the left, or are an error without it (`GrB_Matrix_build`).
     ///
-    /// Cost: O(nrows + entries) time, plus sorting of rows with decreasing columns.
+    /// Cost: O(nrows + entries) time, plus sorting of rows whose columns do not increase.
     /// ```
     /// use sparring::algebra::{Array, Type};
     /// use sparring::par::Threads;

@@ -148,7 +148,7 @@ impl Comparison {
                 let message = format!("its values are {}, those of x {ty}", y.ty());
                 return Err(Error::Argument { name: "y", message });
             }
-            // Checked here so that a missing measure is not reported first.
+            // Checked before the number of distances: rows of different lengths have none.
             if y.shape().1 != self.x.shape().1 {
                 return Err(Error::Shape { op, lhs: self.x.shape(), rhs: y.shape() });
             }

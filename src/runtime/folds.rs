@@ -44,7 +44,8 @@ impl Machine {
     }
     /// `y(j) = e ⊕ x(p) ⊕ …` over the p with `columns[p]` = j, an entry if j occurs.
     ///
-    /// The entries are cut into at most eight parts of equal length; their number depends on nnz and `ncols` alone.
+    /// The entries are cut into at most eight parts of equal length, whose number depends on the numbers of entries and
+    /// columns alone.
     /// Each part is folded in order, then the partial results are, so the result is bitwise the same for any number of
     /// threads. If ⊕ rounds, [`reduce_rows`](Self::reduce_rows) of the transpose may round differently. Shapes:
     /// `columns` and `values` of one length, result of length `ncols`. Cost: O(values + ncols) time. CPU only.

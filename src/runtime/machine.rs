@@ -168,7 +168,7 @@ impl Machine {
         note(|| format!("  {}", plan.explain()));
         self.engine().numeric(plan, ring, a, b)
     }
-    /// Numeric phase into `c`, an earlier result of the plan; in place if `c` is its only owner, otherwise in new
+    /// Numeric phase into `c`, an earlier result of the plan; in place if no other handle shares it, otherwise in new
     /// memory.
     /// # Errors
     /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`, or

@@ -401,7 +401,7 @@ impl Matrix {
     /// ```
     /// # Errors
     /// [`Error::Unsupported`] for an integer out of range, a float that is no integer in range, a finite float that
-    /// would become infinite, each with its position; for structs, and from complex to real types;
+    /// would become infinite, each with its position; for structs, and from complex to other types;
     /// [`Error::OutOfMemory`].
     pub fn cast(&self, ty: Type) -> Result<Self> {
         self.converted(ty, |pattern, values| cast(values, ty, |p| format!("entry {:?}, ", place_of(pattern, p))))
@@ -409,7 +409,7 @@ impl Matrix {
     /// The same entries converted by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; bool
     /// is whether nonzero. A matrix of that type is returned unchanged.
     /// # Errors
-    /// [`Error::Unsupported`] for structs, and from complex to real types; [`Error::OutOfMemory`].
+    /// [`Error::Unsupported`] for structs, and from complex to other types; [`Error::OutOfMemory`].
     pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
         self.converted(ty, |_, values| wrapping_cast(values, ty))
     }

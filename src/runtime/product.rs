@@ -30,7 +30,7 @@ impl Product {
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
-    /// The result without its history.
+    /// The result alone.
     #[must_use]
     pub fn into_matrix(self) -> Matrix {
         self.matrix

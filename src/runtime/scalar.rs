@@ -52,7 +52,7 @@ impl Scalar {
     }
     /// The value converted to another type, by the rules of [`Matrix::cast`](super::Matrix::cast).
     /// # Errors
-    /// [`Error::Unsupported`] for structs, and from complex to real types.
+    /// [`Error::Unsupported`] for structs, and from complex to other types.
     pub fn cast(&self, ty: Type) -> Result<Self> {
         if ty == self.ty() {
             return Ok(self.clone());

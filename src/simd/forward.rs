@@ -197,7 +197,7 @@ mod x86 {
             if own.len() <= FEW {
                 // Lanes beyond the list hold the largest number, which is no vertex. (A closure would be compiled
                 // without the instructions.)
-                // SAFETY: the caller's: the processor has the instructions.
+                // SAFETY: the caller's promise: the processor has the instructions.
                 let few = unsafe {
                     let own = R::load(own);
                     [own.lane(0), own.lane(1), own.lane(2), own.lane(3)]

@@ -34,7 +34,7 @@ pub(super) trait Lanes: Copy {
 
 #[inline(always)]
 unsafe fn first_of_eight(len: usize) -> __m256i {
-    // SAFETY: the caller's: the processor has the instructions.
+    // SAFETY: the caller's promise: the processor has the instructions.
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(len as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
@@ -44,7 +44,7 @@ fn first_of_sixteen(len: usize) -> u16 {
     ((1u32 << len) - 1) as u16
 }
 
-// SAFETY of all blocks: the caller's: the processor has the instructions; `load` reads only the list.
+// SAFETY of all blocks: the caller's promise: the processor has the instructions; `load` reads only the list.
 impl Lanes for __m256i {
     type Hits = __m256i;
     const LANES: usize = 8;

@@ -256,8 +256,8 @@ mod v4 {
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let qs = _mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota);
-            // SAFETY: 1. masked-out lanes are not read; 2. indices are less than the length of the table; 3. n + 16 ≤ len
-            // of list before + len + 16.
+            // SAFETY: 1. masked-out lanes are not read; 2. indices are less than the length of the table; 3. n + 16 ≤
+            // len of list before + len + 16.
             unsafe {
                 let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, js.add(t).cast()), last);
                 let s = _mm512_mask_i32gather_epi32::<4>(none, lanes, j, table.as_ptr().cast());

@@ -8,7 +8,7 @@ use std::any::TypeId;
 use super::rows::RowsOf;
 use crate::{Index, Result, par::out_of_memory};
 
-/// Longest list that [`sort_dedup`] takes.
+/// Longest list that [`ShortList`] sorts.
 pub(crate) const SHORT: usize = 128;
 
 /// Bits of a position in such a list.
@@ -231,8 +231,8 @@ impl<I: Index> ShortList<I> {
         }
         let (from, to) = (self.cols.as_ptr().cast(), to.cast());
         // SAFETY: 1. the processor has the instructions, and elements are u32 (the caller's promise); 2. `cols` holds
-        // `vectors` whole vectors, padded with LAST; 3. each store to `to` begins at a column already counted, at most
-        // `len` ≤ SHORT, and is at most LANES long.
+        // `vectors` whole vectors, padded with LAST; 3. each store to `to` begins behind the columns already counted,
+        // at most `len` ≤ SHORT, and is at most LANES long.
         unsafe {
             match (used, vectors) {
                 (0, _) => 0,

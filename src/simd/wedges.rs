@@ -95,7 +95,7 @@ mod x86 {
     unsafe fn common<R: Lanes>(few: &[u32], many: &[u32]) -> u32 {
         let mut sum = 0;
         for part in many.chunks(R::LANES) {
-            // SAFETY: the caller's: the processor has the instructions.
+            // SAFETY: the caller's promise: the processor has the instructions.
             unsafe {
                 let columns = R::load(part);
                 let mut hits = R::none();
@@ -118,7 +118,8 @@ mod x86 {
         let (mut found, mut left) = (ClosedWedges::default(), budget);
         for i in rows {
             let own = row(i);
-            // SAFETY: the caller's, here and below: the processor has the instructions; each load fits a register.
+            // SAFETY: the caller's promise, here and below: the processor has the instructions. Each load fits a
+            // register.
             let (name, first) = unsafe { (R::splat(i as u32), R::load(&own[..own.len().min(R::LANES)])) };
             let len = if own.len() <= R::LANES {
                 // SAFETY: as above.
@@ -193,7 +194,7 @@ mod x86 {
     /// `a` is square, of fewer than 2³¹ columns, and has the rows.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) unsafe fn v3(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<ClosedWedges> {
-        // SAFETY: the caller's, and the features are enabled here.
+        // SAFETY: the caller's promise, and the features are enabled here.
         unsafe { wedges::<__m256i>(a, rows, budget) }
     }
 

@@ -30,7 +30,7 @@ const SHORT_ROW: usize = 16;
 
 /// Widest B for which the first rows are tested for covering all columns.
 const NARROW: usize = 1 << 12;
-/// One row of B in this many is sampled, and columns are counted after each such number of rows.
+/// The first 1/16 of the rows of B that a row of A selects are sampled, and their columns are counted after every 16.
 const SAMPLE_STEP: usize = 16;
 
 /// Whether rows of C are likely to be full. The first products of a row then show it, and B need not be compressed.

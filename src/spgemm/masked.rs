@@ -99,8 +99,8 @@ const HYPERSPARSE: u64 = 16;
 /// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`, and the length of its longest row. The mask's rows are
 /// sorted.
 ///
-/// Cost: O(flops + nnz(M)) time; a row whose mask is empty costs nothing. Scratch: one byte a column for each thread,
-/// where columns are at most 16 times the work and `budget` allows it.
+/// Cost: O(flops + nnz(M)) time; without a complement, a row whose mask is empty costs nothing. Scratch: one byte a
+/// column for each thread, where columns are at most 16 times the work and `budget` allows it.
 pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,

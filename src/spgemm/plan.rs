@@ -369,7 +369,7 @@ pub(crate) fn numeric<R: Semiring, I: Index>(
 /// The plan caches each thread's scratch (see [`numeric`]) for its later numeric phases. A phase then allocates only a
 /// list of tasks and the jobs of the thread pool. The accumulators of kkSpGEMM are not cached.
 /// # Errors
-/// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly
+/// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` unchanged; [`Error::Cancelled`], leaving it partly
 /// computed.
 pub(crate) fn numeric_into<R: Semiring, I: Index>(
     threads: &Threads,

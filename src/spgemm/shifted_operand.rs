@@ -2,8 +2,8 @@
 //!
 //! Let a row of A be the previous row, shifted by s columns. If the rows of B that it selects equal those s rows
 //! earlier, all shifted equally, the row of C is the previous row with that shift. On structured grids nearly all rows
-//! are shifted, with s = 1 (s = 3 with three unknowns per point). Several rows of A use each row of B, which is
-//! compared once.
+//! are shifted, with s = 1 (s = 3 if A merges three points into one, as a restriction does). Several rows of A use each
+//! row of B, which is compared once.
 
 use std::ops::Range;
 

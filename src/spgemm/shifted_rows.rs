@@ -51,7 +51,7 @@ impl ShiftedRows {
     }
 }
 
-/// A sample of `n` rows, spaced by the golden ratio: equal steps would hit the edge of a grid again and again.
+/// A sample of at most 64 of `n` rows, spaced by the golden ratio: equal steps would repeatedly hit the edge of a grid.
 pub(super) fn sample(n: usize) -> impl Iterator<Item = usize> {
     const SAMPLES: usize = 64;
     let part = |s: usize| (s as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -58,7 +58,7 @@ sparring::value! {
         pub(crate) value: f64,
         /// Its number of occurrences.
         pub(crate) at: u64,
-        /// How often it was met.
+        /// Its number of occurrences.
         pub(crate) times: u32,
     }
 }

@@ -1,4 +1,4 @@
-//! Centralities against dense sums and enumerated paths.
+//! Centralities compared with dense sums and enumerated paths.
 
 use sparring::graph::{
     Graph, GraphKind, Iteration, PageRankOptions, betweenness_centrality, closeness_centrality, dependencies,
@@ -15,7 +15,7 @@ fn close(name: &str, found: &[f64], want: &[f64]) {
     }
 }
 
-/// Samples whose weights are positive, as lengths of edges are.
+/// Samples with positive weights, as edge lengths must be.
 fn positive() -> Vec<Sample> {
     let mut all = samples();
     for sample in &mut all {
@@ -24,7 +24,7 @@ fn positive() -> Vec<Sample> {
     all
 }
 
-/// Lengths of shortest paths and their numbers, by tables.
+/// Shortest path lengths and counts, in dense tables.
 fn paths(sample: &Sample) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let (n, a) = (sample.n, sample.dense());
     let mut d = vec![vec![f64::INFINITY; n]; n];
@@ -78,7 +78,7 @@ fn betweenness_is_the_sum_over_pairs() {
     }
 }
 
-/// An edge of infinite weight leads nowhere.
+/// An edge of infinite weight connects nothing.
 #[test]
 fn infinite_weights_are_no_edges() {
     for sample in positive().into_iter().filter(|sample| sample.weights.is_some()) {
@@ -98,18 +98,19 @@ fn infinite_weights_are_no_edges() {
     }
 }
 
-/// Levels that are counted from either side, and numbers of paths beyond doubles.
+/// Levels processed in either direction, and path counts beyond the range of doubles.
 #[test]
 fn betweenness_of_large_graphs_is_that_of_small_steps() {
     for kind in [GraphKind::Directed, GraphKind::Undirected] {
         let sample = large(10, 10, kind, 8);
         let found = by_threads(&sample.name, |cpu| dependencies(cpu, &sample.graph(cpu), &[1, 2, 3]).unwrap());
-        // The same graph with weights of 1 takes the way of weights.
+        // The same graph with unit weights takes the weighted algorithm.
         let weighted = Sample { weights: Some(vec![1.0; sample.edges.len()]), ..sample };
         let cpu = Cpu::new();
         close(&weighted.name, &dependencies(&cpu, &weighted.graph(&cpu), &[1, 2, 3]).unwrap(), &found);
     }
-    // A chain of diamonds: from the first vertex 2ᵏ paths to the end of the k-th, whose two ways share what follows.
+    // A chain of diamonds: 2ᵏ paths lead from the first vertex to the end of the k-th diamond, and its two branches
+    // share the dependencies of everything beyond.
     let k = 1500;
     let edges: Vec<_> = (0..k)
         .flat_map(|i| [(3 * i, 3 * i + 1), (3 * i, 3 * i + 2), (3 * i + 1, 3 * i + 3), (3 * i + 2, 3 * i + 3)])
@@ -143,7 +144,7 @@ fn closeness_is_the_mean_of_distances() {
         close(&sample.name, &found.0, &closeness);
         close(&sample.name, &found.1, &harmonic);
     }
-    // More than a batch of sources, and groups of batches.
+    // More sources than a batch, and several groups of batches.
     let sample = large(11, 6, GraphKind::Directed, 4);
     let found = by_threads(&sample.name, |cpu| harmonic_centrality(cpu, &sample.graph(cpu)).unwrap());
     let weighted = Sample { weights: Some(vec![1.0; sample.edges.len()]), ..sample };
@@ -154,7 +155,7 @@ fn closeness_is_the_mean_of_distances() {
     );
 }
 
-/// Fixed points: what one more step of the definition changes.
+/// Fixed points: one more step of the definition changes nothing.
 #[test]
 fn ranks_and_eigenvectors_are_fixed_points() {
     let until = Iteration { tolerance: 1e-12, max_iterations: 100_000 };
@@ -199,7 +200,7 @@ fn ranks_and_eigenvectors_are_fixed_points() {
             x.iter().map(|x| x / norm).collect()
         };
         close(&sample.name, &katz, &plain);
-        // Where the largest eigenvalue is not alone, steps come nearer and nearer but not fast.
+        // Where the largest eigenvalue is not dominant, the iteration converges slowly.
         let few = Iteration { tolerance: 1e-11, max_iterations: 3000 };
         let name = &sample.name;
         if let Ok(x) =

@@ -5,7 +5,7 @@ use sparring::{Cpu, Error};
 
 use super::common::{Sample, by_threads, samples, undirected};
 
-/// Pairs of neighbors of each vertex, and how many of them are joined.
+/// Pairs of neighbors of each vertex, and the number of adjacent pairs.
 fn textbook(s: &Sample) -> Vec<(f64, f64)> {
     let a = s.simple();
     let pairs =

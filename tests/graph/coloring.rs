@@ -4,7 +4,7 @@ use sparring::graph::{GraphKind, greedy_coloring};
 
 use super::common::{Sample, by_threads, large, samples};
 
-/// Vertices by degree, each with the least color that is free.
+/// Vertices in order of degree, each with the smallest free color.
 fn textbook(s: &Sample) -> Vec<u32> {
     let mut neighbors = vec![vec![]; s.n];
     for &(i, j) in s.edges.iter().filter(|e| e.0 != e.1) {
@@ -27,7 +27,7 @@ fn textbook(s: &Sample) -> Vec<u32> {
 
 #[test]
 fn colors_are_the_greedy_ones() {
-    // More colors than a word has bits.
+    // More colors than bits in a word.
     let clique: Vec<_> = (0..150).flat_map(|i| (i + 1..150).map(move |j| (i, j))).collect();
     let cliques = [Sample::new("a large clique", 152, GraphKind::Undirected, &clique)];
     for s in samples().into_iter().chain(cliques).chain([large(9, 20, GraphKind::Directed, 1)]) {

@@ -1,4 +1,4 @@
-//! Graphs to test with, and what a textbook reads of them.
+//! Test graphs, and textbook queries on them.
 #![allow(dead_code, unreachable_pub, reason = "each module of the tests uses some")]
 
 use std::fmt::Debug;
@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use sparring::graph::{Graph, GraphKind};
 use sparring::{Coo, Cpu, Csr};
 
-/// Random numbers that are the same everywhere (SplitMix64; Steele, Lea, Flood 2014).
+/// Random numbers, identical on every platform (SplitMix64; Steele, Lea, Flood 2014).
 pub struct Rng(pub u64);
 
 impl Rng {
@@ -23,14 +23,14 @@ impl Rng {
     }
 }
 
-/// A graph by its edges, each once: of an undirected graph in one direction.
+/// A graph by its edges, each listed once: an undirected edge in one direction.
 #[derive(Clone, Debug)]
 pub struct Sample {
     pub name: String,
     pub n: usize,
     pub kind: GraphKind,
     pub edges: Vec<(usize, usize)>,
-    /// One for each edge, or none at all. Halves of small integers: their sums are exact in any order.
+    /// One weight per edge, or none. Weights are halves of small integers, so their sums are exact in any order.
     pub weights: Option<Vec<f64>>,
 }
 
@@ -44,7 +44,7 @@ impl Sample {
         edges.dedup();
         Self { name: name.into(), n, kind, edges, weights: None }
     }
-    /// With random weights, 0 and repeats among them.
+    /// With random weights, some zero and some equal.
     pub fn weighted(mut self, seed: u64) -> Self {
         let mut rng = Rng(seed);
         self.weights = Some(self.edges.iter().map(|_| rng.below(9) as f64 / 2.0).collect());
@@ -57,7 +57,7 @@ impl Sample {
     pub fn weight(&self, e: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[e])
     }
-    /// Edges as they are stored.
+    /// Stored edges.
     pub fn matrix(&self) -> Csr<f64> {
         let (rows, cols) = self.edges.iter().map(|&(i, j)| (i as u32, j as u32)).unzip();
         let values = (0..self.edges.len()).map(|e| self.weight(e)).collect();
@@ -73,7 +73,7 @@ impl Sample {
         }
         .unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
-    /// The weight of the edge from i to j, if there is one: both ways in an undirected graph.
+    /// The weight of the edge from i to j, if it exists; in an undirected graph, of either direction.
     pub fn dense(&self) -> Vec<Vec<Option<f64>>> {
         let mut a = vec![vec![None; self.n]; self.n];
         for (e, &(i, j)) in self.edges.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Sample {
         }
         a
     }
-    /// Whether an edge joins i and j either way, of the simple undirected graph: no self-loops.
+    /// Whether an edge joins i and j in either direction, in the simple undirected graph without self-loops.
     pub fn simple(&self) -> Vec<Vec<bool>> {
         let mut a = vec![vec![false; self.n]; self.n];
         for &(i, j) in self.edges.iter().filter(|e| e.0 != e.1) {
@@ -95,15 +95,15 @@ impl Sample {
     }
 }
 
-/// Edges of a random graph of n vertices, self-loops and repeats among them.
+/// Edges of a random graph of n vertices, with self-loops and duplicates.
 fn random(n: usize, edges: usize, rng: &mut Rng) -> Vec<(usize, usize)> {
     (0..edges).map(|_| (rng.below(n), rng.below(n))).collect()
 }
 
-/// A name, how many vertices, and edges.
+/// A name, the number of vertices, and edges.
 type Shape = (&'static str, usize, Vec<(usize, usize)>);
 
-/// Shapes that are told by name.
+/// Named shapes.
 fn shapes() -> Vec<Shape> {
     let clique = |from: usize, n: usize| (from..from + n).flat_map(move |i| (i + 1..from + n).map(move |j| (i, j)));
     let path = |n: usize| (1..n).map(|i| (i - 1, i));
@@ -133,8 +133,8 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-/// Graphs of both kinds, with weights and without: shapes of every sort, and random graphs from sparse to dense, with
-/// self-loops and vertices apart.
+/// Graphs of both kinds, with and without weights: shapes of every sort, and random graphs from sparse to dense, with
+/// self-loops and isolated vertices.
 pub fn samples() -> Vec<Sample> {
     let mut rng = Rng(33);
     let mut shapes: Vec<_> = shapes().into_iter().map(|(name, n, edges)| (name.to_string(), n, edges)).collect();
@@ -153,13 +153,13 @@ pub fn samples() -> Vec<Sample> {
     samples
 }
 
-/// Undirected graphs of [`samples`].
+/// The undirected graphs of [`samples`].
 pub fn undirected() -> Vec<Sample> {
     samples().into_iter().filter(|s| !s.is_directed()).collect()
 }
 
-/// A graph that is large enough for work to be split among threads: R-MAT (Chakrabarti, Zhan, Faloutsos 2004) with a
-/// few hubs, of 2^scale vertices.
+/// A graph large enough to be split among threads: R-MAT (Chakrabarti, Zhan, Faloutsos 2004) with a few hubs, of
+/// 2^scale vertices.
 pub fn large(scale: u32, degree: usize, kind: GraphKind, seed: u64) -> Sample {
     let (n, mut rng) = (1usize << scale, Rng(seed));
     let edges: Vec<_> = (0..n * degree)
@@ -180,14 +180,14 @@ pub fn large(scale: u32, degree: usize, kind: GraphKind, seed: u64) -> Sample {
     Sample::new(&format!("R-MAT {scale}, {kind}"), n, kind, &edges)
 }
 
-/// A grid of m rows of k vertices.
+/// A grid of m rows and k columns.
 pub fn grid(m: usize, k: usize) -> Sample {
     let right = (0..m * k).filter(|v| v % k + 1 < k).map(|v| (v, v + 1));
     let edges: Vec<_> = right.chain((0..(m - 1) * k).map(|v| (v, v + k))).collect();
     Sample::new("a grid", m * k, GraphKind::Undirected, &edges)
 }
 
-/// What `f` gives, which is the same on 1, 2, 3 and 8 threads.
+/// The result of `f`, which is the same on 1, 2, 3 and 8 threads.
 pub fn by_threads<T: PartialEq + Debug>(name: &str, f: impl Fn(&Cpu) -> T) -> T {
     let on = |threads| f(&Cpu::with_threads(threads).unwrap_or_else(|e| panic!("{e}")));
     let one = on(1);

@@ -1,11 +1,11 @@
-//! Communities of large modularity.
+//! Communities of high modularity.
 
 use sparring::graph::{Communities, Graph, GraphKind, leiden, louvain, modularity};
 use sparring::{Coo, Cpu, Error};
 
 use super::common::{Rng, Sample, by_threads, large, samples, undirected};
 
-/// Σ over pairs of vertices of one community of the weight, less what is expected.
+/// Modularity: Σ over pairs within a community of the weight minus its expectation.
 fn textbook(s: &Sample, labels: &[u32], resolution: f64) -> f64 {
     let mut a = vec![vec![0.0; s.n]; s.n];
     for (e, &(i, j)) in s.edges.iter().enumerate() {
@@ -36,7 +36,8 @@ fn modularity_is_the_definition() {
     }
 }
 
-/// The communities are numbered in order, have the modularity that is said, and no vertex gains by a move to another.
+/// Communities are numbered in order and have the reported modularity, and moving a vertex to another community gains
+/// nothing.
 fn check(s: &Sample, g: &Graph, cpu: &Cpu, found: &Communities, resolution: f64) {
     let mut next = 0;
     for &l in &found.labels {
@@ -50,7 +51,7 @@ fn check(s: &Sample, g: &Graph, cpu: &Cpu, found: &Communities, resolution: f64)
     assert!(found.modularity >= q(&singles) - 1e-12, "{}", s.name);
 }
 
-/// Whether the vertices of each community are joined by edges inside of it.
+/// Whether each community is connected by its inner edges.
 fn is_connected(s: &Sample, labels: &[u32]) -> bool {
     let mut parts: Vec<usize> = (0..s.n).collect();
     for _ in 0..s.n {
@@ -82,7 +83,7 @@ fn communities_are_at_least_as_good_as_single_vertices() {
     }
 }
 
-/// Large enough for parts of communities and smaller graphs to be made by several threads.
+/// Large enough that communities are refined and graphs aggregated by several threads.
 #[test]
 fn communities_are_those_of_a_seed_on_any_threads() {
     let s = large(12, 6, GraphKind::Undirected, 9).weighted(1);
@@ -98,7 +99,7 @@ fn communities_are_those_of_a_seed_on_any_threads() {
     assert!(one.0.labels != other.0.labels && one.1.labels != other.1.labels);
 }
 
-/// Cliques in a ring, each joined with the next by an edge (Fortunato, Barthélemy 2007).
+/// A ring of cliques, adjacent ones joined by one edge (Fortunato, Barthélemy 2007).
 #[test]
 fn cliques_in_a_ring_are_communities() {
     let clique = |c: usize| (5 * c..5 * c + 5).flat_map(move |i| (i + 1..5 * c + 5).map(move |j| (i, j)));

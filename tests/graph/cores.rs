@@ -4,7 +4,7 @@ use sparring::graph::{GraphKind, core_numbers};
 
 use super::common::{Sample, by_threads, large, samples};
 
-/// For each k, what is left when vertices of fewer than k neighbors are removed one by one.
+/// For each k, vertices with fewer than k neighbors are removed one by one; the rest is the k-core.
 fn textbook(s: &Sample) -> Vec<u32> {
     let a = s.simple();
     let mut cores = vec![0; s.n];
@@ -27,7 +27,8 @@ fn core_numbers_are_the_definition() {
     }
 }
 
-/// Every vertex has as many neighbors of its number or more, and a number one larger would not hold.
+/// Every vertex has at least as many neighbors of its core number or more as that number, and this fails for a number
+/// one larger.
 #[test]
 fn core_numbers_of_a_large_graph_hold() {
     let s = large(12, 8, GraphKind::Undirected, 3);

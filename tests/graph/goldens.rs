@@ -1,5 +1,5 @@
-//! What networkx and igraph say of 200 small graphs (`scripts/graph_goldens.py`, whose head tells the keys), and
-//! figures that graphs are known by.
+//! Results of networkx and igraph for 200 small graphs (`scripts/graph_goldens.py` documents the keys), and well-known
+//! figures of graphs.
 
 use std::io::Read;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn goldens() -> Vec<Golden> {
             n: vertex(&g["n"]) as usize,
             directed: g["directed"].as_bool().unwrap(),
             edges: g["edges"].as_array().unwrap().iter().map(edge).collect(),
-            // Those without edges as well: the file has lengths of their paths.
+            // Graphs without edges as well: the file has their path lengths.
             weighted: !g["distances"].is_null(),
             facts: g.clone(),
         })
@@ -52,7 +52,7 @@ impl Golden {
         let values = self.edges.iter().map(|e| e.2).collect();
         Coo::new(self.n, self.n, rows, cols, values).unwrap().to_csr(sparring::prelude::Plus::new()).unwrap()
     }
-    /// The graph with its weights, if it has some.
+    /// The weighted graph, if it has weights.
     fn graph(&self, cpu: &Cpu) -> Graph {
         if self.weighted { Graph::weighted(cpu, &self.matrix(), self.kind()).unwrap() } else { self.bare(cpu) }
     }
@@ -85,7 +85,7 @@ impl Golden {
     }
 }
 
-/// Calls `check` with every graph that has the fact `key`, which are `count`.
+/// Calls `check` with every graph that has the key `key`; there are `count` of them.
 #[track_caller]
 fn each(key: &str, count: usize, mut check: impl FnMut(&Cpu, &Golden)) {
     let cpu = Cpu::with_threads(2).unwrap();
@@ -93,7 +93,7 @@ fn each(key: &str, count: usize, mut check: impl FnMut(&Cpu, &Golden)) {
     assert_eq!(with.map(|g| check(&cpu, &g)).count(), count, "{key}");
 }
 
-/// Numbers of vertices, as the file has them: −1 for none.
+/// Vertices as numbered in the file, −1 for none.
 fn listed(x: &[u32]) -> Vec<f64> {
     x.iter().map(|&x| if x == UNREACHED { -1.0 } else { x.into() }).collect()
 }
@@ -112,7 +112,7 @@ fn distances() {
     each("distances", 100, |cpu, g| {
         g.close("distances", &lengths(&graph::sssp(cpu, &g.graph(cpu), g.source()).unwrap()));
     });
-    // One for each edge of a graph without weights.
+    // Each edge of an unweighted graph has length 1.
     each("levels", 200, |cpu, g| {
         g.close("levels", &lengths(&graph::sssp(cpu, &g.bare(cpu), g.source()).unwrap()));
     });
@@ -202,7 +202,7 @@ fn modularity() {
     });
 }
 
-/// Zachary's karate club, by the figures that books and other libraries have of it.
+/// Zachary's karate club, with the figures published in books and computed by other libraries.
 #[test]
 fn the_karate_club_is_as_published() {
     let cpu = Cpu::with_threads(2).unwrap();
@@ -210,7 +210,7 @@ fn the_karate_club_is_as_published() {
     let a: Csr<f64> = sparring::io::read_matrix_market(path).unwrap().csr().unwrap();
     let g = Graph::new(&cpu, &a, GraphKind::Undirected).unwrap();
     let near = |x: f64, y: f64| assert!((x - y).abs() < 5e-7, "{x}, not {y}");
-    // The instructor, the president and others of the club.
+    // The instructor, the president and other members of the club.
     let between = graph::betweenness_centrality(&cpu, &g, true).unwrap();
     near(between[0], 0.437_635_3);
     near(between[33], 0.304_075_0);
@@ -231,7 +231,7 @@ fn the_karate_club_is_as_published() {
     near(graph::transitivity(&cpu, &g).unwrap(), 0.255_681_8);
     near(graph::average_clustering(&cpu, &g).unwrap(), 0.570_638_5);
     assert_eq!(graph::core_numbers(&cpu, &g).unwrap().into_iter().max(), Some(4));
-    // The largest that there is (Brandes et al. 2008).
+    // The maximum modularity (Brandes et al. 2008).
     let communities = graph::leiden(&cpu, &g, 1.0, 10, 0).unwrap();
     assert!((0.415..=0.419_79).contains(&communities.modularity), "{communities:?}");
 }
@@ -251,7 +251,7 @@ fn cores_and_clustering() {
 fn trusses() {
     each("truss", 100, |cpu, g| {
         let found = graph::truss_numbers(cpu, &g.bare(cpu)).unwrap();
-        // The file has self-loops as well, with 0.
+        // The file also has self-loops, with 0.
         let known = g.edges.iter().zip(g.numbers("truss").unwrap()).filter(|(e, _)| e.0 != e.1);
         let known: Vec<_> = known.map(|(e, k)| ((e.0, e.1), k as u32)).collect();
         assert_eq!(found.edges.into_iter().zip(found.numbers).collect::<Vec<_>>(), known, "graph {}", g.number);

@@ -6,7 +6,7 @@ use sparring::graph::{GraphKind, asynchronous_label_propagation, label_propagati
 
 use super::common::{Sample, by_threads, large, samples};
 
-/// The neighbors of each vertex, those that edges lead to before those that they come from.
+/// The neighbors of each vertex: first those that edges lead to, then those that edges come from.
 fn neighbors(s: &Sample) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]; s.n];
     if s.is_directed() {
@@ -16,7 +16,7 @@ fn neighbors(s: &Sample) -> Vec<Vec<usize>> {
     }
     for &(i, j) in &s.edges {
         all[i].push(j);
-        // A loop is one neighbor.
+        // A self-loop counts as one neighbor.
         if i != j {
             all[j].push(i);
         }
@@ -24,14 +24,14 @@ fn neighbors(s: &Sample) -> Vec<Vec<usize>> {
     all
 }
 
-/// How many of the neighbors have each label.
+/// The number of neighbors with each label.
 fn counts(neighbors: &[usize], labels: &[u32]) -> BTreeMap<u32, usize> {
     let mut counts = BTreeMap::new();
     neighbors.iter().for_each(|&u| *counts.entry(labels[u]).or_insert(0) += 1);
     counts
 }
 
-/// The least of the most frequent labels of neighbors, `own` if there are none.
+/// The smallest of the most frequent labels among the neighbors; `own` without neighbors.
 fn mode(counts: &BTreeMap<u32, usize>, own: u32) -> u32 {
     let most = counts.values().max();
     counts.iter().find(|x| Some(x.1) == most).map_or(own, |x| *x.0)
@@ -42,8 +42,8 @@ fn step(s: &Sample, labels: &[u32]) -> Vec<u32> {
     neighbors(s).iter().zip(labels).map(|(of, &own)| mode(&counts(of, labels), own)).collect()
 }
 
-/// One after the other, in the order that is documented; after each pass those go again that have a neighbor which
-/// changed to a label that is not theirs.
+/// Asynchronous updates in the documented order. The next pass revisits the vertices with a neighbor that changed to a
+/// label different from theirs.
 fn asynchronous(s: &Sample, passes: usize) -> (Vec<u32>, usize) {
     let (of, mut labels) = (neighbors(s), (0..s.n as u32).collect::<Vec<_>>());
     let blocks = (0..s.n).step_by(4096);
@@ -110,7 +110,7 @@ fn labels_are_those_of_synchronous_steps() {
     }
 }
 
-/// The two sides of a star exchange their labels for ever.
+/// The two sides of a star exchange their labels forever.
 #[test]
 fn labels_that_alternate_end() {
     let star = samples().into_iter().find(|s| s.name.starts_with("a star,")).unwrap();

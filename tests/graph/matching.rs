@@ -5,7 +5,7 @@ use sparring::graph::{UNMATCHED, bipartite_matching};
 
 use super::common::{Rng, by_threads};
 
-/// The number of rows that augmenting paths give a column, one row after the other (Kuhn 1955).
+/// The size of a maximum matching, by augmenting paths row by row (Kuhn 1955).
 fn textbook(a: &Pattern) -> usize {
     fn augment(a: &Pattern, i: usize, seen: &mut [bool], rows: &mut [Option<usize>]) -> bool {
         a.row(i).iter().any(|&j| {
@@ -55,18 +55,18 @@ fn matchings_are_maximum() {
     }
 }
 
-/// Where greed takes the wrong column each time, and one long path repairs it.
+/// Greedy matching takes the wrong column each time, and one long augmenting path repairs it.
 #[test]
 fn long_paths_are_found() {
     let n = 500;
-    // Row i takes columns i and i + 1, in this order from the last row on; the last row takes the first column alone.
+    // Row i has columns i and i + 1, and rows are matched from the last one on; the last row has only the first column.
     let chain = (0..n).flat_map(|i| [(i, i), (i, i + 1)]).filter(|e| e.1 < n).chain([(n, 0)]);
     check(&pattern(n + 1, n, chain), "a chain with a row too many");
     let chain = (0..n).flat_map(|i| [(i, i), (i, i + 1)]).chain([(n, 0)]);
     check(&pattern(n + 1, n + 1, chain), "a chain");
 }
 
-/// Rows and columns of one entry on the way, and hubs.
+/// Chains of rows and columns with a single entry, and hubs.
 #[test]
 fn matchings_of_large_patterns_are_maximum() {
     let mut rng = Rng(4);

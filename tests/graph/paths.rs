@@ -1,4 +1,4 @@
-//! Searches, shortest paths and components against textbooks that fill tables.
+//! Searches, shortest paths and components compared with textbooks on dense tables.
 
 use sparring::graph::{
     Graph, GraphKind, UNREACHED, all_pairs_shortest_paths, all_pairs_shortest_paths_into, bellman_ford, bfs, bfs_tree,
@@ -8,7 +8,7 @@ use sparring::{Cpu, Csr, Error};
 
 use crate::common::{Sample, by_threads, grid, large, samples};
 
-/// The least sums of weights over paths, by relaxing every edge n times (Bellman–Ford).
+/// The smallest path weights, by relaxing every edge n times (Bellman–Ford).
 fn lengths(sample: &Sample, source: usize, weight: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut d = vec![f64::INFINITY; sample.n];
     d[source] = 0.0;
@@ -27,7 +27,7 @@ fn as_levels(lengths: &[f64]) -> Vec<u32> {
     lengths.iter().map(|&d| if d.is_finite() { d as u32 } else { UNREACHED }).collect()
 }
 
-/// Sources to begin at: all of a small graph, some of a large one.
+/// Sources: all vertices of a small graph, some of a large one.
 fn sources(n: usize) -> Vec<usize> {
     if n <= 40 { (0..n).collect() } else { vec![0, n / 3, n - 1] }
 }
@@ -57,7 +57,7 @@ fn levels_and_parents_are_those_of_a_table() {
     }
 }
 
-/// Levels that are pushed by all threads and pulled, of a graph whose vertices have few and many edges.
+/// Levels that all threads push, and pulled levels, in a graph with low and high degrees.
 #[test]
 fn a_large_search_is_the_same_by_every_way() {
     for kind in [GraphKind::Directed, GraphKind::Undirected] {
@@ -79,7 +79,7 @@ fn a_large_search_is_the_same_by_every_way() {
     }
 }
 
-/// Frontiers of a grid are regular. A level is the sum of a row and a column, the least parent the vertex above.
+/// Frontiers of a grid are regular: a level is the sum of row and column, and the smallest parent is the vertex above.
 #[test]
 fn searches_of_grids_find_rows_and_columns() {
     let (m, k) = (150, 130);
@@ -111,7 +111,7 @@ fn searches_from_several_vertices_are_searches_from_each() {
 fn lengths_of_shortest_paths_are_those_of_a_table() {
     for sample in samples() {
         let all = by_threads(&sample.name, |cpu| all_pairs_shortest_paths(cpu, &sample.graph(cpu)).unwrap());
-        // What the caller's memory had is overwritten.
+        // Old contents of the caller's memory are overwritten.
         let (cpu, mut there) = (Cpu::new(), vec![7.0; all.len()]);
         all_pairs_shortest_paths_into(&cpu, &sample.graph(&cpu), &mut there).unwrap();
         assert_eq!(there, all, "{}", sample.name);
@@ -147,7 +147,7 @@ fn lengths_of_shortest_paths_are_those_of_a_table() {
     }
 }
 
-/// Many vertices in a bucket, weights from 10⁻³⁰⁰ to 10³⁰⁰, zeros, and edges that lead nowhere.
+/// Many vertices in a bucket, weights from 10⁻³⁰⁰ to 10³⁰⁰, zeros, and edges to unreachable vertices.
 #[test]
 fn weights_of_every_size_have_their_lengths() {
     for kind in [GraphKind::Directed, GraphKind::Undirected] {
@@ -179,7 +179,7 @@ fn weights_of_every_size_have_their_lengths() {
 #[test]
 fn negative_weights_are_told_and_have_paths_of_their_own() {
     let cpu = Cpu::new();
-    // 0 → 1 → 2 → 3, and 0 → 2 by a detour of less length.
+    // 0 → 1 → 2 → 3, and a shorter detour 0 → 2.
     let a = Csr::<f64>::new(4, 4, vec![0, 2, 3, 4, 4], vec![1, 2, 2, 3], vec![5.0, 3.0, -4.0, 1.0]).unwrap();
     let g = Graph::weighted(&cpu, &a, GraphKind::Directed).unwrap();
     assert_eq!(bellman_ford(&cpu, &g, 0).unwrap().distances, [0.0, 5.0, 1.0, 2.0]);
@@ -198,7 +198,7 @@ fn negative_weights_are_told_and_have_paths_of_their_own() {
 #[test]
 fn components_have_the_least_vertex_as_their_label() {
     let mut all = samples();
-    // Large enough for links by all threads.
+    // Large enough that all threads link components.
     all.extend([GraphKind::Directed, GraphKind::Undirected].map(|kind| large(16, 8, kind, 3)));
     for sample in all {
         let (mut weak, mut changes) = ((0..sample.n as u32).collect::<Vec<_>>(), true);

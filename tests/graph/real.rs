@@ -1,4 +1,4 @@
-//! Searches and components of real graphs, against the facts of `data/index.json`.
+//! Searches and components of real graphs, compared with the facts in `data/index.json`.
 
 use sparring::graph::{Graph, GraphKind, UNREACHED, bfs, connected_components, sssp, strongly_connected_components};
 use sparring::{Cpu, Csr, io};
@@ -12,7 +12,7 @@ fn directed(fact: &Fact, a: &Csr<f64>) -> GraphKind {
     kind
 }
 
-/// Vertices that are their own labels, and the largest number with one label.
+/// Number of components, and size of the largest.
 fn sizes(labels: &[u32]) -> (u64, u64) {
     let mut count = vec![0u64; labels.len()];
     labels.iter().for_each(|&label| count[label as usize] += 1);

@@ -5,7 +5,7 @@ use sparring::{Cpu, Error};
 
 use super::common::{Rng, Sample, by_threads, large, samples, undirected};
 
-/// Edges by (weight, edge), each taken if its ends have no common label yet.
+/// Kruskal: edges ordered by (weight, edge), each taken if its ends have different labels.
 fn textbook(s: &Sample) -> (Vec<(u32, u32)>, f64) {
     let mut edges: Vec<usize> = (0..s.edges.len()).collect();
     edges.sort_by(|&e, &f| s.weight(e).total_cmp(&s.weight(f)).then(s.edges[e].cmp(&s.edges[f])));
@@ -36,7 +36,7 @@ fn the_forest_is_that_of_kruskal() {
     undirected().iter().for_each(check);
 }
 
-/// Graphs that are dense enough for heavy edges to be filtered: with many ties, with few, and with negative weights.
+/// Graphs dense enough that heavy edges are filtered: with many ties, with few, and with negative weights.
 #[test]
 fn the_forest_of_a_dense_graph_is_that_of_kruskal() {
     let mut rng = Rng(5);

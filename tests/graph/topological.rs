@@ -5,7 +5,7 @@ use sparring::{Cpu, Error};
 
 use super::common::{Rng, Sample, by_threads, samples};
 
-/// The least vertex without an edge from one that has no place yet, again and again; `None` where there is none.
+/// Repeatedly takes the smallest vertex without an unplaced predecessor; `None` if there is none.
 fn textbook(s: &Sample) -> Option<Vec<u32>> {
     let mut order = vec![];
     let mut placed = vec![false; s.n];
@@ -21,7 +21,7 @@ fn textbook(s: &Sample) -> Option<Vec<u32>> {
 fn the_order_is_the_least() {
     let mut rng = Rng(8);
     let mut graphs: Vec<Sample> = samples().into_iter().filter(Sample::is_directed).collect();
-    // Acyclic: edges lead up a random permutation.
+    // Acyclic: edges follow a random permutation.
     for case in 0..20 {
         let n = [30, 200][case % 2];
         let rank: Vec<u64> = (0..n).map(|_| rng.next()).collect();
@@ -46,7 +46,7 @@ fn a_cycle_is_named() {
         let s = Sample::new("a cycle", n, GraphKind::Directed, edges);
         topological_order(&cpu, &s.graph(&cpu)).unwrap_err().to_string()
     };
-    // 0 comes first, 4 hangs behind the cycle.
+    // 0 comes first; 4 is reachable only through the cycle.
     let e = error(5, &[(0, 2), (2, 3), (3, 1), (1, 2), (1, 4)]);
     assert!(e.contains("vertex 1 is on a cycle of 3 edges"), "{e}");
     let e = error(2, &[(0, 1), (1, 1)]);

@@ -32,7 +32,7 @@ fn trusses_are_the_definition() {
     }
 }
 
-/// Hubs, whose rows are searched, and long cascades: each truss is the truss of itself, and the numbers say the same.
+/// Hubs, whose rows are searched, and long cascades: each truss is its own truss, and the truss numbers agree.
 #[test]
 fn trusses_of_a_large_graph_agree() {
     let s = large(11, 12, GraphKind::Undirected, 6);

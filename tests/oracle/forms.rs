@@ -1,10 +1,10 @@
-//! Which form the library keeps a matrix or a vector in.
+//! The storage form of a matrix or a vector.
 
 use sparring::num_complex::Complex;
 use sparring::runtime::{Matrix, Object, Vector};
 use sparring::sparse::MatrixForm;
 
-/// The form that it is kept in, in a word.
+/// The name of its form.
 pub(crate) fn form(x: &Object) -> String {
     match x {
         Object::Matrix(a) => format!("{:?}", rows_form(a)),
@@ -23,7 +23,7 @@ fn rows_form(a: &Matrix) -> (MatrixForm, bool) {
     of! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 Complex<f32> Complex<f64> }
     panic!("{}", a.ty())
 }
-/// What the pattern says of itself.
+/// The form reported by the pattern.
 fn vector_form(x: &Vector) -> &'static str {
     macro_rules! of {
         ($($t:ty)*) => {$(

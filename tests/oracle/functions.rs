@@ -1,10 +1,10 @@
-//! Operators by name as functions of a user's own: the same values, by a call for each block of them.
+//! Named operators as user-defined functions: the same values, computed by one call per block.
 
 use sparring::Result;
 use sparring::algebra::{Blocks, Formula, HostCall, Input, Parameter, SliceMut, Type};
 use sparring::runtime::{BinaryOp, Monoid, Scalar, Semiring, UnaryOp};
 
-/// The parameters of this formula of which a function is, in the order in which it takes them.
+/// The formula parameters that a function takes, in its order.
 fn host(name: &str, formula: &Formula, order: &[&str]) -> Result<HostCall> {
     let blocks = Blocks::new(formula)?;
     let place = |p: &Parameter| order.iter().position(|name| *name == p.0);
@@ -12,7 +12,7 @@ fn host(name: &str, formula: &Formula, order: &[&str]) -> Result<HostCall> {
     let ty = |name: &&str| formula.parameters().iter().find(|p| p.0 == *name).map_or(Type::U64, |p| p.1);
     let takes: Vec<Type> = order.iter().map(ty).collect();
     Ok(HostCall::new(name, &takes, formula.ty(), move |inputs: &[Input<'_>], out: &mut SliceMut<'_>| {
-        // What it does not read may be anything.
+        // Unread parameters may have any type.
         let inputs: Vec<Input<'_>> = places.iter().map(|p| inputs[p.unwrap_or(0)]).collect();
         blocks.run(&inputs, &mut blocks.scratch().expect("memory"), out).expect("a run");
     }))
@@ -32,7 +32,7 @@ pub(crate) fn monoid(name: &str, ty: Type) -> Result<Monoid> {
     let identity: Scalar = monoid.identity();
     Monoid::of(&BinaryOp::from_host(host(name, monoid.formula().op(), &["a", "b"])?)?, identity)
 }
-/// The semiring, if ⊗ takes no positions.
+/// The semiring, if ⊗ is not positional.
 pub(crate) fn semiring(add: &str, mul: &str, ty: Type) -> Result<Semiring> {
     let named = Semiring::new(&format!("{add}_{mul}"), ty)?;
     let f = named.formula().mul();

@@ -1,4 +1,4 @@
-//! The door by names: `Machine::call`.
+//! The run-time interface: `Machine::call`.
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
@@ -11,14 +11,14 @@ use sparring_oracle::{self as oracle, Case, Kind, Library, Table};
 
 use super::objects::{Typed, dense, object, of_dense, scalar, table, type_of, with_type};
 
-/// Operations by name on a machine.
+/// Run-time operations on an engine.
 pub(crate) struct Names {
     machine: Machine,
     calls: usize,
     operators: Operators,
 }
 
-/// How operators are made of their names.
+/// Constructors of operators from their names.
 #[derive(Clone, Copy)]
 struct Operators {
     binary: fn(&str, Type) -> sparring::Result<BinaryOp>,
@@ -33,13 +33,13 @@ impl Names {
         let operators = Operators { binary: BinaryOp::new, unary: UnaryOp::new, monoid: Monoid::new, ring };
         Self { machine: machine.into(), calls: 0, operators }
     }
-    /// The same with operators that are functions of a user's own.
+    /// The same with user-defined function operators.
     #[allow(dead_code, reason = "not on a GPU")]
     pub(crate) fn of_functions(machine: impl Into<Machine>) -> Self {
         use super::functions::{binary, monoid, semiring, unary};
         Self { operators: Operators { binary, unary, monoid, ring: semiring }, ..Self::new(machine) }
     }
-    /// In the memory of the machine.
+    /// In the engine's memory.
     fn here(&self, x: Object) -> sparring::Result<Object> {
         Ok(match x {
             Object::Matrix(a) => self.machine.upload(&a)?.into(),
@@ -52,7 +52,7 @@ impl Names {
         let mut objects = Vec::with_capacity(case.objects.len());
         for of in &case.objects {
             let made = if of.table.kind == Kind::Scalar {
-                // A fold gives a scalar, and writes none.
+                // A fold returns a scalar, and has no C to write.
                 Scalar::from(false).into()
             } else {
                 self.here(object(of, case.scale))?
@@ -80,7 +80,7 @@ impl Names {
         let shape = case.operands.first().map_or((0, 0), |_| operand_shape(case));
         let (m, n) = (like.nrows, like.ncols);
         let (calls, is_vector) = (self.calls, like.kind == Kind::Vector);
-        // The one column of a vector is all of its columns.
+        // For a vector, the list of its single column means all columns.
         let columns = |j: &[usize], n| if is_vector { IndexList::all() } else { list(j, n, calls) };
         let op = match &case.op {
             oracle::Op::Identity => Op::Identity,
@@ -194,7 +194,7 @@ impl Names {
             _ => None,
         };
         if let Some(Object::Matrix(a)) = matrix.filter(|_| self.calls.is_multiple_of(2)) {
-            // So that the direction is chosen.
+            // So that a direction is chosen.
             call = call.with_transpose(&self.machine.call(Op::Transpose, a).eval()?);
         }
         if let Some(mask) = case.mask {
@@ -221,9 +221,9 @@ impl Names {
                 Some(c) => table(&c.into(), like, 1),
             });
         }
-        // Every other C has a clone, which keeps its entries; the others are written in place.
+        // Every other C has a clone, which must keep its entries; the others are written in place.
         let clone = self.calls.is_multiple_of(2).then(|| objects[case.c].clone());
-        // Into a matrix without entries, or without a mask, the result is a new matrix too.
+        // Without a mask, or into an empty matrix, the result may also be a new matrix.
         let assigns = matches!(
             case.op,
             oracle::Op::Assign { .. }
@@ -263,7 +263,7 @@ impl Names {
         Ok(table(&written, like, case.scale))
     }
 
-    /// What the methods of a machine make that take neither mask nor accumulator; `None` of other operations.
+    /// Operations without mask and accumulator, by methods of the engine; `None` for others.
     fn function(&self, case: &Case, objects: &[Object]) -> sparring::Result<Option<Object>> {
         let (m, c) = (&self.machine, case.table(case.c));
         let operand = |n: usize| &objects[case.operands[n]];
@@ -332,13 +332,13 @@ impl Names {
     }
 }
 
-/// Rows and columns of the first operand, transposed if it is to be.
+/// Shape of the first operand, after its transposition.
 fn operand_shape(case: &Case) -> (usize, usize) {
     let (m, n) = case.table(case.operands[0]).shape();
     if case.transpose[0] { (n, m) } else { (m, n) }
 }
 
-/// The indices below n as a list; now and then as all of them, or as a range with a stride, where they are.
+/// The indices below n as a list; sometimes as `all`, or as a strided range, where they are equal.
 pub(crate) fn list(indices: &[usize], n: usize, calls: usize) -> IndexList {
     if calls.is_multiple_of(3) && indices.iter().copied().eq(0..n) {
         return IndexList::all();

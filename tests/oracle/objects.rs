@@ -1,4 +1,4 @@
-//! Tables of the oracle as matrices, vectors and scalars of the library, and back.
+//! Conversions between the oracle's tables and the library's matrices, vectors and scalars.
 
 use sparring::algebra::{self, Value as Held};
 use sparring::num_complex::Complex;
@@ -7,7 +7,7 @@ use sparring::sparse::{HyperCsr, MatrixForm};
 use sparring::{Cpu, Csr};
 use sparring_oracle::{self as oracle, Form, Kind, Table, Type, Value};
 
-/// A value of a type of the library, from one of the oracle and back.
+/// Conversion between a library value and an oracle value.
 pub(crate) trait Typed: Held + Default {
     fn of(x: Value) -> Self;
     fn value(self) -> Value;
@@ -43,7 +43,7 @@ typed! {
     Complex<f64>: Complex(re, im) => Complex::new(re, im), |x| Value::Complex(x.re, x.im);
 }
 
-/// Runs `$body` with the library's type of a type of the oracle.
+/// Runs `$body` with the library type that corresponds to an oracle type.
 macro_rules! with_type {
     ($ty:expr, $t:ident => $body:expr) => {
         with_type!(@ $ty, $t, $body,
@@ -62,7 +62,7 @@ macro_rules! with_type {
 
 pub(crate) use with_type;
 
-/// The type by the library's name.
+/// The corresponding run-time type.
 pub(crate) fn type_of(ty: Type) -> algebra::Type {
     with_type!(ty, T => T::TYPE)
 }
@@ -71,10 +71,10 @@ pub(crate) fn scalar(ty: Type, x: Value) -> Scalar {
     with_type!(ty, T => Scalar::from(T::of(x)))
 }
 
-/// Rows from which on a matrix may keep the rows that have entries alone.
+/// Smallest number of rows from which a matrix may be hypersparse.
 const HYPERSPARSE: usize = 1 << 20;
 
-/// Compressed rows with f(i, j) at (i, j)·scale.
+/// Compressed rows with f(i, j) at index (i, j)·scale.
 fn rows<T: Typed>(table: &Table, unsorted: bool, scale: usize, f: &dyn Fn(usize, usize) -> Option<Value>) -> Csr<T> {
     let (m, n) = (table.nrows * scale, table.ncols * scale);
     let (mut starts, mut cols, mut values) = (vec![0], vec![], vec![]);
@@ -110,15 +110,15 @@ fn made(table: &Table, unsorted: bool, scale: usize, f: &dyn Fn(usize, usize) ->
     })
 }
 
-/// The matrix or vector, as near to the form as the library keeps it.
+/// The matrix or vector, in the requested form if the library has it.
 pub(crate) fn object(of: &oracle::Object, scale: usize) -> Object {
     let table = &of.table;
     let sparse = made(table, of.form == Form::Unsorted, scale, &|i, j| table.get(i, j));
-    // A scaled table has few entries, and no library keeps it dense.
+    // A scaled table has few entries, so it is never dense.
     if of.form != Form::Dense || scale > 1 || table.nvals() == 0 {
         return sparse;
     }
-    // All places have an entry, a write makes it dense, and a mask takes away what is not there.
+    // A full matrix becomes dense by a write, and a mask then removes the absent entries.
     let cpu = Machine::from(Cpu::with_threads(1).expect("a thread"));
     let full = made(table, false, 1, &|i, j| Some(table.get(i, j).unwrap_or(table.ty.zero())));
     let plus = sparring::runtime::BinaryOp::new("second", type_of(table.ty)).expect("second");
@@ -138,11 +138,11 @@ pub(crate) fn object(of: &oracle::Object, scale: usize) -> Object {
     }
 }
 
-/// The values of a table that has one at each place, row by row.
+/// The values of a table without absent entries, row by row.
 pub(crate) fn dense<T: Typed>(table: &Table) -> Vec<T> {
     (0..table.nrows).flat_map(|i| (0..table.ncols).map(move |j| T::of(table.get(i, j).expect("dense")))).collect()
 }
-/// The matrix that has these values, row by row, in the shape of `like`.
+/// The matrix with these values, row by row, in the shape of `like`.
 pub(crate) fn of_dense<T: Typed>(values: Vec<T>, like: &Table) -> Object {
     let (m, n) = like.shape();
     assert_eq!(values.len(), m * n, "a value at each place");
@@ -150,10 +150,10 @@ pub(crate) fn of_dense<T: Typed>(values: Vec<T>, like: &Table) -> Object {
     Matrix::from(Csr::<T>::new(m, n, starts, cols, values).expect("rows")).into()
 }
 
-/// The table of a result whose places and type are those of `like`; the type and shape are compared first, and all
-/// ways to read it agree.
+/// The table of a result with the indices and the type of `like`. Type and shape are compared first, and all ways to
+/// read it must agree.
 /// # Errors
-/// What is wrong, as text.
+/// The mismatch, as text.
 pub(crate) fn table(found: &Object, like: &Table, scale: usize) -> Result<Table, String> {
     let says = |e: sparring::Error| e.to_string();
     let (ty, shape, nnz) = match found {

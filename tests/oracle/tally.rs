@@ -1,11 +1,11 @@
-//! Runs cases, and says how many.
+//! Runs cases and reports their number.
 //!
-//! `SPARRING_ORACLE_CASES` is how many random cases each door runs, `SPARRING_ORACLE_EVERY` which of the small ones:
-//! every n-th, all fourteen million for 1.
+//! `SPARRING_ORACLE_CASES` is the number of random cases for each interface. `SPARRING_ORACLE_EVERY` selects every n-th
+//! small case; 1 runs all fourteen million.
 
 use sparring_oracle::{Library, Random, Tally, exhaustive};
 
-/// Cases that fail before the others are left out: a small one is among them.
+/// Failing cases after which a run stops: a small one is among them.
 const ENOUGH: usize = 200;
 
 /// A number from the environment.
@@ -13,17 +13,17 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |n| n.parse().unwrap_or_else(|_| panic!("{name}: {n} is no number")))
 }
 
-/// Prints what ran, and fails with the smallest case that failed.
+/// Prints what ran, and panics with the smallest failing case.
 fn judge(door: &str, tally: Tally) {
     println!("{door}: {tally}");
     if let Some((_, message)) = &tally.failure {
         panic!("{door}: {} of {} cases failed, the smallest:\n{message}", tally.failed, tally.ran());
     }
 }
-/// Runs random cases, a share of those that are asked for.
+/// Runs random cases, a fraction of the requested number.
 pub(crate) fn random(door: &str, library: &mut impl Library, seed: u64, share: usize) {
     let (mut tally, mut cases) = (Tally::default(), Random::new(seed));
-    // Of cases that a door does not have there are others to come.
+    // Cases that an interface does not support are skipped and redrawn.
     while tally.failed < ENOUGH && tally.ran() < setting("SPARRING_ORACLE_CASES", 20_000) / share {
         cases.by_ref().take(100).for_each(|case| tally.run(library, &case));
     }

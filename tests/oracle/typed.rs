@@ -1,4 +1,4 @@
-//! The door by types: the chains of `Backend`, for five types that differ in their arithmetic.
+//! The typed interface: the chains of `Backend`, for five types with different arithmetic.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use sparring_oracle::{self as oracle, Case, Kind, Library, Op, Ring, Table};
 use super::names::list;
 use super::objects::{Typed, dense, object, of_dense, table};
 
-/// An operator on one type that is known at run time, so that chains are compiled once for all of them.
+/// A run-time operator on one type, so that chains are compiled once for all operators.
 #[derive(Clone, Copy, Debug)]
 struct Named<T>(&'static str, PhantomData<T>);
 impl<T> Named<T> {
@@ -42,31 +42,31 @@ impl<T: Number> BinaryOp for Named<T> {
     }
 }
 
-/// A type of values, with a semiring of its own beside + and ×.
+/// A value type, with a semiring besides + and ×.
 pub(crate) trait Tested: Typed + Number {
     const OF: oracle::Type;
     const RING: Ring;
     type Add: Monoid + BinaryOp<A = Self, B = Self, Out = Self> + Default;
     type Mul: BinaryOp<A = Self, B = Self, Out = Self> + Default;
-    /// Where a matrix is not 0; `None` for numbers that masks do not compare.
+    /// The nonzero pattern of a matrix; `None` for types that cannot be valued masks.
     fn nonzero_matrix<B: Backend>(m: &B, a: &B::Matrix<Self>) -> Option<Result<B::Pattern>>;
-    /// Where a vector is not 0, likewise.
+    /// The nonzero pattern of a vector, likewise.
     fn nonzero_vector<B: Backend>(m: &B, x: &B::Vector<Self>) -> Option<Result<B::VectorPattern>>;
-    /// Whether its numbers have an order.
+    /// Whether the type is ordered.
     const ORDERED: bool;
-    /// The chain of an aggregate of rows of numbers that have an order, ended by what is given for its result.
+    /// The chain of the row means, for ordered types; `end` completes it.
     fn mean<B: Backend>(m: &B, a: &B::Matrix<Self>, end: impl Ended<B, f64>) -> Result<()>;
-    /// Likewise, where the least or the greatest value stands.
+    /// Likewise, the index of the least or the greatest value.
     fn arg<B: Backend>(m: &B, a: &B::Matrix<Self>, greatest: bool, end: impl Ended<B, i64>) -> Result<()>;
 }
-/// What ends a chain whose result is a vector of T.
+/// Completes a chain whose result is a vector of T.
 pub(crate) trait Ended<B: Backend, T: Value> {
     fn end<Op: Operation<B, u32, Kind = Vectors, Out = T> + TransposeA>(
         self,
         chain: Build<'_, B, u32, Op>,
     ) -> Result<()>;
 }
-/// A chain on rows or columns, written under mask, accumulator and replace.
+/// A chain on rows or columns, written with mask, accumulator and replace.
 struct Written<'c, B: Backend, T: Value> {
     flip: bool,
     how: How<B::VectorPattern>,
@@ -124,10 +124,10 @@ tested! {
     Complex<f64>: ComplexF64 complex, Plus<Complex<f64>> = "plus", Second<Complex<f64>> = "second", |_m, _x| None;
 }
 
-/// Chains on a machine, for values of T.
+/// Chains on a backend, for values of type T.
 struct Chains<'m, B, T>(&'m B, Cell<usize>, PhantomData<T>);
 
-/// Chains on a machine, each case by those for its type.
+/// Chains on a backend; each case goes to the chains of its type.
 pub(crate) struct Types<'m, B> {
     f64: Chains<'m, B, f64>,
     i8: Chains<'m, B, i8>,
@@ -167,7 +167,7 @@ impl<B: Backend> Library for Types<'_, B> {
     }
 }
 
-/// The objects of a case that are of one type, by their numbers.
+/// The objects of a case with one type, by their numbers.
 struct Held<B: Backend, T: Value> {
     matrices: Vec<Option<B::Matrix<T>>>,
     vectors: Vec<Option<B::Vector<T>>>,
@@ -200,14 +200,14 @@ struct How<P> {
     replace: bool,
     accum: Option<&'static str>,
 }
-/// A mask whose places are known.
+/// A mask given by its pattern.
 struct Known<P>(P, bool);
 impl<B: Backend> Mask<B, u32, Matrices> for Known<B::Pattern> {
     fn resolve(self, _: &B) -> Result<(B::Pattern, bool)> {
         Ok((self.0, self.1))
     }
 }
-/// Likewise, of a vector; another type, as patterns of both kinds might be of one.
+/// Likewise for a vector; a separate type, because both patterns may have the same type.
 struct KnownVector<P>(P, bool);
 impl<B: Backend> Mask<B, u32, Vectors> for KnownVector<B::VectorPattern> {
     fn resolve(self, _: &B) -> Result<(B::VectorPattern, bool)> {
@@ -243,7 +243,7 @@ macro_rules! written {
 written!(write_matrix, Matrices, Matrix, Pattern, Known);
 written!(write_vector, Vectors, Vector, VectorPattern, KnownVector);
 
-/// A vector written into a row, or a column, of a matrix.
+/// A vector written into a row or a column of a matrix.
 fn write_line<B: Backend, Op>(
     chain: Build<'_, B, u32, Op>,
     how: How<B::VectorPattern>,
@@ -272,19 +272,19 @@ where
     }
 }
 
-/// The places of a mask, of a matrix or a vector.
+/// The pattern of a mask, of a matrix or a vector.
 struct Places<B: Backend> {
     matrix: Option<(B::Pattern, bool)>,
     vector: Option<(B::VectorPattern, bool)>,
 }
 
 impl<B: Backend, T: Tested> Held<B, T> {
-    /// Where a matrix has an entry, or one that is not 0; `None` if there is no such matrix here.
+    /// The entry pattern or nonzero pattern of a matrix; `None` if there is no matrix of this type.
     fn pattern(&self, m: &B, n: usize, structure: bool) -> Option<Result<B::Pattern>> {
         let a = self.matrices[n].as_ref()?;
         if structure { Some(a.entry_pattern(m)) } else { T::nonzero_matrix(m, a) }
     }
-    /// Likewise, a vector.
+    /// Likewise, of a vector.
     fn places(&self, m: &B, n: usize, structure: bool) -> Option<Result<B::VectorPattern>> {
         let x = self.vectors[n].as_ref()?;
         if structure { Some(x.entry_pattern(m)) } else { T::nonzero_vector(m, x) }
@@ -315,7 +315,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                 _ => mask.vector = Some((known!(places), complement)),
             }
         }
-        // Objects of other types than C's are dropped before it is written, so that nothing shares it.
+        // Objects of types other than C's are dropped before the write, so that nothing is shared.
         match (&case.op, case.table(case.c).ty) {
             (Op::Mean, _) => {
                 drop((bools, ints));
@@ -340,7 +340,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
         }
     }
 
-    /// Operations whose result is of the type of their operands.
+    /// Operations whose result has the type of their operands.
     fn same(&self, case: &Case, mut held: Held<B, T>, mask: Places<B>) -> Result<Object> {
         let m = self.0;
         let [a, b] = [0, 1].map(|n| case.operands.get(n).copied().unwrap_or_default());
@@ -378,7 +378,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                 chain
             }};
         }
-        // Of one operand, or of two, matrices or vectors.
+        // With one operand, or two, matrices or vectors.
         macro_rules! unary {
             (|$x:ident| $chain:expr) => {
                 if is_matrix {
@@ -400,7 +400,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                 }
             };
         }
-        // Of either semiring.
+        // With either semiring.
         macro_rules! product {
             ($ring:expr, $kind:ident: |$r:ident| $chain:expr) => {
                 if *$ring == T::RING {
@@ -412,7 +412,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
         }
         let calls = self.1.get();
         let like = case.table(case.c);
-        // Rows and columns of the operand, as it is taken, or of C.
+        // Row and column indices of the operand after transposition, or of C.
         let of_operand = case.operands.first().map_or((0, 0), |&a| {
             let (m, n) = case.table(a).shape();
             if case.transpose[0] { (n, m) } else { (m, n) }
@@ -430,7 +430,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
             }),
             Op::Mxv { ring } => product!(ring, vector: |r| {
                 let chain = flipped!(m.mxv(r, held.matrix(a), held.vector(b)), transpose_a 0);
-                // Now and then with the transpose, so that the direction is chosen.
+                // Sometimes with the transpose, so that a direction is chosen.
                 let at = calls.is_multiple_of(2).then(|| m.transpose(held.matrix(a)).eval()).transpose()?;
                 if let Some(at) = at { chain.with_transpose(&at) } else { chain }
             }),
@@ -463,7 +463,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                 }
                 of_dense(m.download_dense(&y)?.into_values(), like)
             }
-            // Entries come to the builder, a list, or in the order that they have there.
+            // Entries are given to the builder as a list, or in their stored order.
             Op::Build { tuples, dup } => {
                 let values: Vec<T> = tuples.iter().map(|x| T::of(x.2)).collect();
                 let (rows, cols): (Vec<u32>, Vec<u32>) = tuples.iter().map(|x| (x.0 as u32, x.1 as u32)).unzip();
@@ -530,7 +530,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                     Kind::Matrix => write!(held.matrix(a)),
                     _ => write!(held.vector(a)),
                 }
-                // An absent scalar is a vector without entries here.
+                // Here, an absent scalar is a vector without entries.
                 match s {
                     Some(s) => sparring::runtime::Scalar::from(s).into(),
                     None => sparring::runtime::Vector::from(sparring::Vector::<T>::empty(case.scale)?).into(),
@@ -602,14 +602,14 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
         })
     }
 
-    /// Means of rows.
+    /// Row means.
     fn means(&self, case: &Case, held: Held<B, T>, mut reals: Held<B, f64>, mask: Places<B>) -> Result<Object> {
         let (m, how) = (self.0, How { mask: mask.vector, replace: case.replace, accum: case.accum });
         let mut c = reals.vectors[case.c].take().expect("C");
         T::mean(m, held.matrix(case.operands[0]), Written { flip: case.transpose[0], how, c: &mut c })?;
         Ok(sparring::runtime::Vector::from(m.download_vector(&c)?).into())
     }
-    /// Entries of rows, and where the least and the greatest stand.
+    /// Entry counts of rows, and indices of the least and the greatest value.
     fn numbers(&self, case: &Case, held: Held<B, T>, mut ints: Held<B, i64>, mask: Places<B>) -> Result<Object> {
         let (m, how) = (self.0, How { mask: mask.vector, replace: case.replace, accum: case.accum });
         let mut c = ints.vectors[case.c].take().expect("C");
@@ -621,7 +621,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
         Ok(sparring::runtime::Vector::from(m.download_vector(&c)?).into())
     }
 
-    /// A ∘ B that gives truth values.
+    /// A ∘ B with Boolean results.
     fn truths(&self, case: &Case, held: &Held<B, T>, mut bools: Held<B, bool>, mask: Places<B>) -> Result<Object> {
         let (m, a, b) = (self.0, case.operands[0], case.operands[1]);
         let (replace, accum) = (case.replace, case.accum);
@@ -644,7 +644,7 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
         })
     }
 
-    /// f(A, s, i, j) that gives a position.
+    /// f(A, s, i, j) with an index as result.
     fn positions(&self, case: &Case, held: &Held<B, T>, mut ints: Held<B, i64>, mask: Places<B>) -> Result<Object> {
         let Op::ApplyIndex { s, .. } = &case.op else { unreachable!("{:?}", case.op) };
         let (m, a, s) = (self.0, case.operands[0], i64::of(*s));

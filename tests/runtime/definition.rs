@@ -1,4 +1,4 @@
-//! Products and folds as their formulas say, value by value.
+//! Products and folds computed from their formulas, value by value.
 
 use sparring::algebra::{Array, Blocks, Formula, Input, Slice, Type};
 use sparring::num_complex::Complex;
@@ -20,7 +20,7 @@ fn room(ty: Type) -> Array {
     }
 }
 
-/// The only value.
+/// The single value.
 fn only(x: Slice<'_>) -> Scalar {
     macro_rules! only {
         ($($variant:ident $t:ty;)*) => {
@@ -36,7 +36,7 @@ fn only(x: Slice<'_>) -> Scalar {
     }
 }
 
-/// A formula of single values.
+/// A formula applied to single values.
 pub(crate) struct Plain(Blocks, Type);
 impl Plain {
     pub(crate) fn new(f: &Formula) -> Self {
@@ -50,7 +50,7 @@ impl Plain {
     }
 }
 
-/// The entry (i, j) of A ⊕.⊗ B, or of A ⊕.⊗ x if B has one column, if there is one.
+/// The entry (i, j) of A ⊕.⊗ B, or of A ⊕.⊗ x if B has one column, if it exists.
 pub(crate) fn entry(
     ring: &Semiring,
     (add, mul): (&Plain, &Plain),
@@ -72,7 +72,7 @@ pub(crate) fn entry(
     sum
 }
 
-/// e ⊕ (e ⊕ x(0) ⊕ x(1) ⊕ …), one value after the other; e if there are none.
+/// e ⊕ (e ⊕ x(0) ⊕ x(1) ⊕ …), one value after the other; e for an empty fold.
 pub(crate) fn fold(monoid: &Monoid, values: Slice<'_>) -> Scalar {
     let plain = Plain::new(monoid.formula().op());
     let identity = || monoid.formula().identity().slice();

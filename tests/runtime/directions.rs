@@ -1,4 +1,4 @@
-//! Products with vectors whose matrix is at hand transposed too: the direction is chosen, the result is the same.
+//! Matrix–vector products with the transpose available as well: the direction is chosen, and the result is the same.
 
 use sparring::algebra::{AnyPair, AnySecondI, LorLand, MinPlus, MulOp, Out, PlusTimes, Semiring as SemiringType, Type};
 use sparring::prelude::*;
@@ -7,8 +7,8 @@ use sparring::runtime::{self, Machine, Matrix, Op, Semiring};
 use super::operands::{is_cpu, machines, same_vector};
 use crate::common::arbitrary::{Draw, Rng, rows};
 
-/// The step of a search with both matrices at hand, by types and by name, for vectors and masks of one to all places;
-/// how often each direction was chosen.
+/// One search step with both matrices available, typed and by name, for vectors and masks with one to all entries;
+/// counts how often each direction was chosen.
 fn steps<T: Draw, R>(ring: R, name: &str, machines: &[Machine], chosen: &mut [usize; 2])
 where
     R: SemiringType,
@@ -40,7 +40,7 @@ where
                 let turned = cpu.vxm(ring, &x, &at).with_transpose(&a).transpose_b().mask(!mask.structure());
                 same_vector(&turned.eval().unwrap().into(), &want, &what);
                 let (rx, rm) = (runtime::Vector::from(x.clone()), runtime::Vector::from(mask));
-                // Which of the values is any one's own choice on a GPU.
+                // On a GPU, `any` may return any of the values.
                 for m in machines.iter().filter(|m| is_cpu(m) || name != "any_secondi") {
                     let call = m.call(Op::Vxm(&by_name), (&rx, &ra)).with_transpose(&rat);
                     let found: runtime::Vector = call.mask(&rm).structure().complement().eval().unwrap();
@@ -76,7 +76,7 @@ fn what_cannot_be_the_transpose_is_refused() {
     let (a, x) = (Matrix::from(a), runtime::Vector::from(x));
     let e = m.call(Op::Mxv(&ring), (&a, &x)).with_transpose(&a).eval::<runtime::Vector>().unwrap_err();
     assert_eq!(e.to_string(), said);
-    // Of another type, and where there is no direction to choose.
+    // Of another type, and where there is only one direction.
     let at = Matrix::from(Csr::<i32>::new(3, 2, vec![0, 1, 1, 2], vec![0, 1], vec![4, 5]).unwrap());
     let e = m.call(Op::Mxv(&ring), (&a, &x)).with_transpose(&at).eval::<runtime::Vector>().unwrap_err();
     assert_eq!(e.to_string(), "transpose: its values are i32, those of the matrix i64");

@@ -1,4 +1,4 @@
-//! Operators entry by entry, selections and transposes by name are those by types.
+//! Elementwise operators, selections and transposes by name equal the typed ones.
 
 use sparring::algebra::*;
 use sparring::num_complex::Complex;
@@ -13,7 +13,7 @@ fn binary<T: Draw, O: BinaryOp<A = T, B = T>>(op: O, name: &str, machines: &[Mac
     on_both::<T, O::Out>(name, machines, &|x, y| op.apply::<Host>(V(x), V(y)).0);
 }
 
-/// Where entries of one operand alone stand as they are.
+/// Operators for which entries of a single operand are copied unchanged.
 fn union<T: Draw, O: BinaryOp<A = T, B = T, Out = T>>(op: O, name: &str, machines: &[Machine]) {
     on_either::<T>(name, machines, &|x, y| op.apply::<Host>(V(x), V(y)).0);
 }
@@ -37,16 +37,16 @@ fn place((i, j): (usize, usize)) -> Place<Host> {
     Place { i: V(i as u64), j: V(j as u64) }
 }
 
-// Compiled for types, not for operators.
+// Compiled per type, not per operator.
 
 type At = (usize, usize);
 
-/// Vectors of all forms and some lengths.
+/// Vectors in all forms and of several lengths.
 fn vectors_of_all<T: Draw>(seed: u64) -> impl Iterator<Item = sparring::Vector<T>> {
     [0, 1, 500].into_iter().flat_map(move |len| vectors::<T>(seed, len))
 }
 
-/// Two vectors of all forms and some lengths.
+/// Pairs of vectors in all forms and of several lengths.
 fn pairs_of_vectors<T: Draw>() -> impl Iterator<Item = (sparring::Vector<T>, sparring::Vector<T>)> {
     let pairs = |len| {
         let (xs, ys) = (vectors::<T>(1, len), vectors::<T>(2, len));
@@ -112,7 +112,7 @@ fn applied<T: Draw, U: Value>(any: &runtime::UnaryOp, machines: &[Machine], op: 
 fn selected<T: Draw>(any: &runtime::UnaryOp, machines: &[Machine], keeps: &dyn Fn(T, At) -> bool) {
     let what = format!("{any} over {}, selected", T::TYPE);
     for (_, a) in pairs::<T>(8) {
-        // Rows of what is selected are sorted.
+        // select sorts its rows.
         let (want, a) = (textbook::filtered(&a, keeps), Matrix::from(a));
         for m in machines {
             same_matrix(&m.select(any, &a).unwrap(), &want, &what);
@@ -173,7 +173,7 @@ fn operators_by_name_are_those_by_types() {
     each!(union, &machines, i32: Bor bor, Band band, Bxor bxor, Bxnor bxnor);
     each!(union, &machines, bool: Lor lor, Land land, Lxor lxor, Lxnor lxnor);
     unary(Bnot::<u16>::new(), "bnot", &machines);
-    // Roots are rounded; other functions have last bits of their own on a GPU.
+    // Roots are correctly rounded; other functions may differ in the last bits on a GPU.
     each!(unary, &machines, f64: Sqrt sqrt, Floor floor, Ceil ceil);
     let cpus: Vec<Machine> = machines.into_iter().filter(is_cpu).collect();
     each!(unary, &cpus, f32: Exp exp, Ln ln, Ln1p ln_1p);

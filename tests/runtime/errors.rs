@@ -1,4 +1,4 @@
-//! What does not fit is refused, and the message says what met what.
+//! Mismatched arguments are refused, and the message names the mismatch.
 
 use sparring::Error;
 use sparring::algebra::Type;
@@ -93,19 +93,19 @@ fn structs_are_moved_and_computed_with_as_far_as_loops_know_them() {
     assert_eq!(t.csr::<Step>(), Some(&typed.transpose(&sparring::par::Threads::current()).unwrap()));
     let kept = m.select(&UnaryOp::between("(a.count > 1) & (i == j)", a.ty(), Type::Bool).unwrap(), &a).unwrap();
     assert_eq!(kept.csr::<Step>().unwrap().values(), [step(3.0, 3)]);
-    // A scalar that a formula does not read may be of any type, a struct's too.
+    // A scalar that a formula does not read may have any type, even a struct.
     let kept = m.select(&UnaryOp::new("a.count > 2", a.ty()).unwrap(), &a).unwrap();
     assert_eq!(kept.csr::<Step>().unwrap().values(), [step(3.0, 3)]);
     let lengths = m.apply(&UnaryOp::between("2.0 * a.length", a.ty(), Type::Bool).unwrap(), &a).unwrap();
     assert_eq!(lengths.csr::<f64>().unwrap().values(), [2.0, 4.0, 6.0]);
-    // Products of fields are numbers.
+    // Products of struct fields are numbers.
     let ring = Semiring::between("plus, a.length * f64(b.count)", a.ty(), a.ty()).unwrap();
     let c = m.mxm(&ring, &a, &a).unwrap();
     assert_eq!(c.csr::<f64>().unwrap().values(), [2.0, 3.0, 6.0, 2.0 + 9.0]);
     let x = Vector::from(sparring::Vector::full(vec![step(0.5, 10), step(0.25, 100)]).unwrap());
     let y = m.mxv(&ring, &a, &x).unwrap();
     assert_eq!(y.typed::<f64>().unwrap().as_full(), Some(&[100.0, 20.0 + 300.0][..]));
-    // A result of structs is refused in words.
+    // A struct result is refused with a message.
     let whole = m.apply(&UnaryOp::between("a", a.ty(), Type::Bool).unwrap(), &a);
     assert!(matches!(whole, Err(Error::Unsupported { .. })));
 }

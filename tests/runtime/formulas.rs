@@ -1,4 +1,4 @@
-//! Formulas on matrices and vectors, against loops over the entries.
+//! Formulas on matrices and vectors, compared with loops over the entries.
 
 use std::collections::BTreeMap;
 

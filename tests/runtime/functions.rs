@@ -1,4 +1,4 @@
-//! Operators that are functions of a user's own, by their types: the same as the operators of those names.
+//! User-defined function operators, by their types: the same results as the operators of those names.
 
 use sparring::algebra::{Formula, HostCall, Type, Value};
 use sparring::num_complex::Complex;
@@ -15,12 +15,12 @@ fn operands<T: Draw>(seed: u64) -> (Matrix, Matrix) {
     (a.matrix::<T>(seed).into(), b.matrix::<T>(!seed).into())
 }
 
-/// One or three threads, as functions run in all of them.
+/// One or three threads, because functions run on all of them.
 fn machines() -> [Machine; 2] {
     [1, 3].map(|n| Machine::from(Cpu::with_threads(n).expect("threads")))
 }
 
-/// Every operation by two operators and their names, on values of one type.
+/// Every operation with two operators and with their names, on values of one type.
 fn checked<T: Draw + Value>(
     seed: u64,
     (add, plus, identity): (&str, BinaryOp, T),

@@ -1,4 +1,4 @@
-//! Kronecker products by name and by formulas, against loops over all pairs of entries.
+//! Kronecker products by name and by formulas, compared with loops over all pairs of entries.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn kronecker_products_by_name_are_the_loops() {
     compare::<f32, _>("second", &|_, y| y);
 }
 
-/// A mask, an accumulator and transposes, into an operand: what the chain by types gives.
+/// Mask, accumulator and transposes, into an operand: equal to the typed chain.
 #[test]
 fn kronecker_products_are_written_as_others_are() {
     let cpu = Cpu::with_threads(2).unwrap();

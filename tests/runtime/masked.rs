@@ -1,4 +1,4 @@
-//! Operations by name under masks: what the textbook gives without one, restricted, and what the chains by types give.
+//! Run-time operations under masks: the masked textbook result, and equal to the typed chains.
 
 use sparring::algebra::{
     FirstI, Min, MinPlus, Minus, MulOp, Out, Plus, PlusTimes, Ring, Semiring as SemiringType, Type, Value, ValueGt,
@@ -11,7 +11,7 @@ use super::operands::{is_cpu, machines, pairs, same_matrix, same_vector, vectors
 use super::textbook::{self, Tabled};
 use crate::common::arbitrary::{AnyPattern, Draw, Rng, rows};
 
-/// Masks of every form and of few, some and all places; some values of theirs are 0.
+/// Masks of every form with few, some and all entries; some of their values are 0.
 fn masks(seed: u64, len: usize) -> Vec<sparring::Vector<i8>> {
     let one = len.checked_sub(1).map(|last| sparring::Vector::new(len, vec![last as u32], vec![1]).unwrap());
     vectors(seed, len).into_iter().chain(one).collect()
@@ -24,10 +24,10 @@ fn allows(mask: &sparring::Vector<i8>, structure: bool, complement: bool, i: usi
 
 const WAYS: [(bool, bool); 4] = [(true, false), (true, true), (false, false), (false, true)];
 
-/// The result by types under a mask, structural or not, complemented or not.
+/// The typed result under a mask, structural or not, complemented or not.
 type ByTypes<'a, T> = dyn Fn(&sparring::Vector<i8>, (bool, bool)) -> Option<sparring::Vector<T>> + 'a;
 
-/// `op` of the operands under each mask is `whole` restricted, and `typed` under the mask.
+/// `op` under each mask equals the masked `whole`, and the `typed` result.
 fn compare<T: Value, Z: Into<runtime::Operands> + Clone>(
     machine: &Machine,
     op: Op<'_>,
@@ -55,7 +55,8 @@ fn compare<T: Value, Z: Into<runtime::Operands> + Clone>(
     cases
 }
 
-/// Matrices whose rows are empty, short, longer than a buffer; with few rows to a mask of one place in 16, and many.
+/// Matrices with empty rows, short rows, and rows longer than a buffer; with few and with many rows for a mask of
+/// density 1/16.
 fn matrices<T: Draw>() -> Vec<Csr<T>> {
     let mut rng = Rng(3);
     let mut all: Vec<Csr<T>> = pairs::<T>(17).into_iter().map(|p| p.1).collect();
@@ -110,7 +111,7 @@ fn products_with_vectors_are_masked_by_their_kernels() {
     let mut cases = products(PlusTimes::<f64>::new(), "plus_times", few);
     cases += products(MinPlus::<f64>::new(), "min_plus", few);
     cases += products(PlusTimes::<i64>::new(), "plus_times", few);
-    // ⊗ sees the row of the matrix, also where some rows alone are computed.
+    // ⊗ sees the global row index, also where only some rows are computed.
     cases += products(Ring(Min::<i64>::new(), FirstI::<i64, i64, i64>::default()), "min_firsti", few);
     println!("{cases} products under masks");
     assert!(cases > 10_000);
@@ -155,7 +156,7 @@ fn folds_and_operations_entry_by_entry_are_masked_before_they_are_computed() {
     assert!(cases > 1000);
 }
 
-/// Operands, masks and the result may be one object, and matrices may be transposed: what the chains by types give.
+/// Operands, masks and the result may be one object, and matrices may be transposed: equal to the typed chains.
 #[test]
 fn aliases_and_transposes_are_those_of_the_chains() {
     let cpu = Cpu::with_threads(2).unwrap();
@@ -173,7 +174,7 @@ fn aliases_and_transposes_are_those_of_the_chains() {
             let b: Csr<i64> = square(&mut rng).matrix(!round as u64);
             let (ra, rb) = (Matrix::from(a.clone()), Matrix::from(b.clone()));
             let of = |x: &sparring::Vector<i64>| runtime::Vector::from(x.clone());
-            // The frontier is the operand and the result.
+            // The frontier is both operand and result.
             let (mut q, mut rq) = (x.clone(), of(&x));
             cpu.vxm(ring, &q, &a).mask(!y.structure()).replace().into(&mut q).unwrap();
             m.call(vxm, (&rq, &ra)).mask(&of(&y)).structure().complement().replace().into(&mut rq).unwrap();
@@ -190,7 +191,7 @@ fn aliases_and_transposes_are_those_of_the_chains() {
             cpu.ewise_add(Minus::new(), &s, &s).mask(&s).accum(Plus::new()).into(&mut s).unwrap();
             m.call(Op::EwiseAdd(&minus), (&rs, &rs)).mask(&rs).accum(&plus).into(&mut rs).unwrap();
             same_vector(&rs, &s, "operands, mask and result are one");
-            // Matrices, transposed.
+            // Transposed matrices.
             let (mut d, mut rd) = (a.clone(), ra.clone());
             cpu.mxm(ring, &d, &d).transpose_a().mask(d.structure()).accum(Plus::new()).into(&mut d).unwrap();
             m.call(mxm, (&rd, &rd)).transpose_a().mask(&rd).structure().accum(&plus).into(&mut rd).unwrap();

@@ -1,5 +1,5 @@
-//! Products for one use: masked, complemented and unsorted, of semirings with fused loops, of other names and of
-//! formulas, each against the textbook and against its plan.
+//! One-off products: masked, complemented and unsorted, with fused semirings, other named semirings and formulas, each
+//! compared with the textbook and with its plan.
 
 use sparring::algebra::{MaxSecond, MinPlus, MulOp, Out, PlusTimes, Semiring as Typed, Value};
 use sparring::prelude::*;
@@ -11,7 +11,7 @@ use super::textbook;
 use crate::common::arbitrary::{AnyPattern, Draw, Rng};
 use crate::common::rings::SumPlaces;
 
-/// Rows whose products are few, some more, and many; the last is cut by columns.
+/// Rows with few products, more, and many; the last is cut by columns.
 fn shapes() -> Vec<[AnyPattern; 3]> {
     let mut rng = Rng(5);
     let mut of = |n: usize, mean: usize, ncols: usize, shuffle: u64| {
@@ -24,15 +24,15 @@ fn shapes() -> Vec<[AnyPattern; 3]> {
         AnyPattern { ncols, rows: (0..n).map(|i| row((i * 7 + i / 11) % (2 * mean + 1))).collect(), shuffle }
     };
     vec![
-        // At most sixteen products, columns seldom or often the same.
+        // At most sixteen products per row, columns rarely or often equal.
         [of(150, 1, 150, 0), of(150, 2, 9000, 0), of(150, 90, 9000, 0)],
         [of(150, 1, 150, 0), of(150, 2, 40, 0), of(150, 9, 40, 0)],
-        // Up to a few hundred, each column two or three times, of rows in any order.
+        // Up to a few hundred products, each column two or three times, unsorted rows of B.
         [of(90, 3, 60, 0), of(60, 9, 80, 3), of(90, 40, 80, 0)],
         [of(60, 20, 60, 0), of(60, 30, 300, 3), of(60, 30, 300, 0)],
-        // More than a block of products, and rows of B longer than one.
+        // More products than a block, and rows of B longer than a block.
         [of(30, 12, 40, 0), of(40, 190, 700, 0), of(30, 300, 700, 0)],
-        // A mask that no product meets, and one that all do.
+        // A mask disjoint from all products, and one that contains them all.
         [of(40, 2, 40, 0), of(40, 2, 40, 0), AnyPattern { ncols: 40, rows: vec![vec![]; 40], shuffle: 0 }],
         [of(40, 2, 40, 0), of(40, 2, 40, 0), AnyPattern { ncols: 40, rows: vec![(0..40).collect(); 40], shuffle: 0 }],
     ]
@@ -64,7 +64,7 @@ fn sorted<T: Value>(c: &Matrix) -> Matrix {
     Csr::new(c.nrows(), c.ncols(), c.row_ptr().to_vec(), cols, values).unwrap().into()
 }
 
-/// How often a product was computed in one pass, and how often rows came in another order.
+/// Number of products computed in one pass, and number whose rows came out unsorted.
 #[derive(Default)]
 struct Seen {
     one_pass: usize,

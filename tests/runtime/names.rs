@@ -1,4 +1,5 @@
-//! Operators made once: every pair of names on small matrices against loops over formulas, handles shared by threads.
+//! Operators built once: every pair of names on small matrices compared with loops over formulas; handles shared by
+//! threads.
 
 use sparring::algebra::{Type, dynamic, operators};
 use sparring::prelude::*;
@@ -18,14 +19,14 @@ fn of_type(ty: Type) -> (Matrix, Matrix, Vector) {
     (cast(a.unwrap()), cast(b.unwrap()), Vector::from(x.unwrap()).cast(ty).unwrap())
 }
 
-/// All pairs of a monoid and an operator, more than are kept at a time.
+/// All pairs of a monoid and an operator, more than the cache holds.
 #[test]
 fn every_pair_of_names_is_the_loop_over_its_formulas() {
     let cpu = Machine::from(Cpu::with_threads(1).unwrap());
     let mut number = 0;
     for &ty in Type::ALL {
         let (a, b, x) = of_type(ty);
-        // As a matrix of one column.
+        // As a one-column matrix.
         let column = {
             let values = x.entries().unwrap().1;
             let pattern = sparring::Pattern::new(4, 1, (0..=4).collect(), vec![0; 4]).unwrap();
@@ -65,7 +66,7 @@ fn every_pair_of_names_is_the_loop_over_its_formulas() {
     assert!(number > 2000, "{number} pairs");
 }
 
-/// A name that is none is the same error each time.
+/// An unknown name gives the same error each time.
 #[test]
 fn unknown_names_are_refused_again() {
     let twice = |f: &dyn Fn() -> String| {
@@ -81,24 +82,24 @@ fn unknown_names_are_refused_again() {
     assert!(e.contains("0 ⊕ x is -1.0, not x, for x = 1.0"), "{e}");
     let e = twice(&|| BinaryOp::new("a +", Type::F64).unwrap_err().to_string());
     assert!(e.contains("a +"), "{e}");
-    // What one type has, another need not have.
+    // An operator of one type need not exist for another.
     assert!(Semiring::new("bor_band", Type::I32).is_ok() && Semiring::new("bor_band", Type::F64).is_err());
 }
 
-/// `new` reads a word as a name, `between` as a parameter: neither answers for the other.
+/// `new` reads a word as a name, `between` as a parameter: their cache entries are separate.
 #[test]
 fn a_text_means_what_it_is_asked_as() {
     assert!(BinaryOp::new("plus", Type::F64).is_ok());
     assert!(BinaryOp::between("plus", Type::F64, Type::F64).is_err());
     assert!(UnaryOp::new("abs", Type::F64).is_ok() && UnaryOp::between("abs", Type::F64, Type::F64).is_err());
-    // As the text is, it is shown, without what is around it.
+    // The text is printed as given, without surrounding blanks.
     let (ring, again) =
         (Semiring::new(" min_plus ", Type::F64).unwrap(), Semiring::new("min_plus", Type::F64).unwrap());
     assert_eq!((ring.to_string(), &ring), ("min_plus".into(), &again));
     assert_ne!(Semiring::new("tropical", Type::F64).unwrap(), again);
 }
 
-/// Eight threads begin with one handle that has run nothing yet.
+/// Eight threads start with one handle that has not run yet.
 #[test]
 fn threads_share_a_handle() {
     let mut rng = Rng(5);
@@ -110,7 +111,7 @@ fn threads_share_a_handle() {
             (Matrix::from(a), Vector::from(sparring::Vector::<f64>::full(x).unwrap()))
         })
         .collect();
-    // The same formulas in other words: nothing is shared with what the threads use.
+    // The same formulas in other words: nothing is shared with the handles of the threads.
     let texts = |n: usize| {
         let spaces = " ".repeat(n);
         (

@@ -1,4 +1,4 @@
-//! Awkward operands, machines, and equality of results to the bit.
+//! Awkward operands, engines, and bitwise equality of results.
 
 use sparring::algebra::{Slice, Value};
 use sparring::num_complex::Complex;
@@ -7,8 +7,7 @@ use sparring::runtime::{Machine, Matrix, Vector};
 
 use crate::common::arbitrary::{AnyPattern, Draw, Rng, rows};
 
-/// Pairs of matrices of one shape: empty ones, rows of all kinds, one huge row, one pattern for both, rows in any
-/// order.
+/// Pairs of matrices of one shape: empty, all kinds of rows, one huge row, a shared pattern, unsorted rows.
 pub(crate) fn pairs<T: Draw>(seed: u64) -> Vec<(Csr<T>, Csr<T>)> {
     let mut rng = Rng(seed);
     let mut pairs = vec![];
@@ -18,7 +17,7 @@ pub(crate) fn pairs<T: Draw>(seed: u64) -> Vec<(Csr<T>, Csr<T>)> {
         b.shuffle = seed | 1;
         pairs.push((a.matrix(seed), b.matrix(!seed)));
     }
-    // More than a block of 128, and than a part of a fold.
+    // More entries than a block of 128 and than a part of a fold.
     let (a, b) = (rows(&mut rng, 60, 900, 20, 800), rows(&mut rng, 60, 900, 30, 5));
     let a = a.matrix::<T>(seed);
     let other =
@@ -30,7 +29,7 @@ pub(crate) fn pairs<T: Draw>(seed: u64) -> Vec<(Csr<T>, Csr<T>)> {
     pairs
 }
 
-/// Vectors of `len` places of every form: without entries, a list, marks, all.
+/// Vectors of length `len` in every form: empty, list, bitmap, full.
 pub(crate) fn vectors<T: Draw>(seed: u64, len: usize) -> Vec<sparring::Vector<T>> {
     let mut rng = Rng(seed);
     let mut of = |one_in: usize| {
@@ -41,7 +40,7 @@ pub(crate) fn vectors<T: Draw>(seed: u64, len: usize) -> Vec<sparring::Vector<T>
     vec![of(0), of(50), of(3), of(1)]
 }
 
-/// The processor with 1, 2, 3 and 8 threads, and a GPU if there is one.
+/// CPUs with 1, 2, 3 and 8 threads, and a GPU if available.
 pub(crate) fn machines() -> Vec<Machine> {
     let mut machines: Vec<Machine> = [1, 2, 3, 8].map(|n| Cpu::with_threads(n).unwrap().into()).into();
     machines.extend(gpu());
@@ -59,12 +58,13 @@ pub(crate) fn gpu() -> Option<Machine> {
 pub(crate) fn gpu() -> Option<Machine> {
     None
 }
-/// Whether the machine is the processor: sums of floats have another order on a GPU, and functions other last bits.
+/// Whether the engine is a CPU: on a GPU, floating-point sums have another order, and functions differ in their last
+/// bits.
 pub(crate) fn is_cpu(m: &Machine) -> bool {
     !m.is_gpu()
 }
 
-/// Equality of values: every bit, but one NaN is as good as another.
+/// Bitwise equality of values; all NaNs are equal.
 pub(crate) fn same_values(found: Slice<'_>, want: Slice<'_>, what: &str) {
     assert_eq!((found.ty(), found.len()), (want.ty(), want.len()), "{what}");
     macro_rules! compare {
@@ -89,13 +89,13 @@ pub(crate) fn same_values(found: Slice<'_>, want: Slice<'_>, what: &str) {
     panic!("{what}: of type {}", found.ty());
 }
 
-/// Equality of matrices, rows as they are stored.
+/// Equality of matrices, rows in stored order.
 pub(crate) fn same(found: &Matrix, want: &Matrix, what: &str) {
     assert_eq!((found.ty(), found.shape(), found.pattern()), (want.ty(), want.shape(), want.pattern()), "{what}");
     same_values(found.values().unwrap(), want.values().unwrap(), what);
 }
 
-/// Equality with a matrix by its type; `found` may be on a GPU.
+/// Equality with a typed matrix; `found` may be on a GPU.
 pub(crate) fn same_matrix<T: Value>(found: &Matrix, want: &Csr<T>, what: &str) {
     same(&found.download().unwrap(), &Matrix::from(want.clone()), what);
 }

@@ -1,4 +1,4 @@
-//! Parts of matrices and vectors by name against dense tables: extract, assign, scatter, diagonals, unions.
+//! Submatrices and subvectors by name compared with dense tables: extract, assign, scatter, diagonals, unions.
 
 use crate::common::arbitrary::Rng;
 use sparring::algebra::Type;
@@ -38,7 +38,8 @@ fn of_vector(x: &runtime::Vector) -> Vec<Option<i64>> {
     (0..x.len()).map(|i| x.typed::<i64>().unwrap().get(i).copied()).collect()
 }
 
-/// A list with its indices: all, a range, a stride, or any order; `repeats` if it may have some.
+/// An index list with its indices: all, a range, a strided range, or unordered; with `repeats`, possibly with
+/// duplicates.
 fn list(rng: &mut Rng, n: usize, repeats: bool) -> (IndexList, Vec<usize>) {
     let list = match rng.next() % 4 {
         0 => IndexList::all(),
@@ -59,7 +60,7 @@ fn list(rng: &mut Rng, n: usize, repeats: bool) -> (IndexList, Vec<usize>) {
     (list, indices)
 }
 
-/// C⟨M, r⟩ = Z, where z is C with its part written.
+/// C⟨M, r⟩ = Z, where z is C with the assigned part overwritten.
 fn masked(c: &mut Option<i64>, z: Option<i64>, mask: Option<bool>, replace: bool) {
     match mask {
         None | Some(true) => *c = z,
@@ -170,7 +171,7 @@ fn parts_are_assigned() {
             want,
             "{t:?} {rows:?} {cols:?} {part:?} {mask:?} {accum} {replace} {use_mask} {structure} {complement} {scalar}"
         );
-        // A vector, and the first row of a matrix, by the same rules.
+        // A vector, and the first row of a matrix, under the same rules.
         let row = |z: &Table| -> Vec<_> {
             let mut want = t[0].clone();
             for (j, want) in want.iter_mut().enumerate() {
@@ -337,7 +338,7 @@ fn matrices_are_built_with_any_operator_for_repeats() {
         let a = Matrix::build(&threads, (m, n), entries_of(), Some(&minus)).unwrap();
         assert_eq!(of_matrix(&a), want);
         let repeats = want.iter().flatten().flatten().count() < entries;
-        // By types: the same, also by operators that take one of the two.
+        // The typed chains: the same, also with operators that return one of their operands.
         let coo = sparring::Coo::<i64>::new(m, n, rows.clone(), cols.clone(), values.clone()).unwrap();
         let typed = |a: sparring::Csr<i64>| of_matrix(&a.into());
         assert_eq!(typed(coo.to_csr_on(&threads, Minus::new()).unwrap()), want);

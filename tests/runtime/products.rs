@@ -1,4 +1,4 @@
-//! Products with vectors and folds by name are those by types.
+//! Matrix–vector products and folds by name equal the typed ones.
 
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor};
 use sparring::algebra::{BinaryOp, Host, Monoid, MulOp, Num, Out, Slice, Type, V, Value};
@@ -11,12 +11,12 @@ use super::operands::{is_cpu, machines, pairs, same, same_values, same_vector, v
 use super::textbook;
 use crate::common::arbitrary::{AnyPattern, Draw, Rng};
 
-/// What the products are compared on: a matrix and a vector for each of its sides.
+/// Operands: a matrix, and a vector for each of its sides.
 fn cases<T: Draw>() -> Vec<(Csr<T>, sparring::Vector<T>, sparring::Vector<T>)> {
     let mut cases = vec![];
     for (n, (a, b)) in pairs::<T>(7).into_iter().enumerate() {
         let (xs, ys) = (vectors(n as u64, a.ncols()), vectors(!(n as u64), a.nrows()));
-        // Each matrix with vectors of two forms.
+        // Each matrix with vectors in two forms.
         for f in [n % 4, (n + 2) % 4] {
             cases.push((if f < 2 { a.clone() } else { b.clone() }, xs[f].clone(), ys[f].clone()));
         }
@@ -41,12 +41,12 @@ fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, mach
         let of_dense = ring.spmm(&a, &dense, columns);
         let (a, x, y) = (Matrix::from(a), runtime::Vector::from(x), runtime::Vector::from(y));
         for m in machines {
-            // The product with a dense matrix folds in order on every machine.
+            // The product with a dense matrix folds in order on every engine.
             if is_cpu(m) || !name.starts_with("log") {
                 let found = m.spmm(&any, &a, Slice::of(&dense), columns).eval().unwrap();
                 same_values(found.slice(), Slice::of(&of_dense), &format!("spmm {name} over {}", T::TYPE));
             }
-            // Which of the values is any one's own choice, and a GPU's `mxv` folds long rows in another order.
+            // On a GPU, `any` may return any value, and `mxv` folds long rows in another order.
             let exact = is_cpu(m) || !(name.starts_with("any") || name.starts_with("log"));
             let sums = is_cpu(m) || !matches!(any.ty(), Type::F32 | Type::F64);
             if exact && sums {
@@ -59,7 +59,7 @@ fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, mach
     }
 }
 
-/// A dense matrix of one column, a few or more than a block of 128.
+/// A dense matrix with one column, a few, or more than a block of 128.
 fn dense<T: Draw>(a: &Csr<T>) -> (usize, Vec<T>) {
     let n = if a.ncols() > 100 { 1 } else { [5, 17, 131][a.nnz() % 3] };
     let mut rng = Rng(a.nnz() as u64 | 1);
@@ -104,7 +104,7 @@ fn every_semiring_with_vectors_is_the_one_by_types() {
     println!("{} semirings with vectors on {} machines", names + 2, machines.len());
 }
 
-/// Folds by name are these: a matrix and its fold, one and those of its rows, vectors and theirs.
+/// Reference results of folds: a matrix with its total fold and its row folds, vectors with their folds.
 struct Folded<T> {
     whole: (Csr<T>, T),
     rows: (Csr<T>, sparring::Vector<T>),
@@ -119,7 +119,7 @@ impl<T: Value> Folded<T> {
             same_values(Slice::of(&[found.get::<T>().unwrap()]), Slice::of(&[want]), &what);
         };
         let (a, b) = (Matrix::from(self.whole.0), Matrix::from(self.rows.0));
-        // A GPU folds in an order of its own.
+        // A GPU folds in its own order.
         for m in machines.iter().filter(|m| is_cpu(m) || name != "any" && !real) {
             same_vector(&m.reduce_rows(any, &b).unwrap(), &self.rows.1, &what);
             is(m.reduce(any, &a).unwrap(), self.whole.1);
@@ -130,7 +130,7 @@ impl<T: Value> Folded<T> {
     }
 }
 
-/// Floats are rounded, so that their folds have to be cut as those by types.
+/// Floats round, so folds must be split as in the typed ones.
 struct FoldsByTypes<'a>(&'a str, &'a [Machine]);
 impl<T: Num + Draw> MonoidVisitor<T> for FoldsByTypes<'_> {
     type Output = ();
@@ -150,7 +150,7 @@ impl<T: Num + Draw> MonoidVisitor<T> for FoldsByTypes<'_> {
     }
 }
 
-/// Folds of what is exact are those of the textbook.
+/// Exact folds equal the textbook.
 struct ExactFolds<'a>(&'a str, &'a [Machine]);
 impl<T: Num + Draw> MonoidVisitor<T> for ExactFolds<'_> {
     type Output = ();
@@ -174,7 +174,7 @@ fn exact_folds<T: Num + Draw>(identity: T, add: &dyn Fn(T, T) -> T, name: &str, 
     }
 }
 
-/// The monoids that a type has.
+/// The monoids of a type.
 fn monoids<T: Value>() -> impl Iterator<Item = &'static str> {
     MONOIDS.iter().filter(|row| row.values().contains(&T::TYPE)).map(|row| row.name)
 }
@@ -194,7 +194,8 @@ fn every_fold_is_the_one_by_types() {
     assert!(folds > 80, "{folds}");
 }
 
-/// Sums of floats, each rounded: the fold is cut after the same entries as by types, whatever the form of a vector.
+/// Rounded sums of floats: the fold is split after the same entries as in the typed one, whatever the form of the
+/// vector.
 #[test]
 fn long_folds_are_cut_at_the_same_entries() {
     let n = 50_000;
@@ -226,7 +227,7 @@ fn long_folds_are_cut_at_the_same_entries() {
     }
 }
 
-/// Parts of a row that is cut by columns fold what is theirs, through a window or a table of places.
+/// Column parts of a split row fold their own products, through a window or an index table.
 #[test]
 fn rows_cut_by_columns_are_those_by_types() {
     let k = 1100;
@@ -235,7 +236,7 @@ fn rows_cut_by_columns_are_those_by_types() {
         let rows = (0..k as u32).map(|k| (0..1000).map(|j| j * step + k % 7 * 71).collect());
         let b = AnyPattern { ncols: n, rows: rows.collect(), shuffle: 0 };
         let (a, b) = (a.matrix::<f64>(7), b.matrix::<f64>(8));
-        // By fused loops, by two loops, and by an ⊕ that is a formula.
+        // Fused loops, unfused loops, and a formula as ⊕.
         let times = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &b).eval().unwrap();
         let plus = Cpu::new().mxm(Ring(Plus::<f64>::new(), Plus::<f64>::new()), &a, &b).eval().unwrap();
         let (times, plus) = (Matrix::from(times), Matrix::from(plus));
@@ -250,12 +251,12 @@ fn rows_cut_by_columns_are_those_by_types() {
     }
 }
 
-/// A product for one use by its name is the one by types: the same pass, so the same order of columns too.
+/// A one-off product by name equals the typed one: the same pass, hence the same order of columns.
 #[test]
 fn a_product_for_one_use_is_the_one_by_types() {
     use sparring::spgemm::Options;
     let mut rng = Rng(7);
-    // About five entries a row, spread over many columns: products are short rows whose columns seldom meet.
+    // About five entries per row, spread over many columns: rows with few products, whose columns rarely coincide.
     let entries: Vec<(u32, u32)> = (0..20_000).map(|_| (rng.below(4000) as u32, rng.below(4000) as u32)).collect();
     let (rows, cols): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
     let values = (0..rows.len()).map(|p| p as f64).collect();
@@ -269,7 +270,7 @@ fn a_product_for_one_use_is_the_one_by_types() {
         assert_eq!(want.pattern().is_sorted(), !unsorted);
         let found = machine.mxm_with(&named("plus_times"), &any, &any, None, &options).unwrap().into_matrix();
         assert_eq!(found.csr::<f64>().unwrap(), &want, "unsorted: {unsorted}");
-        // A semiring without fused loops goes in two phases, rows sorted, which any order allows.
+        // A semiring without fused loops takes two phases with sorted rows, which `unsorted` permits.
         let want = cpu.mxm(Ring(Plus::<f64>::new(), Minus::<f64>::default()), &a, &a).eval().unwrap();
         let found = machine.mxm_with(&named("plus_minus"), &any, &any, None, &options).unwrap().into_matrix();
         assert_eq!(found.csr::<f64>().unwrap(), &want);
@@ -286,7 +287,7 @@ fn a_product_for_one_use_is_the_one_by_types() {
 
 #[test]
 fn dense_arrays_are_multiplied_as_full_vectors() {
-    // Short rows, long ones, and rows without entries; enough for several threads.
+    // Short rows, long ones, and empty ones; enough for several threads.
     let (m, n) = (3000usize, 500usize);
     let (mut ptr, mut cols) = (vec![0], Vec::new());
     for i in 0..m {

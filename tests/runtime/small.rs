@@ -1,4 +1,4 @@
-//! Calls on small matrices, which go without plans, blocks and pools.
+//! Calls on small matrices, which bypass plans, blocks and pools.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn entries(ring: &Semiring, a: &Matrix, b: &Matrix) -> Vec<(usize, usize, Array)
     places.filter_map(|(i, j)| Some((i, j, entry(ring, plain, (i, j), a, b)?))).collect()
 }
 
-/// Whether a matrix has these entries in this order, to the bit.
+/// Whether a matrix has these entries in this order, bit for bit.
 fn check<'e>(found: &Matrix, want: impl Iterator<Item = &'e (usize, usize, Array)>, what: &str) {
     let (pattern, values) = (found.pattern().unwrap(), found.values().unwrap());
     let rows = (0..pattern.nrows()).flat_map(|i| pattern.row(i).iter().map(move |&j| (i, j as usize)));
@@ -44,7 +44,7 @@ fn check<'e>(found: &Matrix, want: impl Iterator<Item = &'e (usize, usize, Array
     assert_eq!(found.next(), None, "{what}");
 }
 
-/// A vector as a matrix of one column, or of one row.
+/// A vector as a one-column or one-row matrix.
 fn as_matrix(x: &Vector, column: bool) -> Matrix {
     let (places, values) = x.entries().unwrap();
     let pattern = if column {
@@ -56,7 +56,8 @@ fn as_matrix(x: &Vector, column: bool) -> Matrix {
     Matrix::new(Arc::new(pattern.unwrap()), values).unwrap()
 }
 
-/// Products with matrices, under masks of all kinds, and with vectors of all forms; the operands may be one.
+/// Matrix–matrix products under masks of all kinds, and products with vectors in all forms; both operands may be the
+/// same object.
 #[test]
 fn small_products_are_the_definition() {
     let cpu = Machine::from(Cpu::with_threads(2).unwrap());
@@ -91,7 +92,7 @@ fn small_products_are_the_definition() {
                 let vector = |entries: Vec<(usize, usize, Array)>, y: Vector, column: bool, what: &str| {
                     check(&as_matrix(&y, column), entries.iter(), what);
                 };
-                // Sums of products with full vectors of floats are eight, joined at the end.
+                // Floating-point products with full vectors use eight partial sums, joined at the end.
                 let in_order = if text == "plus_times" { 3 } else { 4 };
                 for x in vectors::<f64>(seed, k).into_iter().take(in_order).map(Vector::from) {
                     let want = entries(&ring, &a, &as_matrix(&x, true));
@@ -112,7 +113,7 @@ fn small_products_are_the_definition() {
     assert!(seen > 2000, "{seen} entries");
 }
 
-/// Small products go without a plan: they have the bits of those with one, at the edges of what counts as small too.
+/// Small products bypass the plan and give the same bits as with one, also at the limits of the small case.
 #[test]
 fn small_products_are_those_of_a_plan() {
     let cpu = Machine::from(Cpu::with_threads(2).unwrap());
@@ -125,7 +126,7 @@ fn small_products_are_those_of_a_plan() {
             pairs.push((a.matrix(seed), b.matrix(!seed)));
         }
     }
-    // Rows of 127 to 129 products, alone and after others.
+    // Rows with 127 to 129 products, alone and after others.
     for n in [127, 128, 129] {
         let wide = |rows: usize, n: usize| {
             let cols = (0..rows).flat_map(|_| 0..n as u32).collect();
@@ -161,7 +162,7 @@ fn what_does_not_fit_is_refused_of_small_matrices_too() {
     assert_eq!(e, "b: its values are f32, but ⊗ takes f64");
 }
 
-/// A call on a small matrix is one unit of progress, which the callback may answer by stopping.
+/// A small call is one unit of progress, after which the callback may stop it.
 #[test]
 fn small_calls_can_be_stopped() {
     let stop = Machine::from(Cpu::with_threads(1).unwrap().on_progress(|p| {

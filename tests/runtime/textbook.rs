@@ -1,5 +1,5 @@
-//! Results from tables, by operators that are closures: compiled for types and not for operators, of which there are
-//! hundreds.
+//! Textbook results from tables, with operators as closures: compiled per type, not for each of the hundreds of
+//! operators.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use sparring::algebra::{At, BinaryOp, Host, Monoid, MulOp, Out, PlusTimes, Semiring, V, Value};
 use sparring::{Csr, Vector};
 
-/// A matrix, or a vector as a row: its entries by place.
+/// A matrix, or a vector as a row: entries by index.
 type Entries<T> = BTreeMap<(usize, usize), T>;
 
-/// A table, entry by entry: collecting one would compile a sort for each use.
+/// A table, built entry by entry: `collect` would compile a sort for each use.
 fn table<T>(entries: &mut dyn Iterator<Item = ((usize, usize), T)>) -> Entries<T> {
     let mut table = Entries::new();
     for (at, x) in entries {
@@ -23,9 +23,9 @@ fn table<T>(entries: &mut dyn Iterator<Item = ((usize, usize), T)>) -> Entries<T
 pub(crate) trait Tabled<T: Value>: Sized {
     type Of<U: Value>;
     fn entries(&self) -> Entries<T>;
-    /// Of the shape of this one.
+    /// With the shape of `self`.
     fn like<U: Value>(&self, entries: Entries<U>) -> Self::Of<U>;
-    /// In the order in which they are stored.
+    /// In stored order.
     fn kept<U: Value>(&self, f: &dyn Fn(T, (usize, usize)) -> Option<U>) -> Self::Of<U>;
 }
 
@@ -52,7 +52,7 @@ impl<T: Value> Tabled<T> for Vector<T> {
         vector(self.len(), entries)
     }
     fn kept<U: Value>(&self, f: &dyn Fn(T, (usize, usize)) -> Option<U>) -> Vector<U> {
-        // The place of an entry is (i, 0).
+        // The index of an entry is (i, 0).
         vector(self.len(), table(&mut self.iter().filter_map(|(i, &x)| Some(((0, i), f(x, (i, 0))?)))))
     }
 }
@@ -78,7 +78,7 @@ pub(crate) fn intersection<T: Value, U: Value, C: Tabled<T>>(a: &C, b: &C, f: &d
     a.like(table(&mut a.entries().into_iter().filter_map(|(at, x)| Some((at, f(x, *of_b.get(&at)?))))))
 }
 
-/// a ∘ b where both have an entry; where one has, that entry.
+/// a ∘ b where both have an entry; where only one has, its entry.
 pub(crate) fn union<T: Value, C: Tabled<T>>(a: &C, b: &C, f: &dyn Fn(T, T) -> T) -> C::Of<T> {
     let mut c = a.entries();
     for (at, y) in b.entries() {
@@ -87,7 +87,7 @@ pub(crate) fn union<T: Value, C: Tabled<T>>(a: &C, b: &C, f: &dyn Fn(T, T) -> T)
     a.like(c)
 }
 
-/// The entries at which it is true.
+/// The entries that satisfy the predicate.
 pub(crate) fn filtered<T: Value, C: Tabled<T>>(a: &C, keeps: &dyn Fn(T, (usize, usize)) -> bool) -> C::Of<T> {
     a.like(table(&mut a.entries().into_iter().filter(|&(at, x)| keeps(x, at))))
 }
@@ -97,12 +97,12 @@ pub(crate) fn transposed<T: Value>(a: &Csr<T>) -> Csr<T> {
     matrix((a.ncols(), a.nrows()), table(&mut a.iter().map(|(i, j, &x)| ((j, i), x))))
 }
 
-/// ⊕ of all, from the identity, in their order.
+/// ⊕ of all values in order, from the identity.
 pub(crate) fn folded<T: Value>(identity: T, add: &dyn Fn(T, T) -> T, values: &mut dyn Iterator<Item = T>) -> T {
     values.fold(identity, add)
 }
 
-/// ⊕ of each row that has entries.
+/// ⊕ of each nonempty row.
 pub(crate) fn folded_rows<T: Value>(identity: T, add: &dyn Fn(T, T) -> T, a: &Csr<T>) -> Vector<T> {
     let of = |i: usize| folded(identity, add, &mut a.row(i).1.iter().copied());
     let rows = (0..a.nrows()).filter(|&i| !a.row(i).0.is_empty());
@@ -114,7 +114,7 @@ pub(crate) struct Ring<T, U> {
     identity: U,
     add: Box<dyn Fn(U, U) -> U>,
     mul: Box<dyn Fn(T, T, usize, usize, usize) -> U>,
-    /// + and × of floats, whose products with full vectors are sums of eight.
+    /// + and × of floats, whose products with full vectors use eight partial sums.
     floats: bool,
 }
 
@@ -134,7 +134,7 @@ where
 }
 
 impl<T: Value, U: Value> Ring<T, U> {
-    /// A ⊕.⊗ B, from the identity, k increasing.
+    /// A ⊕.⊗ B, from the identity, in increasing k.
     fn product(&self, a: &Entries<T>, b: &Entries<T>) -> Entries<U> {
         let mut c = BTreeMap::new();
         for (&(i, k), &x) in a {
@@ -151,7 +151,7 @@ impl<T: Value, U: Value> Ring<T, U> {
     pub(crate) fn vxm(&self, x: &Vector<T>, a: &Csr<T>) -> Vector<U> {
         vector(a.ncols(), self.product(&x.entries(), &a.entries()))
     }
-    /// A ⊕.⊗ X, X and the result row-major with `n` columns, in the order in which the rows of A are stored.
+    /// A ⊕.⊗ X; X and the result are row-major with `n` columns; rows of A are folded in stored order.
     pub(crate) fn spmm(&self, a: &Csr<T>, x: &[T], n: usize) -> Vec<U> {
         let mut y = vec![self.identity; a.nrows() * n];
         for (i, k, &of_a) in a.iter() {
@@ -161,7 +161,7 @@ impl<T: Value, U: Value> Ring<T, U> {
         }
         y
     }
-    /// In the order in which the rows of A are stored.
+    /// In the stored order of the rows of A.
     pub(crate) fn mxv(&self, a: &Csr<T>, x: &Vector<T>) -> Vector<U> {
         let (full, x, mut products) = (x.as_full().is_some(), x.entries(), BTreeMap::<_, Vec<U>>::new());
         for (i, k, &of_a) in a.iter() {

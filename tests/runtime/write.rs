@@ -1,4 +1,4 @@
-//! Masks, accumulators and replace give what the chains by types give.
+//! Masks, accumulators and replace give the results of the typed chains.
 
 use sparring::Error;
 use sparring::algebra::{Ainv, ColLe, Identity, Minus, Num, Plus, RowIndex, Type, ValueGt};
@@ -10,7 +10,7 @@ use sparring::sparse::{Builder, MatrixForm};
 use super::operands::{machines, pairs, same_matrix, same_vector, vectors};
 use crate::common::arbitrary::{Draw, Rng};
 
-/// By a chain: `apply` of the identity, written in all ways.
+/// By a chain: `apply` of the identity, written with every combination of options.
 macro_rules! chained {
     ($cpu:expr, $t:expr, $c:expr, $mask:expr, $how:expr, $accum:expr) => {{
         let (structure, complement, replace) = $how;
@@ -117,7 +117,7 @@ fn every_way_of_writing_is_that_of_the_chains() {
     let ways = every_way::<f64>(&machines[2..]) + every_way::<u8>(&machines[1..2]);
     println!("{ways} results written");
     assert!(ways > 2000);
-    // Without a mask.
+    // Unmasked.
     let (a, b) = pairs::<i64>(46).swap_remove(5);
     let plus = runtime::BinaryOp::new("plus", Type::I64).unwrap();
     for m in &machines {
@@ -150,8 +150,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(c.csr::<i64>(), before.csr::<i64>());
 }
 
-/// A matrix of few rows that fills up: it becomes a bitmap, which writes do not move, and every write and every
-/// operation gives what it gives by types.
+/// A matrix of few rows that fills up: it becomes a bitmap, which writes update in place, and every write and every
+/// operation gives the typed result.
 #[test]
 fn a_state_that_fills_up_is_written_in_place() {
     let (cpu, machine, n) = (Cpu::new(), Machine::from(Cpu::new()), 500);
@@ -209,7 +209,7 @@ fn a_state_that_fills_up_is_written_in_place() {
     assert!(in_place > 100, "{in_place} writes in place");
 }
 
-/// Operations on a matrix by name give what those by types give.
+/// Run-time operations on a matrix give the typed results.
 fn every_operation(machine: &Machine, named: &Matrix, c: &Csr<i64>, rt: &Matrix, t: &Csr<i64>) {
     let cpu = Cpu::with_threads(1).unwrap();
     let minus = BinaryOp::new("minus", Type::I64).unwrap();

@@ -1,4 +1,4 @@
-//! Products whose results are known: worked out by hand, published, or listed with the data.
+//! Products with known results: worked out by hand, published, or listed with the data.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use sparring::{Cpu, Csr};
 use crate::common::{check, data, golden, reference};
 use crate::{MinSecond, all_options, options};
 
-/// Small products written out by hand, on every combination of options.
+/// Small products written out by hand, with every combination of options.
 #[test]
 fn golden_products() {
     let mut rings = BTreeMap::new();
@@ -38,7 +38,7 @@ fn golden_products() {
     assert_eq!(rings.len(), 5, "each ring has a case: {rings:?}");
 }
 
-/// Figures of A·A against the known ones; CF and CMRF where they are known.
+/// Figures of A·A compared with known ones; CF and CMRF where known.
 fn figures_are_the_known_ones(fact: &data::Fact) {
     let a = fact.read();
     assert_eq!(a.nnz() as u64, fact.number("nnz"), "{}", fact.name());
@@ -57,7 +57,7 @@ fn figures_are_the_known_ones(fact: &data::Fact) {
             assert!((figure - known).abs() <= 0.005 + 1e-12, "{}: {figure}, published {known}", fact.name());
         }
     }
-    // Another way to the same structure, and the values: the sum of C is that of A·(A·1).
+    // The same pattern by another algorithm; and the values: the sum of C is that of A·(A·1).
     let other = cpu
         .plan(&a, &a)
         .options(&options(Policy::Auto, Accumulator::Auto, Compress::Off, false))

@@ -1,4 +1,4 @@
-//! Masked products against the textbook: for one use and by a plan.
+//! Masked products compared with the textbook: one-off and planned.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::common::{Same, check, reference};
 use crate::shapes::{of_rows, that_repeat};
 use crate::{Outcome, options, text};
 
-/// What a masked product can be told.
+/// All options of a masked product.
 pub(super) fn all_options(complement: bool) -> Vec<Options> {
     let compress = [Compress::Auto, Compress::Off, Compress::On].into_iter().take(if complement { 3 } else { 2 });
     compress.map(|compress| options(Policy::Auto, Accumulator::Auto, compress, false)).collect()
 }
 
-/// C⟨M⟩ or C⟨¬M⟩ for one use and by a plan, twice: the same bits, and those of the textbook.
+/// C⟨M⟩ or C⟨¬M⟩, one-off and planned, twice: identical bits, equal to the textbook.
 fn check_masked<R: Semiring>(
     cpu: &Cpu,
     ring: R,
@@ -48,7 +48,7 @@ where
     Ok(())
 }
 
-/// C⟨M⟩ and C⟨¬M⟩ by every option, against the textbook.
+/// C⟨M⟩ and C⟨¬M⟩ with every option, compared with the textbook.
 pub(super) fn is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask: &Arc<Pattern>) {
     let ring = PlusTimes::<f64>::default();
     for complement in [false, true] {
@@ -60,7 +60,7 @@ pub(super) fn is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask:
 }
 
 quickcheck! {
-    /// C⟨M⟩ and C⟨¬M⟩: what the mask has, and what it has not.
+    /// C⟨M⟩ and C⟨¬M⟩: entries inside the mask, and entries outside.
     fn masked_products_are_the_definition(pair: AnyPair) -> Outcome {
         let cpu = Cpu::with_threads(2).map_err(text)?;
         let mask = pair.mask.pattern();
@@ -81,7 +81,7 @@ quickcheck! {
     }
 }
 
-/// A place of a row is a number of 16 bits up to 65 535 entries under a mask, where one number means none.
+/// Under a mask, positions within a row take 16 bits up to 65 535 entries, because one value means none.
 #[test]
 fn masked_rows_of_65_536_entries_have_places() {
     let n = 80_000;
@@ -89,15 +89,15 @@ fn masked_rows_of_65_536_entries_have_places() {
     let b = of_rows(n, vec![(0..n as u32).collect(); 2]);
     let cpu = Cpu::with_threads(1).expect("threads");
     for len in [65_535, 65_536, 65_537, 70_000] {
-        // What one row has and the next has not.
+        // Columns of one row that the next does not have.
         let (first, last) = ((0..len).collect(), (n as u32 - len..n as u32).collect());
         let mask = of_rows(n, vec![first, last, vec![5, 70_001]]);
         is_the_definition(&cpu, (&a, &b), mask.pattern());
     }
 }
 
-/// Rows of C that are the row before, shifted, under masks whose rows are too, or mostly, or not at all: with columns
-/// that no product meets, with rows that have none, and with more products than are listed at once.
+/// Rows of C that repeat the previous row, shifted. The rows of the mask do so too, mostly, or not at all: some mask
+/// columns receive no product, some mask rows are empty, and some rows have more products than one list block holds.
 #[test]
 fn rows_that_repeat_under_a_mask() {
     let cpu = Cpu::with_threads(2).expect("threads");

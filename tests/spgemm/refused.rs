@@ -1,4 +1,4 @@
-//! Products that are refused: shapes that do not fit, plans of other patterns, results beyond the budget.
+//! Refused products: mismatched shapes, plans of other patterns, results beyond the budget.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn a_plan_refuses_other_patterns() {
     let cpu = Cpu::new();
     let ring = PlusTimes::<f64>::default();
     let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a");
-    // As many entries, at other places; and fewer entries.
+    // The same number of entries with other indices; and fewer entries.
     let moved = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved");
     let fewer = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![1.0]).expect("fewer");
     let wider = Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("wider");
@@ -46,14 +46,14 @@ fn a_plan_refuses_other_patterns() {
             let found = cpu.mxm(ring, &a, other).plan(&plan).eval();
             assert!(matches!(found, Err(Error::PatternChanged { operand: "B", .. })), "{o:?}: {found:?}");
         }
-        // A refused product leaves the result as it was, its own matrix or another's.
+        // A refused product leaves the result unchanged, whether it belongs to the plan or not.
         let mut c = cpu.mxm(ring, &a, &a).plan(&plan).eval().expect("c");
         let before = c.clone();
         assert!(cpu.mxm(ring, &moved, &a).plan(&plan).into(&mut c).is_err());
         assert!(identical(&c, &before), "a refused product changed its result");
         let mut foreign = fewer.clone();
         let own = |a: &Csr<f64>| Csr::with_pattern(Arc::clone(a.pattern()), a.values().to_vec()).expect("a copy");
-        // Values that somebody else holds too, and values of its own, as many as the product has or fewer.
+        // Shared values, and unshared ones with fewer entries or as many as the product.
         for c in [&mut foreign, &mut own(&fewer), &mut own(&moved)] {
             let (before, refused) = (own(c), cpu.numeric_into(&plan, ring, &a, &a, c));
             assert!(matches!(refused, Err(Error::PatternChanged { operand: "C", .. })), "{o:?}: {refused:?}");
@@ -61,18 +61,18 @@ fn a_plan_refuses_other_patterns() {
         }
         assert!(cpu.mxm(ring, &a, &a).plan(&plan).into(&mut wider.clone()).is_err(), "{o:?}: wrote another shape");
         assert!(identical(&foreign, &fewer));
-        // A chain replaces what a matrix of the same shape holds, and nobody else's copy of it.
+        // A chain replaces the contents of a matrix of the same shape, but not those of a clone.
         let copy = foreign.clone();
         cpu.mxm(ring, &a, &a).plan(&plan).into(&mut foreign).expect("a matrix of the same shape");
         assert!(identical(&foreign, &c) && identical(&copy, &fewer), "{o:?}");
-        // The same structure in other memory is the same structure.
+        // An equal pattern in other memory is accepted.
         let again = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again");
         let d = cpu.mxm(ring, &again, &again).plan(&plan).eval().expect("an equal pattern");
         assert!(identical(&c, &d));
     }
 }
 
-/// A full column times a full row has m·n entries: over 2³², counted, and refused before anything is allocated.
+/// A full column times a full row has m·n entries: more than 2³², counted, and refused before any allocation.
 #[test]
 fn more_entries_than_32_bits_count_are_refused_by_the_budget() {
     let n: u32 = 70_000;
@@ -95,7 +95,7 @@ fn more_entries_than_32_bits_count_are_refused_by_the_budget() {
             other => panic!("expected the budget to be exceeded, got {other:?}"),
         }
     }
-    // The other way round it is one number, and fits any budget.
+    // The reverse order gives a single entry, which fits any budget.
     let c = cpu.mxm(PlusTimes::<f64>::default(), &row, &column).eval().expect("1×1");
     assert_eq!(c.values(), &[f64::from(n)]);
 }

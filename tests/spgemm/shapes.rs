@@ -1,4 +1,5 @@
-//! Products of unusual shapes against the textbook: very wide, very tall, skewed, with repeated rows or few entries.
+//! Products of unusual shapes compared with the textbook: very wide, very tall, skewed, with repeated rows or few
+//! entries.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -17,7 +18,7 @@ use crate::common::rings::{CountPaths, SumPlaces, SumWhere};
 use crate::common::{Same, check, reference};
 use crate::{MinSecond, Outcome, all_options, is_the_definition, masked, options};
 
-/// Few entries among millions of columns: tables that must not be sized by the columns alone.
+/// Few entries among millions of columns: tables must not be sized by the columns alone.
 #[test]
 fn very_wide_matrices_are_the_definition() {
     fn wide(seed: u64) -> Outcome {
@@ -28,7 +29,7 @@ fn very_wide_matrices_are_the_definition() {
             rows: (0..50)
                 .map(|i| {
                     let mut row: Vec<u32> = (0..rng.below(60)).map(|_| rng.below(n) as u32).collect();
-                    // Runs at word borders and at the very last column.
+                    // Runs at word boundaries and at the very last column.
                     row.extend([0, 31, 32, 63, 64, n as u32 - 1].iter().filter(|_| i % 3 == 0));
                     row.sort_unstable();
                     row.dedup();
@@ -45,7 +46,7 @@ fn very_wide_matrices_are_the_definition() {
     QuickCheck::new().tests(4).quickcheck(wide as fn(u64) -> Outcome);
 }
 
-/// Rows much heavier than the rest, which a splitting of work must share out, and tables that overflow.
+/// Rows much heavier than the rest, which must be split among threads, and tables that overflow.
 #[test]
 fn heavy_rows_are_the_definition() {
     let mut rng = Rng(5);
@@ -69,12 +70,12 @@ fn heavy_rows_are_the_definition() {
     }
 }
 
-/// A matrix whose rows are `rows`; values follow from their places.
+/// The matrix with these rows; values follow from the indices.
 pub(super) fn of_rows(ncols: usize, rows: Vec<Vec<u32>>) -> Csr<f64> {
     AnyPattern { ncols, rows, shuffle: 0 }.matrix(7)
 }
 
-/// Matrices of which many rows of the product are the row before, shifted, and some nearly are.
+/// Products with many rows that repeat the previous row, shifted, and some that nearly do.
 pub(super) fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     let band = |n: u32, reach: u32| -> Vec<Vec<u32>> {
         (0..n).map(|i| (i.saturating_sub(reach)..(i + reach + 1).min(n)).collect()).collect()
@@ -88,7 +89,7 @@ pub(super) fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     let mut shapes = vec![band(90, 1), band(120, 9), band(150, 40), grid(17, 13)];
     for mut rows in [band(100, 2), band(100, 20)] {
         for i in (5..100).step_by(7) {
-            // One column less, one more, and one that is another.
+            // One column fewer, one more, and one replaced.
             match i % 3 {
                 0 => drop(rows[i].pop()),
                 1 => rows[i].insert(0, 0),
@@ -102,23 +103,22 @@ pub(super) fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     }
     let mut matrices: Vec<[Csr<f64>; 2]> =
         shapes.into_iter().map(|rows| of_rows(rows.len(), rows)).map(|a| [a.clone(), a]).collect();
-    // A of equal rows; B of which two rows in a row are the same; a row of B that is moved by another distance than the
-    // first.
+    // A with equal rows; B with two equal consecutive rows; a row of B shifted by a different distance than the first.
     matrices.push([of_rows(92, blocks(90)), of_rows(200, (0..92).map(|i| vec![i / 2, i / 2 + 7, 150]).collect())]);
     matrices.push([of_rows(40, band(40, 1)), of_rows(200, (0..40).map(|i| vec![3 * i, 3 * i + 1 + i % 2]).collect())]);
     matrices.push([
         of_rows(40, band(40, 1)),
         of_rows(200, (0..40).map(|i| if i % 4 == 0 { vec![] } else { vec![i] }).collect()),
     ]);
-    // Rows of B that are moved by one column, and the last by two.
+    // Rows of B shifted by one column, and the last ones by two.
     let start = |i: u32| i + i.saturating_sub(110);
     let moved = (0..120).map(|i| vec![start(i), start(i) + 3]).collect();
     matrices.push([of_rows(120, band(120, 1)), of_rows(300, moved)]);
     matrices
 }
 
-/// Rows of C that are the row before, shifted or the same: on grids, in blocks of equal rows, and where one entry of A,
-/// one of a row of B, or the distance of one row of B alone is off.
+/// Rows of C that repeat the previous row, shifted or not: on grids, in blocks of equal rows, and where a single entry
+/// of A, a single entry of a row of B, or the distance of a single row of B differs.
 #[test]
 fn rows_that_repeat_are_the_definition() {
     let cpu = Cpu::with_threads(2).expect("threads");
@@ -137,8 +137,8 @@ fn rows_that_repeat_are_the_definition() {
     assert!(repeats >= 4, "{repeats}");
 }
 
-/// Rows whose products are sorted in one register: from none to sixteen products, with many columns again and again,
-/// rows of B that are empty or in any order, and a few rows that have more and go another way.
+/// Rows whose products are sorted in one register: zero to sixteen products, many repeated columns, empty and unsorted
+/// rows of B, and a few longer rows that take another kernel.
 #[test]
 fn rows_of_few_products_are_the_definition() {
     fn check_rows<R: Semiring>(ring: R, [a, b]: &[AnyPattern; 2], way: &str)
@@ -169,7 +169,7 @@ fn rows_of_few_products_are_the_definition() {
             row.dedup();
             row
         };
-        // Rows of B have up to four entries, the last ten forty.
+        // Rows of B have up to four entries, the last ten rows forty.
         let b: Vec<Vec<u32>> = (0..n).map(|k| row(if k < n - 10 { k % 5 } else { 40 }, columns)).collect();
         let mut a: Vec<Vec<u32>> = (0..n).map(|i| row(i % 7, n - 10)).collect();
         for (i, row) in a.iter_mut().enumerate() {
@@ -177,7 +177,7 @@ fn rows_of_few_products_are_the_definition() {
             while products(row) > 16 {
                 row.pop();
             }
-            // As many as one register takes, from two rows of B or from sixteen.
+            // As many as one register holds, from few rows of B or from sixteen.
             match i % 50 {
                 3 => *row = vec![4, 9, 14, 19],
                 4 => *row = (0..16).map(|k| 5 * k + 1).collect(),
@@ -204,11 +204,11 @@ fn rows_of_few_products_are_the_definition() {
     }
 }
 
-/// Factors of which each entry of C is one product: diagonal ones, with gaps and without, permutations, rows taken
-/// again and again; beside rows of none to many entries, in order and not.
+/// Products in which each entry of C is a single term: diagonals with and without gaps, permutations, repeated row
+/// selections; combined with rows of zero to many entries, sorted and unsorted.
 #[test]
 fn single_products_are_the_definition() {
-    /// `one`: whether it is said so, of rows in order and in any.
+    /// `one`: whether the plan detects it, for sorted and for unsorted products.
     fn check_rows<R: Semiring>(ring: R, [a, b]: &[AnyPattern; 2], one: [bool; 2], way: &str)
     where
         Lhs<R>: Draw,
@@ -258,7 +258,7 @@ fn single_products_are_the_definition() {
             let way = format!("{name}, shuffle {shuffle}");
             let of = |rows: &[Vec<u32>]| AnyPattern { ncols: n, rows: rows.to_vec(), shuffle };
             let pair = [of(a), of(b)];
-            // Rows that are not in order stay so.
+            // Unsorted rows stay unsorted.
             let long = |rows: &[Vec<u32>]| rows.iter().any(|row| row.len() > 1);
             let one = if name == "no diagonal" { [false; 2] } else { [shuffle == 0 || !long(a) && !long(b), true] };
             check_rows(PlusTimes::<f64>::default(), &pair, one, &way);
@@ -271,8 +271,8 @@ fn single_products_are_the_definition() {
     }
 }
 
-/// The product of stored rows is that of all rows: also where ⊗ reads the places of its operands, where rows of B that
-/// A names are not stored, and where rows of C come out empty.
+/// The product of stored rows equals that of all rows, also where ⊗ is positional, where A refers to rows of B that are
+/// not stored, and where rows of C are empty.
 #[test]
 fn hypersparse_products_are_the_definition() {
     fn check<R: Semiring>(ring: R, [m, k, n]: [usize; 3], seed: u64)
@@ -312,7 +312,7 @@ fn hypersparse_products_are_the_definition() {
         check(MinSecond::default(), shape, seed as u64 + 20);
         check(SumPlaces::default(), shape, seed as u64 + 40);
     }
-    // Nothing of the size of a row count is ever made.
+    // No allocation is proportional to the number of rows.
     let n = 4_000_000_000;
     let mut a = Builder::<f64>::new(n, n).expect("a builder");
     for i in 0..1000 {
@@ -326,8 +326,9 @@ fn hypersparse_products_are_the_definition() {
     assert!(matches!(error, Err(Error::Shape { op: "mxm", lhs: (4_000_000_000, 4_000_000_000), rhs: (1, 3) })));
 }
 
-/// A row of over 2²⁰ multiplications is cut by columns, each part a task. Rows before and behind it see what the parts
-/// leave in the tables of their thread; where a part is wider than a window, its columns have places in a table.
+/// A row with more than 2²⁰ multiplications is split by columns into one task per part. Rows before and after it reuse
+/// the per-thread tables that the parts leave behind; where a part is wider than a window, an index table maps its
+/// columns.
 #[test]
 fn rows_cut_by_columns_are_the_definition() {
     let k = 1100;
@@ -338,7 +339,7 @@ fn rows_cut_by_columns_are_the_definition() {
         let a = of_rows(k, rows);
         let b = of_rows(n, (0..k as u32).map(|k| (0..1000).map(|j| j * step + k % 7 * 71).collect()).collect());
         let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
-        // Of each row one of its columns in three, and some that it has not.
+        // One in three of each row's columns, and some columns that it does not have.
         let mask = (0..a.nrows()).map(|i| {
             let all = want.entries.range((i, 0)..(i + 1, 0)).map(|(&(_, j), _)| j as u32).step_by(3);
             let mut row: Vec<u32> = all.flat_map(|j| [j, (j + 1000).min(n as u32 - 1)]).collect();
@@ -367,8 +368,8 @@ fn rows_cut_by_columns_are_the_definition() {
     }
 }
 
-/// AᵀA of tall A: rows of C are full after a few rows of B, or never are, because no row has the last column, or the
-/// only one that has it comes last.
+/// AᵀA of tall A: rows of C are full after a few rows of B, or never, because no row has the last column or only the
+/// last row has it.
 #[test]
 fn tall_products_are_the_definition() {
     let (k, n) = (3000, 70);
@@ -399,8 +400,7 @@ fn tall_products_are_the_definition() {
     }
 }
 
-/// So many columns that no table has a place for each: places are searched, and columns sorted where bits would be too
-/// many.
+/// Too many columns for a direct table: indices are searched, and columns are sorted where a bitmap would be too large.
 #[test]
 fn b_wider_than_every_table_is_the_definition() {
     let mut rng = Rng(11);
@@ -416,7 +416,7 @@ fn b_wider_than_every_table_is_the_definition() {
         let b = of_rows(n, (0..50).map(|_| row(40)).collect());
         let mask = (0..40).map(|i| BTreeSet::from_iter([b.row(i).0, b.row(i + 7).0].concat()).into_iter().collect());
         let mask = of_rows(n, mask.collect());
-        // Rows of up to a few hundred multiplications, of many and of one row of B.
+        // Rows with up to a few hundred multiplications, over many rows of B and over one.
         let a = (0..40).map(|i| (0..50).filter(|k| (k * 7 + i) % (1 + i % 12) == 0).take(45).collect());
         let a = of_rows(50, a.collect());
         let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
@@ -430,14 +430,14 @@ fn b_wider_than_every_table_is_the_definition() {
     }
 }
 
-/// Rows of which each has so few columns in so wide a range that looking for them takes longer than sorting, in a
-/// product that has many.
+/// Rows with so few columns over so wide a range that scanning a bitmap takes longer than sorting, in a product with
+/// many such rows.
 #[test]
 fn rows_that_reach_far_are_the_definition() {
     let (mut rng, n) = (Rng(12), 60_000_000);
     let mut row = |k: u32| {
         let mut row: Vec<u32> = (0..16).map(|_| rng.below(n) as u32).collect();
-        // Columns that rows share, and the ends.
+        // Columns that rows share, and both ends.
         row.extend([0, n as u32 - 1, 64 + k % 5, 30_000_000 + k % 3]);
         row.sort_unstable();
         row.dedup();

@@ -1,4 +1,4 @@
-//! Functions for a GPU that no compiler of GPU programs needs to see.
+//! Invalid device functions, rejected before any GPU compiler sees them.
 
 use sparring::algebra::DeviceFunction;
 

@@ -1,4 +1,4 @@
-//! Memory that is written by many threads is no matter of callers.
+//! The types for memory written by many threads are private.
 
 //~ struct `UninitOutput` is private
 use sparring::par::UninitOutput;

@@ -1,4 +1,4 @@
-//! That a type is a value is a promise: arrays of words, and device code, are taken for what it says.
+//! `Value` is an unsafe trait: arrays of words and device code rely on the layout that it states.
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Mine(f64);

@@ -1,6 +1,5 @@
-/* A product on a GPU, as C sees it: sent there, planned, computed twice in place, brought back;
- * and distances between rows. Says "ok" and exits with
- * 0, or "skipped: no GPU" where there is none, or tells the line that is wrong. */
+/* A product on a GPU from C: uploaded, planned, computed twice in place, downloaded; and distances between rows.
+ * Prints "ok" and exits with 0, prints "skipped: no GPU" without one, or prints the failing line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Distances and neighbours with numbers worked out by hand, and what is refused. Says "ok" and exits with 0, or tells the
- * line that is wrong. Results go to memory from malloc that nothing has written to. */
+/* Distances and neighbours with numbers worked out by hand, and refused calls. Prints "ok" and exits with 0, or prints
+ * the failing line. Results go to uninitialized memory from malloc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void expect(int holds, const char *what, int line)
         EXPECT(strstr(sparring_last_error(), words) != NULL); \
     } while (0)
 
-/* All distances by Manhattan. */
+/* All Manhattan distances. */
 static void pairwise(const SparringDevice *cpu)
 {
     /* (1 0 2 0), (0 3 2 0), (1 0 0 4): 1 + 3, 2 + 4, 1 + 3 + 2 + 4. */
@@ -139,7 +139,7 @@ static void neighbours(const SparringDevice *cpu)
     sparring_matrix_free(x);
 }
 
-/* Rows are indexed once, and asked as often as wanted. */
+/* Rows are indexed once and queried repeatedly. */
 static void an_index(const SparringDevice *cpu)
 {
     const uint64_t row_ptr[] = {0, 1, 2, 2, 3};

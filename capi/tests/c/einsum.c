@@ -1,5 +1,5 @@
-/* Contractions of arrays under strides: at once and by a plan, batches and updates; and what is
- * refused. Says "ok" and exits with 0, or tells the line that is wrong. */
+/* Contractions of strided arrays: one-off and planned, batches and updates; and refused calls.
+ * Prints "ok" and exits with 0, or prints the failing line. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void expect(int holds, const char *what, int line)
 static const uint64_t square[] = {2, 2};
 static const int64_t by_columns[] = {1, 2};
 
-/* Three products of 2 x 2 matrices, the left ones by columns, one right matrix for all; between the results a gap. */
+/* Three products of 2 x 2 matrices: column-major left operands, one right operand for all, gaps between results. */
 static void batches(const SparringDevice *cpu)
 {
     const double a[12] = {1, 3, 2, 4, 0, 1, 1, 0, 1, 0, 0, 1}, b[4] = {5, 6, 7, 8};
@@ -57,7 +57,7 @@ static void batches(const SparringDevice *cpu)
                  SPARRING_NULL_POINTER, "operands[1] is NULL");
 }
 
-/* C = alpha A B + beta C, again and again. */
+/* C = alpha A B + beta C, repeatedly. */
 static void updates(const SparringDevice *cpu)
 {
     const double a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, half = .5, two = 2, zero = 0;

@@ -1,4 +1,4 @@
-/* What a C program sees when things go wrong. Says "ok" and exits with 0, or tells the line that is wrong. */
+/* Errors as a C program sees them. Prints "ok" and exits with 0, or prints the failing line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void expect(int holds, const char *what, int line)
         EXPECT(strstr(sparring_last_error(), words) != NULL); \
     } while (0)
 
-/* Arguments are evaluated in any order: the text is that of the call in the same line, asked for before it or after it. */
+/* Arguments are evaluated in any order: the text is that of the call in the same line, even if queried before it. */
 static void newest_error(void)
 {
     char line[256];
@@ -31,7 +31,7 @@ static void newest_error(void)
     EXPECT(length > 0 && strncmp(line, "14 name: 'gpu' is neither", 25) == 0);
     length = snprintf(line, sizeof line, "%s %d", sparring_last_error(), (int)sparring_device_new("cpu", 1, 0, NULL));
     EXPECT(length > 0 && strcmp(line, "device is NULL 101") == 0);
-    /* Asked for first, whatever the compiler does. */
+    /* Queried first, whatever the order of evaluation. */
     before = sparring_last_error();
     EXPECT(sparring_matrix_nnz(NULL, NULL) == SPARRING_NULL_POINTER && strcmp(before, "matrix is NULL") == 0);
     EXPECT(before == sparring_last_error());
@@ -103,7 +103,7 @@ int main(void)
     EXPECT(sparring_plan_explain(plan, buffer, sizeof buffer, &n) == SPARRING_OK);
     EXPECT(strlen(buffer) == (n < sizeof buffer ? n : sizeof buffer - 1));
 
-    /* Handles that are none. */
+    /* Invalid handles. */
     EXPECT_ERROR(sparring_matrix_nnz((const SparringMatrix *)(const void *)cpu, &n), SPARRING_INVALID_HANDLE,
                  "the handle is of a SparringDevice");
     EXPECT_ERROR(sparring_matrix_nnz((const SparringMatrix *)(const void *)&n, &n), SPARRING_INVALID_HANDLE,

@@ -1,4 +1,4 @@
-/* Threads as a C program sees them: none that nobody asked for, and in a child of fork() those of its own. Says "ok". */
+/* Threads in a C program: none unless requested, and own threads in a child of fork(). Prints "ok". */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int threads(void)
     return n;
 }
 
-/* The square of a matrix with two entries a row, which has three. */
+/* The square of a matrix with two entries per row, which has three per row. */
 static void square(const SparringDevice *device, const SparringMatrix *a)
 {
     SparringMatrix *c = NULL;
@@ -64,7 +64,7 @@ int main(void)
     child = fork();
     EXPECT(child >= 0);
     if (child == 0) {
-        /* Who waits for threads that are not there is ended. */
+        /* Ends a child that waits for threads of the parent. */
         alarm(30);
         square(two, a);
         square(all, a);

@@ -1,4 +1,4 @@
-/* Operators that are functions of C: a semiring, a selection, a context. Says "ok". */
+/* C functions as operators: a semiring, a selection, a context. Prints "ok". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

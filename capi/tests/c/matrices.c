@@ -1,4 +1,4 @@
-/* A matrix written where it stays, sent to the file that is the argument, and read again. Says "ok". */
+/* A matrix updated in place, written to the file given as the argument, and read again. Prints "ok". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     EXPECT(argc == 2);
     OK(sparring_device_new("cpu", 1, 0, &cpu));
 
-    /* The matrix with i/2 at (i, i), which is symmetric. */
+    /* The symmetric matrix with i/2 at (i, i). */
     OK(sparring_arrays_new(SPARRING_F64, N, N, N, &row_ptr, &col_idx, &values, &arrays));
     for (uint32_t i = 0; i < N; i++) {
         row_ptr[i + 1] = i + 1;
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     EXPECT(memcmp(read_row_ptr, row_ptr, (N + 1) * sizeof *row_ptr) == 0);
     EXPECT(memcmp(read_col_idx, col_idx, N * sizeof *col_idx) == 0 && memcmp(read, values, N * sizeof(double)) == 0);
 
-    /* Filled wrongly: refused, and freed. */
+    /* Filled with invalid data: refused, and freed. */
     OK(sparring_arrays_new(SPARRING_F64, 1, 1, 1, &row_ptr, &col_idx, &values, &arrays));
     row_ptr[1] = 2;
     EXPECT(sparring_matrix_from_arrays(arrays, &none) == SPARRING_ROW_POINTER && none == NULL);

@@ -1,5 +1,5 @@
-/* A sparse tensor: from arrays, to the file that is the argument and back, its products with factors and its decomposition, with
- * published numbers; and what is refused. Says "ok" and exits with 0, or tells the line that is wrong. */
+/* A sparse tensor: built from arrays, written to the file given as the argument and read again; MTTKRP and CP with
+ * published numbers; and refused calls. Prints "ok" and exits with 0, or prints the failing line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void files(const SparringDevice *cpu, const SparringTensor *x, const char
     OK(sparring_tensor_free(twice));
 }
 
-/* Each mode by each variant. */
+/* Each mode with each variant. */
 static void products(const SparringDevice *cpu, const SparringTensor *x)
 {
     static const double expected[3][8] = {
@@ -124,7 +124,7 @@ static void products(const SparringDevice *cpu, const SparringTensor *x)
     }
 }
 
-/* Numbers of another type: kept, summed, cast, multiplied, and refused where doubles are meant. */
+/* Values of another type: stored, summed, cast, multiplied, and refused where doubles are required. */
 static void integers(const SparringDevice *cpu, const char *path)
 {
     const uint64_t two[] = {2, 2}, i[] = {1, 0, 1}, j[] = {1, 0, 1};
@@ -175,7 +175,7 @@ static int32_t watch(const SparringSweep *sweep, void *context)
     return sweep->number == seen->stop;
 }
 
-/* Fits after so many sweeps from the start above. */
+/* Fits after given numbers of sweeps from the initial guess above. */
 static void decompositions(const SparringDevice *cpu, const SparringTensor *x)
 {
     static const struct { uint64_t sweeps; double fit; } published[] = {{1, .932788856502}, {2, .984366843905},

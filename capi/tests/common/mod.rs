@@ -1,4 +1,4 @@
-//! The library as cargo builds it for C, and the programs that build with it.
+//! The library as cargo builds it for C, and programs built against it.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ pub(crate) fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A built library, and the folder that it lies in.
+/// A built library and its folder.
 pub(crate) struct Libraries {
     pub(crate) shared: PathBuf,
     pub(crate) archive: PathBuf,
 }
 
 impl Libraries {
-    /// Builds them where this test was built: a test cannot depend on a library that is no Rust library.
+    /// Builds them beside this test, because a test cannot depend on a library that is not a Rust library.
     pub(crate) fn build() -> Self {
         let exe = std::env::current_exe().expect("path of this test");
         // target/[triple/]profile/deps/this-test
@@ -29,8 +29,8 @@ impl Libraries {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["build", "--lib", "--offline", "--message-format=json", "--profile", profile, "--manifest-path"]);
         cargo.arg(here().join("Cargo.toml"));
-        // What the whole workspace was built with, so that it is not built again with the features that this package
-        // wants.
+        // The options of the workspace build, so that the library is not rebuilt with the features of this package
+        // alone.
         cargo.args(std::env::var("SPARRING_TEST_BUILD").unwrap_or_default().split_whitespace());
         if above.join("CACHEDIR.TAG").exists() {
             cargo.arg("--target-dir").arg(above);
@@ -55,13 +55,13 @@ impl Libraries {
         Self { shared: with(&["so", "dylib"]), archive: with(&["a"]) }
     }
 
-    /// A folder where the shared library has the names that the linker and the loader look for, as `scripts/install`
-    /// gives them.
+    /// A folder where the shared library has the names that the linker and the loader search, as installed by
+    /// `scripts/install`.
     fn named(&self) -> PathBuf {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lib");
         std::fs::create_dir_all(&dir).expect("a folder");
         for name in ["libsparring.so", "libsparring.so.0", "libsparring.dylib", "libsparring.0.dylib"] {
-            // Tests run side by side: each puts a link of its own in place of the others'.
+            // Tests run in parallel: each replaces the link atomically.
             let own = dir.join(format!("{name}.{}.{:?}", std::process::id(), std::thread::current().id()));
             let _ = std::fs::remove_file(&own);
             std::os::unix::fs::symlink(&self.shared, &own).expect("a link");
@@ -70,7 +70,7 @@ impl Libraries {
         dir
     }
 
-    /// Arguments that link the library in.
+    /// Arguments that link the library.
     pub(crate) fn linked(&self, statically: bool) -> Vec<String> {
         if statically {
             let system = ["-lpthread", "-ldl", "-lm"].map(String::from);
@@ -81,7 +81,7 @@ impl Libraries {
     }
 }
 
-/// Runs it, and tells what it said if it fails.
+/// Runs the command, and panics with its output if it fails.
 #[track_caller]
 pub(crate) fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
@@ -90,7 +90,7 @@ pub(crate) fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// A compiler with all warnings as errors.
+/// A compiler with all warnings enabled as errors.
 pub(crate) fn compiler(variable: &str, default: &str, standard: &str, include: &Path) -> Command {
     let mut cc = Command::new(std::env::var_os(variable).unwrap_or_else(|| default.into()));
     cc.args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]).arg(include);

@@ -1,4 +1,4 @@
-// Every class and function of sparring.hpp: results, moves, errors. Says "ok".
+// Every class and function of sparring.hpp: results, moves, errors. Prints "ok".
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using namespace sparring;
         }                                                                             \
     } while (0)
 
-// The sentence of the Error that a call throws, which has this status.
+// The message of the Error that a call throws, after a check of its status.
 template <class Call> static std::string refused(SparringStatus status, Call call)
 {
     try {
@@ -102,7 +102,7 @@ static void operations()
     const auto how = explain([&] { mxm(cpu, ring, a, a); });
     EXPECT(how.rfind("mxm: 2×2 with 3 entries as compressed rows; ", 0) == 0 && how.find("\n  ") != how.npos);
 
-    // Into what exists: accumulated, under masks, transposed.
+    // Into existing objects: accumulated, masked, transposed.
     auto c = a.dup();
     cpu.into(c).accum(plus).transpose_b().mxm(ring, a, a);
     EXPECT((c.csr<double>().values == Values{6, 8, 6, 12} && a.nnz() == 3));
@@ -200,7 +200,7 @@ static void parts()
     EXPECT(refused(SPARRING_INDEX_RANGE, [&] { cpu.into(row).extract(a, {2}, {}); }).rfind("rows: index 2", 0) == 0);
 }
 
-// Operators that are lambdas.
+// Lambdas as operators.
 static void callables()
 {
     const Device cpu("cpu", 2);
@@ -220,7 +220,7 @@ static void callables()
     EXPECT(refused(SPARRING_TYPE, [&] { Semiring(Monoid::of(least, 1e300), BinaryOp::of<float>([](float x, float y) {
                                             return x * y;
                                         })); }) == "mul: function gives SPARRING_F32, function takes SPARRING_F64");
-    // Mixed types, and a callable that owns something.
+    // Mixed types, and a callable that owns a resource.
     const std::vector<float> table = {0.5f, 2.0f};
     const auto looked_up = BinaryOp::of<std::int8_t, std::int64_t>(
         [table](std::int8_t x, std::int64_t y) { return x * table[static_cast<std::size_t>(y)]; });
@@ -271,7 +271,7 @@ static void errors()
     EXPECT(refused(SPARRING_LENGTH, [] { Matrix::from_csr<double>(2, 2, {0, 1}, {1}, {1}); }) ==
            "row_ptr: 2 elements, expected 3");
     EXPECT(refused(SPARRING_IO, [&] { Matrix::read(cpu, SPARRING_F64, "no/such/file.mtx"); }) != "");
-    // One that was moved from is NULL, and says so.
+    // A moved-from object is NULL, and its use is reported.
     auto y = x.dup();
     const Vector z = std::move(y);
     EXPECT(y.get() == nullptr && z.nvals() == 2);
@@ -283,7 +283,7 @@ static void errors()
     EXPECT(sparring_vector_free(raw) == SPARRING_OK);
 }
 
-// 0 → 1 → 2 → 0, 2 → 3 of weights 1, 2, 4 and 8.
+// 0 → 1 → 2 → 0 and 2 → 3, with weights 1, 2, 4 and 8.
 static void graphs()
 {
     const Device cpu("cpu", 2);

@@ -1,5 +1,5 @@
-/* An allocator that refuses one request: the one of number FAIL_AT among those of FAIL_FROM bytes or more. It says so on
- * standard error, and hands everything else on to glibc's. */
+/* An allocator that refuses one request, number FAIL_AT among those of at least FAIL_FROM bytes. It reports the refusal
+ * on standard error, and forwards all other requests to glibc. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>

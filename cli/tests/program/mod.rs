@@ -10,7 +10,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// A file of this test's own.
+/// A file private to this test.
 pub(crate) fn file(name: &str, text: &str) -> String {
     let path = scratch(name);
     std::fs::write(&path, text).unwrap();
@@ -30,7 +30,7 @@ pub(crate) fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The one JSON object that `--json` gives.
+/// The single JSON object printed with `--json`.
 #[track_caller]
 pub(crate) fn json(arguments: &[&str]) -> Value {
     let value: Value = serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap();
@@ -38,7 +38,7 @@ pub(crate) fn json(arguments: &[&str]) -> Value {
     value
 }
 
-/// The JSON objects that `--json` gives, one a line.
+/// The JSON objects printed with `--json`, one per line.
 #[track_caller]
 pub(crate) fn lines(arguments: &[&str]) -> Vec<Value> {
     text(&[arguments, &["--json"]].concat()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -19,13 +19,12 @@ use crate::{Error, Result};
 pub(super) const SOURCE: Source = source!("action.cu");
 
 /// Target threads per block for the rule. On an H200, 192 to 384 are within a tenth of each other
-/// (benches/results/2026-11-23-h200-contract.md).
-/// (benches/results/2026-11-23-h200-contract.md).
+/// (benches/results/2026-11-23-h200-contract.md). Up to `MANY` where more elements make copies whole 16-byte words.
 const THREADS: usize = 256;
 const MANY: usize = 400;
-/// Lines of this many f64 values leave registers for 1024 threads per multiprocessor, and smaller blocks gain 3 to 4 %.
-/// Lines of `LONG_F32` f32 values leave registers for 512 threads, and two groups per block gain 3 %
-/// (benches/results/2026-11-23-h200-tune.md).
+/// For lines of this many f64 values, the compiler leaves registers for 1024 threads per multiprocessor, and blocks
+/// have about `FEW` threads: 3 to 4 % faster. For lines of at least `LONG_F32` f32 values, it leaves registers for 512
+/// threads, and a block processes two groups: 3 % faster (benches/results/2026-11-23-h200-tune.md).
 const LONG: RangeInclusive<usize> = 7..=9;
 const FEW: usize = 160;
 const LONG_F32: usize = 10;
@@ -72,8 +71,8 @@ impl Action {
     fn lines(&self) -> usize {
         self.dofs.max(self.points).pow(2)
     }
-    /// The default tiling: the smallest group of elements whose copies are whole 16-byte words, provided it does not
-    /// need too many threads.
+    /// The default tiling: as many elements as fill about [`THREADS`] threads, rounded up to whole 16-byte copies
+    /// unless that takes more than [`MANY`] threads.
     pub(super) fn rule(&self) -> Tiling {
         let (lines, long) = (self.lines(), self.points.max(self.dofs));
         let with =

@@ -23,11 +23,12 @@ impl Cuda {
     /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device. The expression, the order of pairs and the order of
     /// every fold are those of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits, unless cuBLAS computes.
     ///
-    /// Large matrix products of f32 or f64 over + and ×, single or batched, go to cuBLAS where it is installed: rows,
-    /// columns and terms at least 16, one of them at least 48, 2²⁰ multiplications in all. The library is looked up by
-    /// the system's loader, in a CUDA toolkit, among Python's packages, or by `SPARRING_CUBLAS`. It rounds in an order
-    /// of its own, f32 in full precision, and holds some 32 MiB of device memory outside the budget.
-    /// [`same_bits`](DeviceEinsum::same_bits) disables it, as does a machine without it.
+    /// Large matrix products of f32 or f64 over + and ×, single or batched, go to cuBLAS where it is installed: those
+    /// with at least 16 rows, columns and terms, at least 48 of one of them, and at least 2²⁰ multiplications in all.
+    /// The library is looked up by the system's loader, in a CUDA toolkit, among Python's packages, or by
+    /// `SPARRING_CUBLAS`. It rounds in an order of its own, f32 in full precision, and holds some 32 MiB of device
+    /// memory outside the budget. [`same_bits`](DeviceEinsum::same_bits) disables it; without it, this library's
+    /// kernels compute all products.
     ///
     /// Each pair is one kernel. A batch of small matrices whose members have no gaps, in any index order, gets a kernel
     /// compiled for its sizes: A, B and C are read once and C is written once, at memory bandwidth for up to 32 rows

@@ -21,7 +21,8 @@ pub(super) const SOURCE: Source = source!("contract.cu");
 const THREADS: usize = 128;
 const SLAB: usize = 8192;
 /// Upper bound on threads per block where more threads align the block's end with a memory line, or leave a smaller
-/// share of its warps idle than `IDLE`; and the bytes of a line.
+/// share of its warps idle; the ratio of a block's lanes to its threads above which the latter counts; and the bytes of
+/// a line.
 const MANY: usize = 288;
 const IDLE: f64 = 1.08;
 pub(super) const LINE: usize = 128;

@@ -11,8 +11,6 @@
 //! | `tiled`, `space`, `model`, `tune` | tileable kernels: the search space, a cost model, the tuner |
 //! | `units` | programs for the test that compiles all kernels |
 //! | `banks` | bank conflicts of shared memory |
-//! | `units` | programs for the test that compiles all |
-//! | `banks` | what reading shared memory costs |
 
 mod action;
 mod arrays;

@@ -14,12 +14,12 @@ use crate::{Error, Result};
 
 /// Tilings to compile, the rule's among them.
 const COMPILED: usize = 60;
-/// Runs per round, and the number of fastest tilings that advance; the rule's always does.
+/// Measurements per round, and the number of fastest tilings that advance; the rule's always does.
 const ROUNDS: [(usize, usize); 3] = [(3, 12), (5, 4), (12, 1)];
-/// Least milliseconds per tiling and round, and most calls.
+/// Target milliseconds of a measurement, going by the time of the rule's tiling, and most calls in it.
 const LONG: f64 = 1.0;
 const CALLS: usize = 50;
-/// A tiling that is less than this much faster than the rule is no gain: the rule's is retained.
+/// Fraction of the rule's time that a tiling must beat; otherwise the rule's is retained.
 const GAIN: f64 = 0.995;
 
 /// A tiling under measurement.

@@ -96,7 +96,7 @@ fn strided(ring: &Printed, out: usize, folded: usize, single: bool) -> Unit {
     }
 }
 
-/// All programs, with the settings that are used.
+/// All programs with representative settings, for the test that compiles all.
 pub(in crate::gpu) fn programs() -> Vec<Unit> {
     let (f32, f64) = (&*printed_arithmetic(PlusTimes::<f32>::new()), &*printed_arithmetic(PlusTimes::<f64>::new()));
     let least = &*printed_arithmetic(MinPlus::<f64>::new());

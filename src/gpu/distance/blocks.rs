@@ -184,7 +184,7 @@ impl Ready for TwoPass {
     }
 }
 
-/// The programs of this file, with the settings that are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(super) fn programs() -> Vec<Unit> {
     let unit = |prefix, hot| Unit { source: SOURCE, prefix, hot };
     vec![

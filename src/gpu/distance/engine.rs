@@ -1,4 +1,5 @@
-//! What computes keys, behind the three tasks: all distances, nearest neighbours, neighbours within a radius.
+//! The common interface of the algorithms that compute keys, for three tasks: all distances, nearest neighbours, and
+//! neighbours within a radius.
 
 use std::ops::Range;
 use std::sync::Arc;

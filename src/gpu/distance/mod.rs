@@ -171,7 +171,7 @@ fn formulas() -> Vec<Pass> {
     FORMULAS.into_iter().filter_map(pass).collect()
 }
 
-/// The programs of this folder, with the settings that are used.
+/// The programs of this folder with representative settings, for the test that compiles all.
 pub(super) fn programs() -> Vec<Unit> {
     [rows::programs(), pairs::programs(&formulas()), blocks::programs()].concat()
 }

@@ -32,7 +32,7 @@ const CUT: u32 = 1 << 31;
 /// Norms that may be represented by only some of their rows.
 const NORMS: usize = 8;
 
-/// Norms on the device, and the launch that scans them all.
+/// Norms on the device, and the program that scans them.
 struct Norms<'a> {
     cuda: &'a Cuda,
     program: Arc<Program>,
@@ -124,8 +124,8 @@ impl Order {
         let (rows, ends) = (cuda.put(&rows, "rows in order")?, cuda.put(&ends, "rows in order")?);
         Ok(Some(Self { rows, ends, has_all_norms: true }))
     }
-    /// A prefix of a longer order: all rows whose norm is below that of row number `most`, and up to `most` rows of
-    /// that norm and of each of the following norms.
+    /// A prefix of a longer order: all rows before the norm of row number `most`, and up to `most` rows of that norm
+    /// and of each of the following ones, [`NORMS`] in all.
     fn some(cuda: &Cuda, norms: &RawBuffer, of: Type, apart: DisjointOrder, most: usize) -> Result<Option<Self>> {
         let rows = Norms { cuda, program: cuda.program(SOURCE, &prefix(of, apart))?, norms };
         let Some((last, before)) = rows.digits(most)? else { return Ok(None) };
@@ -160,7 +160,7 @@ impl Order {
     }
 }
 
-/// The programs of this file, with the settings that are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(super) fn programs() -> Vec<Unit> {
     [(Type::F32, DisjointOrder::Increasing), (Type::F64, DisjointOrder::Decreasing)]
         .map(|(of, apart)| Unit {

@@ -87,8 +87,8 @@ pub(super) struct OnePass {
     y: Arc<Rows>,
     columns: Arc<Columns>,
     order: Arc<Orders>,
-    /// The decision of the first neighbour search: the columns that pairs share if it visited only those pairs, `None`
-    /// if it visited all.
+    /// The decision of the first neighbour search: the total number of columns that pairs share, if it visited only
+    /// pairs that share one; `None` if it visited all.
     shared: OnceLock<Option<u64>>,
     /// Global indices of the first rows.
     firsts: [usize; 2],
@@ -151,8 +151,8 @@ impl OnePass {
         let sizes = args![self.y.nrows() as u64, tiles as u64, tile as u32, first, count, u32::from(self.same), shift];
         [&self.x.args(), &self.y.args(), &self.columns.args()[..], sizes, more].concat()
     }
-    /// The k nearest rows, found among the rows that share a column, if the query demands that or the estimate is
-    /// faster than comparing all rows, and memory allows it.
+    /// The k nearest rows by way of the rows that share a column, if the query demands it or it is estimated to be
+    /// faster than comparing all rows, and if memory allows it.
     fn nearest_sharing(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Option<Lists>> {
         let Self { pass, x, y, columns, order, firsts, .. } = self;
         let sides = Sides { x, y, columns, firsts: *firsts, same: self.same, of: self.of };
@@ -273,7 +273,7 @@ pub(super) fn bytes_within(of: Type, n: usize, nnz: u64) -> u128 {
     8 * (n as u128 + 1) + u128::from(nnz) * (4 + of.size() as u128)
 }
 
-/// The programs of this file and of those that it uses, also for the passes in `formulas`.
+/// The programs of this file and of those that it uses with representative settings, and for the passes in `formulas`.
 pub(super) fn programs(formulas: &[Pass]) -> Vec<Unit> {
     use crate::distance as d;
     use crate::distance::emit_recipe;

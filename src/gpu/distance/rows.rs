@@ -215,7 +215,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, with the settings that are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(super) fn programs() -> Vec<Unit> {
     use crate::distance::{Correlation, JensenShannon, emit_recipe};
     let (small, large) = ("unsigned int", "unsigned long long");

@@ -144,7 +144,7 @@ pub(super) fn program(cuda: &Cuda, pass: &Pass, of: Type, offsets: [&str; 3], k:
     cuda.program(SOURCE, &prefix(&pass.text, of, offsets, k, pass.largest))
 }
 
-/// The programs of this file, with the settings that are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(super) fn programs() -> Vec<Unit> {
     use crate::distance as d;
     use crate::distance::emit_recipe;

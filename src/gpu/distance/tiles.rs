@@ -24,7 +24,6 @@ const STARTS: u64 = 64 << 20;
 /// ones have longer segments, which occupy more of the 32 lanes. `bytes` is the size of a tile's row. If ⊗ is expensive
 /// (`long`) and segments are long enough, tiles are half as large: all distances then take 0.79 to 0.94 of the time,
 /// neighbours up to 1.06.
-/// time then, neighbours up to 1.06.
 pub(super) fn rows_of_tile(nrows: usize, column: f64, bytes: u32, long: bool) -> usize {
     /// Size of a tile, such that 13 warps fit a multiprocessor of 228 KiB.
     const TILE_BYTES: u32 = 16 << 10;
@@ -135,7 +134,7 @@ impl Cuda {
     }
 }
 
-/// The programs of this file, with the settings that are used.
+/// The programs of this file with representative settings, for the test that compiles all.
 pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
         .map(|offset| Unit { source: SOURCE, prefix: prefix(offset), hot: &["tile_starts", "count_shared"] })

@@ -45,8 +45,8 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// The lists of a product of `flops` multiplications, if they take no more than twice C's pattern or 1/[`FREE`] of
-    /// the free memory, and positions fit 32 bits.
+    /// The lists of a product of `flops` multiplications, if positions fit 32 bits and the lists take no more than
+    /// twice C's pattern or 1/[`FREE`] of the free memory, whichever is more, and no more than half of it.
     pub(super) fn make(cuda: &Cuda, from: &MapInputs<'_>, flops: u64) -> Result<Option<Self>> {
         let MapInputs { patterns: [a, b, c], bins, .. } = *from;
         let n = bins.len(BIN) + bins.len(BIN + 1);

@@ -108,14 +108,15 @@ impl Cuda {
         Ok(DeviceTensor { raw: self.upload_entries(x, 0..x.nnz())?, of: PhantomData })
     }
 
-    /// Prepares a host tensor. It is uploaded once, in the requested form or the one that `form::choose` selects for
-    /// the available memory. If none fits, it is uploaded in parts for each product.
+    /// Prepares a host tensor. It is uploaded once, in the requested form, or by default in the first of
+    /// [`TensorForm::Copies`] and [`TensorForm::Permuted`] that fits the available memory. If neither fits, it is
+    /// uploaded in parts for each product.
     ///
     /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts read it again. Cost: one stable radix sort of the
     /// entries per mode, on the device.
     /// # Errors
-    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or in another form than parts for too many
-    /// entries; [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
+    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, and for more than 2³² − 2¹⁶ entries in any form
+    /// but parts; [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
     pub fn mttkrp_plan<'a, T: Value, I: Index>(
         &self,
         x: impl Into<TensorRef<'a, T, I>>,

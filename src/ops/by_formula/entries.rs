@@ -97,7 +97,7 @@ pub(in crate::ops) struct OfTwo<'a> {
 impl<'a> OfTwo<'a> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a
-    /// formula that the processor cannot run.
+    /// formula that the CPU cannot run.
     pub(in crate::ops) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
         Ok(Self { evaluator: op.evaluator()?, a, b, absent: None })
     }

@@ -30,7 +30,7 @@ pub(crate) fn apply(threads: &Threads, f: &CompiledOp, a: Operand<'_>, s: &Const
 
 /// The entries of A that an operator selects, for [`Rearrange::Select`](super::Rearrange::Select).
 /// # Errors
-/// [`Error::Unsupported`](crate::Error::Unsupported) for a formula that the processor cannot run;
+/// [`Error::Unsupported`](crate::Error::Unsupported) for a formula that the CPU cannot run;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(crate) fn keeps<'a>(
     f: &'a CompiledOp,

@@ -129,7 +129,7 @@ fn fold_groups(threads: &Threads, op: &CompiledOp, starts: &[usize], values: Sli
 /// The matrix of these entries (i, j, x), in any order. Duplicates are combined by ⊕ in the given order, or are an
 /// error without it.
 ///
-/// Cost: O(nrows + entries), plus sorting of rows with decreasing columns.
+/// Cost: O(nrows + entries), plus sorting of unsorted rows.
 /// # Errors
 /// [`Error::Duplicate`]; those of [`Coo::new`]; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn build(

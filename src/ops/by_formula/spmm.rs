@@ -51,7 +51,7 @@ const PART: usize = 256 * BLOCK;
 
 /// y = y ⊙ t, elementwise.
 /// # Errors
-/// [`Error::OutOfMemory`], [`Error::Cancelled`]; [`Error::Unsupported`] for a formula that the processor cannot run.
+/// [`Error::OutOfMemory`], [`Error::Cancelled`]; [`Error::Unsupported`] for a formula that the CPU cannot run.
 /// # Panics
 /// If t has fewer values than y.
 pub(crate) fn join_dense(threads: &Threads, op: &CompiledOp, y: SliceMut<'_>, t: Slice<'_>) -> Result<()> {

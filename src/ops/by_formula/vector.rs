@@ -133,7 +133,7 @@ impl AnyVector {
 
 /// The update x = x ∘ y of blocks of values.
 /// # Errors
-/// [`Error::OutOfMemory`]; [`Error::Unsupported`] for a formula that the processor cannot run.
+/// [`Error::OutOfMemory`]; [`Error::Unsupported`] for a formula that the CPU cannot run.
 pub(crate) fn joins(op: &CompiledOp) -> Result<impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync> {
     let evaluator = op.evaluator()?;
     Ok(move |x: &mut SliceMut<'_>, y: &Slice<'_>| {
@@ -540,7 +540,8 @@ pub(crate) fn reduce_values_of_columns(
     Ok(AnyVector::of(VectorPattern::bitmap(present), y))
 }
 
-/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, k increasing; y has an entry if there is such a k and the mask allows it.
+/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … over the k where x and A both have an entry, k increasing. y has an entry if there is
+/// such a k and the mask allows it.
 /// # Errors
 /// As for [`mxv`].
 pub(crate) fn vxm(

@@ -136,7 +136,7 @@ impl Machine {
     /// Cost: O(nrows + nnz).
     /// # Errors
     /// [`Error::Argument`] for arrays that form no such matrix or lie in other memory; [`Error::Length`];
-    /// [`Error::Unsupported`] on the processor; [`Error::DeviceMemory`], [`Error::Device`].
+    /// [`Error::Unsupported`] on the CPU; [`Error::DeviceMemory`], [`Error::Device`].
     pub fn matrix_from_device(
         &self,
         shape: (usize, usize),
@@ -157,7 +157,7 @@ impl Machine {
     /// Row pointers (u32; u64 for 2³² entries or more), columns (u32) and values of a matrix in this GPU's memory. They
     /// live as long as the matrix or a clone of it, and must not be written.
     /// # Errors
-    /// [`Error::Unsupported`] on the processor; [`Error::Argument`] for a matrix in other memory; [`Error::Device`].
+    /// [`Error::Unsupported`] on the CPU; [`Error::Argument`] for a matrix in other memory; [`Error::Device`].
     pub fn device_arrays(&self, a: &Matrix) -> Result<[DeviceArray; 3]> {
         let cuda = self.gpu()?;
         let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
@@ -179,7 +179,7 @@ impl Machine {
     ///
     /// Cost: O(nrows + nnz) for checks.
     /// # Errors
-    /// [`Error::Argument`] if the filled arrays form no such matrix; [`Error::Unsupported`] on the processor;
+    /// [`Error::Argument`] if the filled arrays form no such matrix; [`Error::Unsupported`] on the CPU;
     /// [`Error::DeviceMemory`], before `fill` is called; those of `fill`; [`Error::Device`].
     pub fn matrices_filled(
         &self,
@@ -203,7 +203,7 @@ impl Machine {
     }
     /// The ranks of the vertices of a process.
     /// # Errors
-    /// [`Error::Unsupported`] on the processor.
+    /// [`Error::Unsupported`] on the CPU.
     pub fn ranks_of(&self, part: RankPart) -> Result<Vector> {
         let cuda = self.gpu()?;
         Ok(cuda.keep_vector(part.into_ranks()))

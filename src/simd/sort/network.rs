@@ -146,7 +146,7 @@ pub(super) mod v4 {
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     unsafe fn load(from: *const u32) -> __m512i {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
     /// Writes the lanes of `x` that differ from their predecessor (the first lane's is the last of `before`) and from
@@ -158,7 +158,7 @@ pub(super) mod v4 {
     unsafe fn store_new(x: __m512i, before: __m512i, last: __m512i, out: *mut u32) -> usize {
         let keep =
             _mm512_cmpneq_epi32_mask(x, _mm512_alignr_epi32::<15>(x, before)) & _mm512_cmpneq_epi32_mask(x, last);
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(keep, x)) };
         keep.count_ones() as usize
     }
@@ -215,7 +215,7 @@ pub(super) mod v4 {
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     pub(in crate::simd) unsafe fn sort_dedup_one(v: __m512i, len: usize, out: *mut u32) -> usize {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { store_new(sort_some(v, len), all(u32::MAX), all(u32::MAX), out) }
     }
     /// Sorts the first `len` lanes of `v`, columns below 2²⁸, stably: writes the distinct ones to `out` and the
@@ -310,7 +310,7 @@ pub(super) mod v3 {
     #[target_feature(enable = "avx2,popcnt")]
     #[inline]
     unsafe fn load(from: *const u32) -> __m256i {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
     /// Writes the lanes of `x` that differ from their predecessor (the first lane's is the last of `before`) and from

@@ -47,7 +47,7 @@ trait Lanes: Copy {
     /// Masks of the first of `n` registers, from its lane `first` on, and of the last, up to its lane `last`.
     #[inline(always)]
     unsafe fn masks(n: usize, first: usize, last: usize) -> (Self::Mask, Self::Mask) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { (Self::without(Self::mask(if n == 1 { last } else { Self::LANES }), first), Self::mask(last)) }
     }
     /// The mask without the first `n` lanes; n = 0 except for registers as wide as a cache line.
@@ -76,7 +76,7 @@ macro_rules! lanes {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn mask(n: usize) -> $mask {
-                // SAFETY: the caller's: the processor has the instructions.
+                // SAFETY: the caller's promise: the processor has the instructions.
                 unsafe { ($first)(n) }
             }
             #[inline(always)]
@@ -175,14 +175,14 @@ fn times<T: std::ops::Mul<Output = T>>(x: T, y: T) -> T {
 /// `x` points to a value.
 #[inline(always)]
 unsafe fn read<T: Copy>(x: *const T) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { *x }
 }
 /// # Safety
 /// `y` has room for the value.
 #[inline(always)]
 unsafe fn write<T: Copy>(y: *mut T, x: T) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { *y = x }
 }
 
@@ -199,7 +199,7 @@ macro_rules! loops {
         impl Loops for $t {
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
             unsafe fn v3(task: &Task<'_, Self>) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller's promise.
                 unsafe {
                     match task.part.len() {
                         $($width => narrow::<$narrow>(task),)+
@@ -212,7 +212,7 @@ macro_rules! loops {
             }
             #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
             unsafe fn v4(task: &Task<'_, Self>) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller's promise.
                 unsafe {
                     match task.part.len() {
                         $($width4 => narrow::<$narrow4>(task),)+
@@ -248,7 +248,7 @@ loops!(f32: __m256, __m512; 1 => f32, 2..=4 => __m128; 1 => f32, 2..=4 => __m128
 #[inline(always)]
 unsafe fn narrow<V: Lanes>(task: &Task<'_, V::T>) {
     let rows = task.rows.clone();
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         if task.part.len() == V::LANES {
             columns::<V, 1, true, false>(task, rows, 0, (0, V::LANES));
@@ -263,7 +263,7 @@ unsafe fn narrow<V: Lanes>(task: &Task<'_, V::T>) {
 /// As [`Loops::v3`].
 #[inline(always)]
 unsafe fn wide<V: Lanes>(task: &Task<'_, V::T>) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         if task.prefetch && task.part.len() > V::LANES {
             all_columns::<V, true>(task);
@@ -353,7 +353,7 @@ unsafe fn columns<V: Lanes, const N: usize, const FULL: bool, const PREFETCH: bo
     let (n, nnz) = (task.n, task.columns.len());
     let x = task.x.as_ptr().wrapping_add(task.part.start).wrapping_offset(at);
     let mut y = task.y.wrapping_add((rows.start - task.rows.start) * n).wrapping_offset(at);
-    // SAFETY: the caller's: the processor has the instructions; rows, entries, and values of X and Y exist.
+    // SAFETY: the caller's promise: the processor has the instructions; rows, entries, and values of X and Y exist.
     unsafe {
         let masks = V::masks(N, first, last);
         let mut entry = *task.row_ptr.get_unchecked(rows.start);

@@ -28,7 +28,7 @@ macro_rules! float {
                 // SAFETY: the rows exist.
                 let entries = unsafe { *row_ptr.get_unchecked(rows.end) - *row_ptr.get_unchecked(rows.start) };
                 if rows.len() >= SEVERAL && entries < SHORT * rows.len() {
-                    // SAFETY: the caller's.
+                    // SAFETY: the caller's promise.
                     return unsafe { <$t>::short(matrix, x, rows, y) };
                 }
                 let (nnz, x) = (columns.len(), x.as_ptr());
@@ -158,7 +158,7 @@ fn zero_f64() -> Doubles {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn four_f64(ks: *const u32, x: *const f64) -> __m256d {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let at = |t: usize| unsafe { x.add(*ks.add(t) as usize) };
     // SAFETY: as above.
     let two = |t: usize| unsafe { _mm_loadh_pd(_mm_load_sd(at(t)), at(t + 1)) };
@@ -171,7 +171,7 @@ unsafe fn four_f64(ks: *const u32, x: *const f64) -> __m256d {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn products_f64(ks: *const u32, values: *const f64, x: *const f64) -> __m256d {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { _mm256_mul_pd(_mm256_loadu_pd(values), four_f64(ks, x)) }
 }
 
@@ -180,7 +180,7 @@ unsafe fn products_f64(ks: *const u32, values: *const f64, x: *const f64) -> __m
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn full_f64([low, high]: Doubles, ks: *const u32, values: *const f64, x: *const f64) -> Doubles {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         [
             _mm256_add_pd(low, products_f64(ks, values, x)),
@@ -201,7 +201,7 @@ unsafe fn rest_f64([low, high]: Doubles, left: usize, ks: *const u32, values: *c
         let of_four = unsafe { _mm_loadu_si128(MASKS.as_ptr().add(8 - t).cast()) };
         _mm256_castsi256_pd(_mm256_cvtepi32_epi64(of_four))
     };
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         let some = |sums, t, q| {
             _mm256_blendv_pd(sums, _mm256_add_pd(sums, products_f64(ks.add(q), values.add(q), x)), mask(t))
@@ -228,7 +228,7 @@ unsafe fn store_f64(to: &mut [f64; SUMS], ks: *const u32, values: *const f64, x:
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn plus_f64([low, high]: Doubles, products: *const f64) -> Doubles {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { [_mm256_add_pd(low, _mm256_loadu_pd(products)), _mm256_add_pd(high, _mm256_loadu_pd(products.add(4)))] }
 }
 
@@ -268,12 +268,12 @@ fn two_f64(a: Doubles, b: Doubles) -> [f64; 2] {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn products_f32(ks: *const u32, values: *const f32, x: *const f32) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let at = |t: usize| unsafe { _mm_load_ss(x.add(*ks.add(t) as usize)) };
     let two = |t: usize| _mm_unpacklo_ps(at(t), at(t + 1));
     let four = |t: usize| _mm_movelh_ps(two(t), two(t + 2));
     let eight = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(four(0)), four(4));
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { _mm256_mul_ps(_mm256_loadu_ps(values), eight) }
 }
 
@@ -282,7 +282,7 @@ unsafe fn products_f32(ks: *const u32, values: *const f32, x: *const f32) -> __m
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn full_f32(sums: __m256, ks: *const u32, values: *const f32, x: *const f32) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { _mm256_add_ps(sums, products_f32(ks, values, x)) }
 }
 
@@ -314,7 +314,7 @@ unsafe fn store_f32(to: &mut [f32; SUMS], ks: *const u32, values: *const f32, x:
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn plus_f32(sums: __m256, products: *const f32) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { _mm256_add_ps(sums, _mm256_loadu_ps(products)) }
 }
 

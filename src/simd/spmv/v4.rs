@@ -102,7 +102,7 @@ float!(f32, __m256: eight_f32 _mm256_setzero_ps _mm256_add_ps _mm256_mask_add_ps
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn gather_f64(ks: *const u32, x: *const f64) -> __m512d {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let at = |t: usize| unsafe { x.add(*ks.add(t) as usize) };
     // SAFETY: as above.
     let two = |t: usize| unsafe { _mm_loadh_pd(_mm_load_sd(at(t)), at(t + 1)) };
@@ -116,7 +116,7 @@ unsafe fn gather_f64(ks: *const u32, x: *const f64) -> __m512d {
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn gather_f32(ks: *const u32, x: *const f32) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let at = |t: usize| unsafe { _mm_load_ss(x.add(*ks.add(t) as usize)) };
     let two = |t: usize| _mm_unpacklo_ps(at(t), at(t + 1));
     let four = |t: usize| _mm_movelh_ps(two(t), two(t + 2));

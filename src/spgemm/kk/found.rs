@@ -25,7 +25,7 @@ pub(in crate::spgemm) struct Symbolic {
     pub cf: Option<f64>,
     /// Fraction of the row-length bound that compression leaves, CMRF; if counted.
     pub cmrf: Option<f64>,
-    /// Words of compressed B, if it was compressed.
+    /// Number of words of B, if it was compressed.
     pub words: Option<usize>,
     /// Accumulator of the symbolic phase.
     pub symbolic: Kind,

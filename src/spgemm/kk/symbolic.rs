@@ -122,8 +122,9 @@ struct Counting<'a> {
     threads: &'a Threads,
     workers: usize,
     kind: Kind,
-    /// Upper bounds: on the keys, and (`longest`) on the keys of a row.
+    /// All keys are below this.
     keys: usize,
+    /// Most keys of a row.
     longest: usize,
     settings: &'a KkSettings,
 }

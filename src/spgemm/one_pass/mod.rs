@@ -28,10 +28,10 @@ use crate::{Csr, Index, Pattern, Result};
 
 /// C = A ⊕.⊗ B, or C⟨M⟩, for one use: the result of [`symbolic`](super::symbolic) and [`numeric`](super::numeric).
 ///
-/// One pass is faster in four cases: under a mask that is not complemented; where each entry of C is one product, as
-/// with a diagonal or permutation matrix; where nearly all rows have at most sixteen products (on CPUs with
-/// AVX-512); and where rows are short and their columns repeat, or [rows may be unsorted](super::Options::unsorted).
-/// Unsorted rows have the order of their first products.
+/// One pass is faster in five cases: under a mask that is not complemented; where each entry of C is one product, as
+/// with a diagonal or permutation matrix; where nearly all rows have at most sixteen products (on CPUs with AVX-512);
+/// where rows are short and their columns repeat; and where [rows may be unsorted](super::Options::unsorted). Unsorted
+/// rows have the order of their first products.
 ///
 /// Shapes, errors and values are those of the two phases. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C))
 /// memory; per thread four bytes for each column of B, a byte for each entry of the mask's longest row, and a column

@@ -1,9 +1,9 @@
 //! kkSpGEMM on the device, as in its paper.
 //!
-//! The symbolic phase compresses B if that saves enough work, and counts every row of C with linked lists. The numeric
-//! phase accumulates each row in two levels: linked lists with a part of a warp per row (kkmem), or linear probing with
-//! a block per row (kklp). Rows come out in accumulator order, and are sorted at the end unless unsorted rows are
-//! allowed; later numeric phases fill in values at the columns determined by the first.
+//! The symbolic phase compresses B if that saves enough work, and counts the entries of every row of C with linked
+//! lists. The numeric phase accumulates each row in two levels: linked lists with a part of a warp per row (kkmem), or
+//! linear probing with a block per row (kklp). Rows come out in accumulator order, and are sorted at the end unless
+//! unsorted rows are allowed; later numeric phases fill in values at the columns determined by the first.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
 

@@ -66,8 +66,8 @@ pub(super) fn vector_length(mean: f64) -> u32 {
     }
 }
 
-/// The symbolic phase's estimate of the mean entries of a row of C: one for every eighth multiplication. The mean alone
-/// would be too low where rows differ much.
+/// The symbolic phase's estimate of the mean entries of a row of C: an eighth of the geometric mean of the most and the
+/// mean multiplications of a row. The mean alone would be too low where rows differ much.
 pub(super) fn guessed_row(most_flops: u64, mean_flops: f64) -> f64 {
     (most_flops as f64 * mean_flops).sqrt() / 8.0
 }
