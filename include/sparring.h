@@ -1205,9 +1205,7 @@ SparringStatus sparring_matrix_write_file(const SparringDevice *device,
 
 /// Numeric row labels for sparring_matrix_write_file: `len` doubles, each written as the shortest text that
 /// round-trips. `*labels` receives the handle, NULL on failure; free it with sparring_labels_free.
-SparringStatus sparring_labels_from_numbers(const double *numbers,
-                                            uint64_t len,
-                                            SparringLabels **labels);
+SparringStatus sparring_labels_from_numbers(const double *numbers, uint64_t len, SparringLabels **labels);
 
 /// Numbers of row labels, column names and vertex numbers; each may be NULL.
 SparringStatus sparring_labels_counts(const SparringLabels *labels,
@@ -1236,9 +1234,7 @@ SparringStatus sparring_labels_numbers(const SparringLabels *labels,
 
 /// The original numbers of the vertices in the file, in the order of rows and columns, written to an array of
 /// `capacity`.
-SparringStatus sparring_labels_ids(const SparringLabels *labels,
-                                   int64_t *ids,
-                                   uint64_t capacity);
+SparringStatus sparring_labels_ids(const SparringLabels *labels, int64_t *ids, uint64_t capacity);
 
 /// Frees labels; NULL is allowed.
 SparringStatus sparring_labels_free(SparringLabels *labels);
@@ -2445,9 +2441,7 @@ SparringStatus sparring_index_save(const SparringIndex *index,
 
 /// Reads an index written by sparring_index_save, onto a device. A truncated, corrupted or unrelated file is
 /// SPARRING_ARGUMENT. `*index` receives the handle, NULL on failure; free it with sparring_index_free.
-SparringStatus sparring_index_load(const SparringDevice *device,
-                                   const char *path,
-                                   SparringIndex **index);
+SparringStatus sparring_index_load(const SparringDevice *device, const char *path, SparringIndex **index);
 
 /// Frees a SparringIndex; NULL is allowed.
 SparringStatus sparring_index_free(SparringIndex *index);
