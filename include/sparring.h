@@ -592,8 +592,8 @@ typedef struct {
   uint32_t header;
   /// SPARRING_CSV: delimiter of cells, an ASCII character; ' ' for any number of spaces and tabs. 0: a comma.
   uint32_t delimiter;
-  /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices are numbered from 0, a SparringAnswer. The
-  /// default for columns is 1.
+  /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices are numbered from 0, a SparringAnswer. If
+  /// unspecified, columns are numbered from 1.
   uint32_t zero_based;
   /// SPARRING_EDGES: whether each edge is undirected, a SparringAnswer.
   uint32_t undirected;
@@ -836,9 +836,9 @@ const char *sparring_status_name(uint32_t status);
 
 /// The error message of the last call on this thread that returns a SparringStatus: UTF-8 text with the numbers
 /// involved, cut to 4095 bytes, empty after success. Each thread has one such text, at a constant address, valid until
-/// the thread ends and not to be freed: reading it always gives the message of the most recent call. So `printf("%d
-/// %s", call(), sparring_last_error())` prints the message of `call()` in either evaluation order. Copy a message that
-/// must outlast the next call.
+/// the thread ends and not to be freed: reading it always gives the message of the most recent call. So
+/// `printf("%d %s", call(), sparring_last_error())` prints the message of `call()` in either evaluation order. Copy a
+/// message that must outlast the next call.
 const char *sparring_last_error(void);
 
 /// Version of the running library, such as "0.1.0". The text is constant; do not free it.
@@ -1296,9 +1296,9 @@ SparringStatus sparring_semiring_type(const SparringSemiring *ring, uint32_t *ty
 /// Frees a semiring; NULL is allowed.
 SparringStatus sparring_semiring_free(SparringSemiring *ring);
 
-/// An operator by name, such as "plus", "min", "second", "times", or by a formula of a and b, such as "a + 2*b" or "a <
-/// b". Operands have the types `a_type` and `b_type`, both a SparringType. A named operator takes the same type for
-/// both: SPARRING_TYPE if it does not exist for that type. A formula may take two types. `*op` receives the handle,
+/// An operator by name, such as "plus", "min", "second", "times", or by a formula of a and b, such as "a + 2*b" or
+/// "a < b". Operands have the types `a_type` and `b_type`, both a SparringType. A named operator takes the same type
+/// for both: SPARRING_TYPE if it does not exist for that type. A formula may take two types. `*op` receives the handle,
 /// NULL on failure; free it with sparring_binary_op_free.
 SparringStatus sparring_binary_op_new(const char *text,
                                       uint32_t a_type,
@@ -1329,11 +1329,12 @@ SparringStatus sparring_binary_op_bind_second(const SparringBinaryOp *op,
 /// Frees an operator; NULL is allowed.
 SparringStatus sparring_binary_op_free(SparringBinaryOp *op);
 
-/// An operator by name, such as "abs", "ainv" or "tril", or by a formula of a, s, i and j, such as "a*a", "a > s" or "i
-/// < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
+/// An operator by name, such as "abs", "ainv" or "tril", or by a formula of a, s, i and j, such as "a*a", "a > s" or
+/// "i < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
 /// Entries have the type `type`. The scalar of a formula has the type `s_type`, or `type` if that is 0; a named
-/// operator has a fixed scalar type ("tril": SPARRING_I64), and `s_type` is that type, or 0. Set the scalar by
-/// sparring_unary_op_with before use. `*op` receives the handle, NULL on failure; free it with sparring_unary_op_free.
+/// operator has a fixed scalar type ("tril": SPARRING_I64), and `s_type` is that type, or 0. If the operator reads a
+/// scalar, set it by sparring_unary_op_with before use. `*op` receives the handle, NULL on failure; free it with
+/// sparring_unary_op_free.
 SparringStatus sparring_unary_op_new(const char *text,
                                      uint32_t type,
                                      uint32_t s_type,
@@ -1357,9 +1358,10 @@ SparringStatus sparring_unary_op_describe(const SparringUnaryOp *op,
 /// Frees an operator; NULL is allowed.
 SparringStatus sparring_unary_op_free(SparringUnaryOp *op);
 
-/// A monoid by name, such as "plus", "max" or "lor", or by a formula with its identity, such as "a + b - a*b identity
-/// 0", over values of `type`, a SparringType. The monoid laws are tested on many values: SPARRING_ARGUMENT reports a
-/// counterexample. `*monoid` receives the handle, NULL on failure; free it with sparring_monoid_free.
+/// A monoid by name, such as "plus", "max" or "lor", or by a formula with its identity, such as
+/// "a + b - a*b identity 0", over values of `type`, a SparringType. The monoid laws are tested on many values:
+/// SPARRING_ARGUMENT reports a counterexample. `*monoid` receives the handle, NULL on failure; free it with
+/// sparring_monoid_free.
 SparringStatus sparring_monoid_new(const char *text,
                                    uint32_t type,
                                    SparringMonoid **monoid);
@@ -1383,7 +1385,7 @@ SparringStatus sparring_monoid_free(SparringMonoid *monoid);
 /// SparringType; the two addresses differ. `name` is used in messages and may be NULL.
 ///
 /// The function is called once per value, from several threads at a time. It depends only on `x`, returns normally, and
-/// calls no function of this library; exceptions, longjmp and other side effects are undefined behaviour. It works
+/// calls no function of this library; exceptions, longjmp and writes elsewhere are undefined behaviour. It works
 /// wherever an operator is accepted on the processor; a GPU cannot call it (SPARRING_UNSUPPORTED), but runs the same
 /// operator given as a formula. Two operators are equal if one was made from the other. `*op` receives the handle, NULL
 /// on failure; free it with sparring_unary_op_free.
@@ -2102,10 +2104,10 @@ SparringStatus sparring_graph_multi_source_bfs(const SparringDevice *device,
                                                uint32_t *levels,
                                                uint64_t capacity);
 
-/// All-pairs shortest path lengths, weighted if the graph is: the length from u to v is written to distances[u *
-/// vertices + v], infinite without a path. For small graphs: `distances` has room for `capacity` numbers, at least the
-/// square of the number of vertices, else SPARRING_LENGTH before any computation. Results are computed in place; on
-/// failure the array is partially written. Negative weights are SPARRING_ARGUMENT.
+/// All-pairs shortest path lengths, weighted if the graph is: the length from u to v is written to
+/// distances[u * vertices + v], infinite without a path. For small graphs: `distances` has room for `capacity` numbers,
+/// at least the square of the number of vertices, else SPARRING_LENGTH before any computation. Results are computed in
+/// place; on failure the array is partially written. Negative weights are SPARRING_ARGUMENT.
 SparringStatus sparring_graph_all_pairs(const SparringDevice *device,
                                         const SparringGraph *graph,
                                         double *distances,

@@ -14,10 +14,10 @@ use thiserror::Error;
 #[derive(Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two operands do not fit together.
+    /// The shapes of two operands do not match.
     #[error("{op}: shapes do not agree: lhs is {}×{}, rhs is {}×{}", lhs.0, lhs.1, rhs.0, rhs.1)]
     Shape {
-        /// Operation that was asked for.
+        /// The operation.
         op: &'static str,
         /// Rows and columns of the left operand.
         lhs: (usize, usize),
@@ -27,35 +27,35 @@ pub enum Error {
     /// The operation requires a square matrix.
     #[error("{op}: the matrix must be square, but it is {nrows}×{ncols}")]
     NotSquare {
-        /// Operation that was asked for.
+        /// The operation.
         op: &'static str,
         /// Rows.
         nrows: usize,
         /// Columns.
         ncols: usize,
     },
-    /// A size or index is larger than its type holds.
+    /// A size or index exceeds the range of its type.
     #[error("{what}: {needed} does not fit, the largest possible is {max}")]
     IndexOverflow {
-        /// What was being sized.
+        /// The size or index.
         what: &'static str,
-        /// Value that was needed.
+        /// Required value.
         needed: u128,
-        /// Largest value the type holds.
+        /// Largest value of the type.
         max: u128,
     },
     /// An allocation failed, or the budget does not allow it.
     #[error("out of memory: {bytes} bytes are needed for {what}")]
     OutOfMemory {
-        /// What the memory was for.
+        /// Purpose of the memory.
         what: &'static str,
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: u128,
     },
     /// A memory budget set by the caller would be exceeded.
     #[error("memory budget: {what} needs {bytes} bytes, the budget is {budget} bytes")]
     Budget {
-        /// What the memory was for.
+        /// Purpose of the memory.
         what: &'static str,
         /// Bytes needed.
         bytes: u128,
@@ -121,7 +121,7 @@ pub enum Error {
         row: usize,
         /// Position in the list of entries.
         position: usize,
-        /// Column found there.
+        /// Column at this position.
         column: usize,
     },
     /// An entry is given twice where duplicates are not allowed.
@@ -141,14 +141,14 @@ pub enum Error {
     /// The dimensions of two tensors, or of a tensor and its factors, do not agree.
     #[error("{op}: dimensions do not agree: lhs is {lhs:?}, rhs is {rhs:?}")]
     Dims {
-        /// Operation that was asked for.
+        /// The operation.
         op: &'static str,
         /// Dimensions of the left operand.
         lhs: Vec<usize>,
         /// Dimensions of the right operand.
         rhs: Vec<usize>,
     },
-    /// A plan was applied to matrices of other patterns than it was made for.
+    /// A plan was applied to matrices whose patterns differ from those that it was made for.
     #[error(
         "plan: operand {operand} has another pattern than the one planned for ({found} entries, planned {planned})"
     )]
@@ -261,9 +261,9 @@ pub enum Error {
     /// The device does not have enough free memory.
     #[error("out of device memory: {bytes} bytes are needed for {what}, {free} bytes are free")]
     DeviceMemory {
-        /// What the memory was for.
+        /// Purpose of the memory.
         what: &'static str,
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: u128,
         /// Bytes that were free.
         free: u64,

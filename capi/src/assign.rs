@@ -32,7 +32,7 @@ pub struct SparringIndices {
 
 /// An index list from C; NULL means all.
 /// # Safety
-/// `p` is NULL, or points to indices whose list is NULL or has as many elements as said; nobody writes them.
+/// `p` is NULL, or points to indices whose list is NULL or has `len` elements; neither is written during the call.
 unsafe fn index_list(p: *const SparringIndices, name: &'static str) -> Fallible<IndexList> {
     if p.is_null() {
         return Ok(IndexList::all());

@@ -184,14 +184,14 @@ pub unsafe extern "C" fn sparring_cp_als(
         for (mode, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
             check_any(p, elements(n, rank, Type::F64)?, "factors").map_err(|e| e.at("factors", mode))?;
         }
-        // SAFETY: by the contract above `fit` points to room for the figures.
+        // SAFETY: by the contract above `fit` points to room for the results.
         unsafe { write(fit, SparringCpFit::default(), "fit")? };
         let guess = if options.warm_start == 0 {
             None
         } else {
             let copies = addresses.iter().zip(dims).enumerate();
-            // SAFETY: by the contract above weights and factors have so many elements, and with this option hold
-            // numbers.
+            // SAFETY: by the contract above weights and factors have these lengths, and are initialized with this
+            // option.
             let (weights, copies) = unsafe {
                 let copies = copies.map(|(m, (&p, &n))| factor(p, n, rank, m)).collect::<Fallible<Vec<_>>>()?;
                 (copied(input(weights, rank, "weights")?, "weights", |x| x)?, copies)

@@ -171,8 +171,8 @@ unsafe fn run_any(of: &SparringEinsumPlan, call: &Call<'_>) -> Fallible {
             let mut bytes = filled((to.elements() * width).div_ceil(8), 0u64, "result")?;
             let mut next = bytes.as_mut_ptr().cast::<u8>();
             offsets(to, |at| {
-                // SAFETY: 1. `at` is below `array_len`, which is at most `result_len`, of so many elements by the
-                // caller's promise; 2. there are as many bytes as offsets.
+                // SAFETY: 1. `at` is below `array_len`, which is at most `result_len`, the length of the array by the
+                // caller's promise; 2. the buffer has `width` bytes for each offset.
                 unsafe { next.copy_from_nonoverlapping(element(at), width) };
                 next = next.wrapping_add(width);
             });

@@ -108,8 +108,8 @@ pub struct SparringFileOptions {
     pub header: u32,
     /// SPARRING_CSV: delimiter of cells, an ASCII character; ' ' for any number of spaces and tabs. 0: a comma.
     pub delimiter: u32,
-    /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices are numbered from 0, a SparringAnswer. The
-    /// default for columns is 1.
+    /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices are numbered from 0, a SparringAnswer. If
+    /// unspecified, columns are numbered from 1.
     pub zero_based: u32,
     /// SPARRING_EDGES: whether each edge is undirected, a SparringAnswer.
     pub undirected: u32,

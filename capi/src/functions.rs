@@ -138,7 +138,7 @@ unsafe fn named<'a>(name: *const c_char) -> Fallible<&'a str> {
 /// SparringType; the two addresses differ. `name` is used in messages and may be NULL.
 ///
 /// The function is called once per value, from several threads at a time. It depends only on `x`, returns normally, and
-/// calls no function of this library; exceptions, longjmp and other side effects are undefined behaviour. It works
+/// calls no function of this library; exceptions, longjmp and writes elsewhere are undefined behaviour. It works
 /// wherever an operator is accepted on the processor; a GPU cannot call it (SPARRING_UNSUPPORTED), but runs the same
 /// operator given as a formula. Two operators are equal if one was made from the other. `*op` receives the handle, NULL
 /// on failure; free it with sparring_unary_op_free.

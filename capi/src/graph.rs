@@ -150,7 +150,7 @@ pub unsafe extern "C" fn sparring_graph_info(
             kind: kind as u32,
             weighted: u32::from(g.is_weighted()),
         };
-        // SAFETY: by the contract above `info` points to room for what a graph is.
+        // SAFETY: by the contract above `info` points to room for a `SparringGraphInfo`.
         unsafe { write(info, found, "info") }
     })
 }
@@ -287,10 +287,10 @@ pub unsafe extern "C" fn sparring_graph_multi_source_bfs(
     })
 }
 
-/// All-pairs shortest path lengths, weighted if the graph is: the length from u to v is written to distances[u *
-/// vertices + v], infinite without a path. For small graphs: `distances` has room for `capacity` numbers, at least the
-/// square of the number of vertices, else SPARRING_LENGTH before any computation. Results are computed in place; on
-/// failure the array is partially written. Negative weights are SPARRING_ARGUMENT.
+/// All-pairs shortest path lengths, weighted if the graph is: the length from u to v is written to
+/// distances[u * vertices + v], infinite without a path. For small graphs: `distances` has room for `capacity` numbers,
+/// at least the square of the number of vertices, else SPARRING_LENGTH before any computation. Results are computed in
+/// place; on failure the array is partially written. Negative weights are SPARRING_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_all_pairs(
     device: *const SparringDevice,

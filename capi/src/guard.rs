@@ -86,7 +86,7 @@ impl Fail {
 
 /// `ffi!({ body })` runs a body that returns `Fallible`, and returns its status: a panic becomes
 /// SPARRING_PANIC, and the message is stored for `sparring_last_error`.
-// The functions themselves stand outside the macro, because cbindgen reads the source without expanding macros.
+// The functions themselves are outside the macro, because cbindgen reads the source without expanding macros.
 macro_rules! ffi {
     ($body:block) => {
         $crate::guard::call(|| -> $crate::guard::Fallible { $body })
@@ -121,8 +121,8 @@ pub(crate) fn call(body: impl FnOnce() -> Fallible) -> SparringStatus {
 
 /// The non-generic part of [`call`].
 fn guarded(body: &mut dyn FnMut() -> Fallible) -> SparringStatus {
-    // Unwind safety: what a panic may leave half done is the values of a matrix being written, each of which
-    // is a valid number; locks are taken whether or not they are poisoned.
+    // Unwind safety: a panic can leave only the values of a matrix partially written, each of which is a valid number;
+    // poisoned locks are taken as well.
     let (status, message) = match noted(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(())) => (SPARRING_OK, String::new()),
         Ok(Err(fail)) => (fail.status, fail.message),
@@ -137,9 +137,9 @@ fn guarded(body: &mut dyn FnMut() -> Fallible) -> SparringStatus {
 
 /// The error message of the last call on this thread that returns a SparringStatus: UTF-8 text with the numbers
 /// involved, cut to 4095 bytes, empty after success. Each thread has one such text, at a constant address, valid until
-/// the thread ends and not to be freed: reading it always gives the message of the most recent call. So `printf("%d
-/// %s", call(), sparring_last_error())` prints the message of `call()` in either evaluation order. Copy a message that
-/// must outlast the next call.
+/// the thread ends and not to be freed: reading it always gives the message of the most recent call. So
+/// `printf("%d %s", call(), sparring_last_error())` prints the message of `call()` in either evaluation order. Copy a
+/// message that must outlast the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_last_error() -> *const c_char {
     MESSAGE.with(|room| room.as_ptr().cast())

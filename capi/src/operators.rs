@@ -40,9 +40,9 @@ impl Object for SparringMonoid {
     const NAME: &'static str = "SparringMonoid";
 }
 
-/// An operator by name, such as "plus", "min", "second", "times", or by a formula of a and b, such as "a + 2*b" or "a <
-/// b". Operands have the types `a_type` and `b_type`, both a SparringType. A named operator takes the same type for
-/// both: SPARRING_TYPE if it does not exist for that type. A formula may take two types. `*op` receives the handle,
+/// An operator by name, such as "plus", "min", "second", "times", or by a formula of a and b, such as "a + 2*b" or
+/// "a < b". Operands have the types `a_type` and `b_type`, both a SparringType. A named operator takes the same type
+/// for both: SPARRING_TYPE if it does not exist for that type. A formula may take two types. `*op` receives the handle,
 /// NULL on failure; free it with sparring_binary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_new(
@@ -139,11 +139,12 @@ pub extern "C" fn sparring_binary_op_free(op: *mut SparringBinaryOp) -> Sparring
     ffi!({ release(op, "op") })
 }
 
-/// An operator by name, such as "abs", "ainv" or "tril", or by a formula of a, s, i and j, such as "a*a", "a > s" or "i
-/// < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
+/// An operator by name, such as "abs", "ainv" or "tril", or by a formula of a, s, i and j, such as "a*a", "a > s" or
+/// "i < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
 /// Entries have the type `type`. The scalar of a formula has the type `s_type`, or `type` if that is 0; a named
-/// operator has a fixed scalar type ("tril": SPARRING_I64), and `s_type` is that type, or 0. Set the scalar by
-/// sparring_unary_op_with before use. `*op` receives the handle, NULL on failure; free it with sparring_unary_op_free.
+/// operator has a fixed scalar type ("tril": SPARRING_I64), and `s_type` is that type, or 0. If the operator reads a
+/// scalar, set it by sparring_unary_op_with before use. `*op` receives the handle, NULL on failure; free it with
+/// sparring_unary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_new(
     text: *const c_char,
@@ -222,9 +223,10 @@ pub extern "C" fn sparring_unary_op_free(op: *mut SparringUnaryOp) -> SparringSt
     ffi!({ release(op, "op") })
 }
 
-/// A monoid by name, such as "plus", "max" or "lor", or by a formula with its identity, such as "a + b - a*b identity
-/// 0", over values of `type`, a SparringType. The monoid laws are tested on many values: SPARRING_ARGUMENT reports a
-/// counterexample. `*monoid` receives the handle, NULL on failure; free it with sparring_monoid_free.
+/// A monoid by name, such as "plus", "max" or "lor", or by a formula with its identity, such as
+/// "a + b - a*b identity 0", over values of `type`, a SparringType. The monoid laws are tested on many values:
+/// SPARRING_ARGUMENT reports a counterexample. `*monoid` receives the handle, NULL on failure; free it with
+/// sparring_monoid_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_monoid_new(
     text: *const c_char,

@@ -110,8 +110,8 @@ macro_rules! types {
         }
         /// Values of a matrix over the caller's array, which `lent` owns.
         /// # Safety
-        /// `p` points to `len` values of that type, unless it is NULL or badly aligned, which nobody writes until
-        /// `lent` is dropped.
+        /// `p` points to `len` values of that type, not written until `lent` is dropped, unless it is NULL or badly
+        /// aligned.
         pub(crate) unsafe fn foreign_values<L: Send + Sync + 'static>(
             ty: Type,
             p: *const c_void,

@@ -113,7 +113,7 @@ macro_rules! read_by {
     };
 }
 
-/// Why a second file for standard output is refused.
+/// Error message for a second file on standard output.
 pub(crate) const ONE_OUTPUT: &str = "standard output takes one file, and two are to go there";
 
 impl Reading {

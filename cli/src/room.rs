@@ -1,4 +1,4 @@
-//! Whether a result fits on the disk that it is to be written to, before it is computed.
+//! Checks, before computing a result, that its file fits into the free disk space.
 
 use std::path::Path;
 
@@ -8,24 +8,24 @@ use crate::formats::{Format, STANDARD};
 use crate::output::thousands;
 use crate::write::Output;
 
-/// Bytes at least of a matrix of this shape with so many entries; 0 for what is compressed.
+/// Lower bound on the file size in bytes of a matrix of this shape with `entries` entries; 0 for compressed formats.
 fn least(format: Format, (nrows, ncols): (usize, usize), entries: u128) -> u128 {
     let elements = nrows as u128 * ncols as u128;
     match format {
-        // Doubles behind a header.
+        // A header, then doubles.
         Format::Npy => 128 + 8 * elements,
-        // A digit, and a comma or the end of the line.
+        // One digit, and a comma or a line end.
         Format::Csv => 2 * elements,
         Format::MatrixMarket if entries == elements => 2 * elements,
-        // A row, a column and a value of a digit each.
+        // A row, a column and a value of one digit each.
         Format::MatrixMarket | Format::Tsv => 6 * entries,
-        // A column, a colon, a value, a space.
+        // A column, a colon, a value and a space.
         Format::Svmlight => 4 * entries,
         _ => 0,
     }
 }
 
-/// Refuses a file that is larger than the free space where it is to be, with both numbers.
+/// Rejects a file that exceeds the free disk space; the message has both numbers.
 /// # Errors
 /// [`Error::Argument`].
 pub(crate) fn check(output: &Output, shape: (usize, usize), entries: u128) -> Result<()> {
@@ -44,15 +44,14 @@ pub(crate) fn check(output: &Output, shape: (usize, usize), entries: u128) -> Re
     }
 }
 
-/// Bytes that a new file in the place of `path` may have; `None` for a pipe or a device, or where the system does not
-/// say.
+/// Free bytes for a new file at `path`; `None` for a pipe or a device, or if the system does not report it.
 #[cfg(target_os = "linux")]
 fn free(path: &Path) -> Option<u64> {
     let there = std::fs::metadata(path).ok();
     if there.as_ref().is_some_and(|about| !about.is_file()) {
         return None;
     }
-    // A link is followed, as writing does.
+    // Symbolic links are followed, as when writing.
     let target = if there.is_some() { std::fs::canonicalize(path).ok()? } else { path.to_owned() };
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let about = rustix::fs::statvfs(folder).ok()?;

@@ -16,7 +16,7 @@ use crate::wire::{bytes, reserved};
 /// The settings of the options that parsing by parts depends on.
 struct FrosttRules {
     dims: Option<Vec<usize>>,
-    /// Smallest index in the file, 0 or 1.
+    /// Number of the first index, 0 or 1.
     base: usize,
     has_values: bool,
     refuses: bool,

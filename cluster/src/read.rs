@@ -16,8 +16,8 @@ use crate::blocks::Block;
 use crate::route::Triplets;
 use crate::text::{BLOCK, HEAD, LONGEST_HEAD, Share, Shares, newlines};
 
-/// Bytes of compressed text per block and matrix row; amortizes the row pointers built for each block. A block has at
-/// least [`BLOCK`] and at most [`LARGEST`] bytes.
+/// Bytes of a block of decompressed text per row of the matrix, to amortize the row pointers that are built for each
+/// block. A block has at least [`BLOCK`] and at most [`LARGEST`] bytes.
 const ROW: usize = 16;
 const LARGEST: usize = 1 << 28;
 

@@ -65,7 +65,7 @@ pub(super) fn cube() -> Vec<[i64; 3]> {
     steps().flat_map(|a| steps().flat_map(move |b| steps().map(move |c| [a, b, c]))).collect()
 }
 
-/// An error unless the size is between 1 and `max`.
+/// An error unless the size is from 1 to `max`, by which callers keep indices within 32 bits.
 pub(super) fn check_size(name: &'static str, size: u64, max: u64) -> Result<()> {
     if (1..=max).contains(&size) {
         return Ok(());

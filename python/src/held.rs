@@ -21,7 +21,7 @@ impl<X: Clone + Send> Held<X> {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                // A guard cannot cross threads, so the lock is retaken with the GIL held.
+                // A guard is not `Send` and cannot leave `detach`, so the lock is retaken with the GIL held.
                 loop {
                     py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner)));
                     match self.0.try_lock() {

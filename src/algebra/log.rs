@@ -13,7 +13,7 @@ macro_rules! x_ln_x {
             let tiny = x < $tiny;
             let lifted = if tiny { x * $lift } else { x };
             let bits = lifted.to_bits() as $signed;
-            // $half is √½: the difference of the bits, shifted by the mantissa, is e.
+            // $half is √½: the difference of the bits, shifted right by the mantissa width, is e.
             // Wrapping, for −0 and negative numbers close to it.
             let exponent = bits.wrapping_sub(($half as $t).to_bits() as $signed) >> $digits;
             let m = $t::from_bits(bits.wrapping_sub(exponent << $digits) as $bits);

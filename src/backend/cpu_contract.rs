@@ -93,8 +93,8 @@ impl<'a, A: Arithmetic<T>, T: Value> EinsumBuilder<'a, A, T> {
         self
     }
     /// Pairs of operands in contraction order: the n operands have the numbers 0 to n − 1, the result of the k-th pair
-    /// n + k. The order is optimal for up to eight operands; beyond that it is greedy, by the size of the result of a
-    /// pair relative to the pair.
+    /// n + k. The order is optimal for up to eight operands. Beyond that it is greedy: each step takes the pair whose
+    /// result is smallest relative to the two operands.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {

@@ -57,7 +57,7 @@ impl Cpu {
     pub(super) fn line_of<T: Value, I: Index>(&self, a: &Csr<T, I>, (rows, cols): Part<'_>) -> Result<Vector<T, I>> {
         self.extracted(a, (rows, cols))?.to_row_major(self.threads())
     }
-    /// C(I, J) = A. A bitmap or full matrix is written in place, in time proportional to the submatrix.
+    /// C(I, J) = A. A bitmap or full matrix is written in place, in the steps of [`assign`].
     pub(super) fn assigned<T: Value, I: Index>(
         &self,
         c: &mut Csr<T, I>,

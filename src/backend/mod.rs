@@ -366,8 +366,8 @@ pub trait Backend<I: Index = u32>:
     /// them; entries outside are kept. Indices must not repeat. A mask has the shape of C; replace removes entries
     /// outside of the mask in all of C (`GrB_assign`).
     ///
-    /// Cost on the CPU: O(nrows + nnz(C) + nnz(A)); if C is a bitmap or full, O(nrows + nnz(A) + entries of C in (I,
-    /// J)).
+    /// Cost on the CPU: O(nrows + nnz(C) + nnz(A)), plus O(nrows·ncols / 64) if C is a bitmap. If C is a bitmap or full
+    /// and A, without a mask, has all entries of I × J, the cost is O(nrows + nnz(A)).
     /// ```
     /// use sparring::prelude::*;
     /// let mut c = Csr::<i32>::new(3, 3, vec![0, 1, 2, 3], vec![0, 1, 2], vec![1, 2, 3])?;

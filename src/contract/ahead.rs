@@ -18,12 +18,12 @@ pub(super) const fn line<T>() -> usize {
     }
 }
 
-/// Prefetch offsets of the next matrices in A, B and C: some lines of each per step over this one.
+/// Prefetch offsets of the next matrices in A, B and C: a cache line of each per step over this one.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead {
     /// From the start of this matrix to the first line.
     first: [usize; 3],
-    /// Values to advance per step.
+    /// From one line to the next, in values.
     each: usize,
 }
 

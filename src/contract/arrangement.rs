@@ -20,7 +20,7 @@ use crate::Result;
 ///     }
 /// }
 /// let x = [1.0, 2.0, 3.0, 4.0];
-/// // Two matrices, element by element beside each other.
+/// // Two matrices, interleaved element by element.
 /// let x = View::new(&x, Interleaved.layout(&[1, 2], 2)?)?;
 /// let y = Cpu::new().einsum(PlusTimes::new(), Einsum::new("ij->ji", &[x])?).eval_in(&PaddedRows)?;
 /// assert_eq!(y.view().layout().strides(), [8, 1]);

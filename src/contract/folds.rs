@@ -2,8 +2,7 @@
 //!
 //! If there are few folds, each is split into parts. Where terms are contiguous, those of a part are distributed over
 //! [`SUMS`] sums; where results are, each part is one sum in order. Parts and sums are combined pairwise. All of this
-//! follows from sizes and strides alone, so results are bitwise the same for any number of threads and on every
-//! CPU.
+//! follows from sizes and strides alone, so results are bitwise the same for any number of threads and on every CPU.
 
 use std::array::from_fn;
 use std::marker::PhantomData;
@@ -166,8 +165,8 @@ fn add<T: Value, A: Arithmetic<T>, const TWO: bool>(ring: A, sum: T, x: T, y: T)
 }
 
 impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
-    /// The same folds for a CPU without wide registers, term by term: compiling all loops for all CPUs
-    /// would cost more code than it gains.
+    /// The same folds for a CPU without wide registers, term by term: their slowdown does not justify the code size of
+    /// all loops for such CPUs too.
     fn plain(self) {
         let Self { ring, folds, a: (a, a_base), b: (b, b_base), o, k, sums: to } = self;
         let steps = folds.k.steps;

@@ -4,8 +4,7 @@
 //! | --- | --- |
 //! | memory layout: strides, batches, zero-copy views | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
 //! | tensors of one shape, each in its own array | [`Group`], [`GroupMut`] |
-//! | layout rules for new tensors, predefined and custom | [`Arrangement`], [`RowMajor`], [`ColumnMajor`],
-//! [`Interleaved`] |
+//! | layout rules, predefined and custom | [`Arrangement`], [`RowMajor`], [`ColumnMajor`], [`Interleaved`] |
 //! | finite-element operators, and their kernels | [`Mass`], [`reduced`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
@@ -23,8 +22,7 @@
 //! | `bound` | bytes and operations of a contraction |
 //! | `plan` | the steps: their operands and targets, intermediate memory, blocks of the result |
 //! | `tables` | offsets of the elements that a step accesses |
-//! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, interleaved
-//! batches, one operand |
+//! | `product`, `tiny`, `lanes`, `single` | loops: strided matrices, small squares, interleaved batches, one operand |
 //! | `mass`, `action`, `reduced` | mass operators; their fused action; their single sums by name |
 //! | `ahead` | prefetching |
 //! | `large` | which contractions run step by step instead of by blocks of the result |

@@ -92,7 +92,7 @@ impl Pairs {
     }
 }
 
-/// Whether A, rather than B, provides the columns of C, the index that is contiguous there.
+/// Whether A, rather than B, provides the columns of C, that is the index of least stride in C.
 pub(crate) fn brings_columns(a: &Shape, b: &Shape, c: &Shape, extents: &[usize; INDICES]) -> bool {
     let (in_a, in_b) = c.closest(extents).map_or((false, false), |i| (a.set >> i & 1 == 1, b.set >> i & 1 == 1));
     let bare = c.set & b.set & !a.set == 0;

@@ -524,7 +524,8 @@ impl Planner {
         if count < LONG || count as f64 <= others || self.group {
             return None;
         }
-        // Less than `count`, so the cast is exact; a multiple of the number of columns computed together.
+        // `others` is less than `count`, so its casts to integers are safe. The width is a multiple of the number of
+        // columns that are computed together.
         let width = (BLOCK / others / COLUMNS as f64) as usize;
         let width = width.clamp(1, MOST / COLUMNS) * COLUMNS;
         // The start of each run of each block, in all three.

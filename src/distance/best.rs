@@ -234,7 +234,7 @@ impl TopK {
     }
 }
 
-/// Candidates that are held for `k` neighbours.
+/// Most candidates that are held for `k` neighbours.
 fn room(k: usize) -> usize {
     k.saturating_mul(2).max(2 * BLOCK)
 }

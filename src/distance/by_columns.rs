@@ -274,7 +274,7 @@ impl<W: Float> RowSums<W> {
             len: 0,
         })
     }
-    /// Of no rows.
+    /// Sums for no rows.
     pub(crate) fn nothing() -> Self {
         Self { positions: Vec::new(), rows: Vec::new(), sums: Vec::new(), shared: Vec::new(), len: 0 }
     }

@@ -62,7 +62,8 @@ pub(crate) struct CostModel {
 }
 
 impl CostModel {
-    /// Nanoseconds of the terms by an index, and by dense tiles on a CPU with registers of `register` bytes.
+    /// Nanoseconds by an index, and by dense tiles on a CPU with registers of `register` bytes. Keys, which both ways
+    /// compute, are not included.
     pub(crate) fn times(&self, register: usize) -> [f64; 2] {
         let ([_, m, columns], [of_x, of_y]) = (self.shape.map(|n| n as f64), self.entries.map(|n| n as f64));
         let pairs = if self.half { 0.5 } else { 1.0 };
@@ -72,8 +73,8 @@ impl CostModel {
         let terms = terms + FOUND * of_x * m;
         [pairs * terms + INDEXED * of_y, pairs * each * of_x * m + DENSE_FILL * m * columns]
     }
-    /// Whether tiles are stored dense, because multiplying the zeros costs less than skipping them. Few rows of Y do not
-    /// fill a group, and few rows of X do not amortize building the tile.
+    /// Whether tiles are stored dense, because multiplying the zeros costs less than skipping them. Few rows of Y do
+    /// not fill a group, and few rows of X do not amortize building the tile.
     pub(crate) fn prefers_dense<W>(&self, register: usize) -> bool {
         let [by_index, spread] = self.times(register);
         self.shape[1] >= group_rows::<W>() && spread < by_index

@@ -20,7 +20,7 @@ pub(crate) trait Engine: Sync {
     fn work_before(&self, i: usize) -> u64;
     /// Whether Y is X, and the keys of (i, j) and (j, i) are the same.
     fn symmetric(&self) -> bool;
-    /// Nanoseconds, about, of a key, entry by entry, without an index.
+    /// Nanoseconds of a thread, about, of a key; the default is for two rows compared entry by entry, without an index.
     fn pair_time(&self) -> f64 {
         20.0
     }

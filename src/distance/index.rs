@@ -14,14 +14,14 @@ use super::way::{OneMatrix, PreparedIndexForm, engine_of_index, prepare_index};
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
-/// Rows of Y prepared for a measure and indexed by column once, for any number of neighbour queries: d(x, y) for rows x
-/// that come later, m rows of Y.
+/// Rows of Y prepared for a measure and indexed by column once, for any number of neighbour queries by rows x that are
+/// given later.
 ///
 /// Built by [`Cpu::index`](crate::Cpu::index), or [loaded](crate::Cpu::load_index). Results of [`knn`](Self::knn),
 /// [`radius`](Self::radius) and [`rows`](Self::rows) are bitwise those of preparing both matrices together.
 ///
-/// Cost: O(nnz(Y) + m log m) once. A query by a row x then reads the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and
-/// its k neighbours, provided that the measure determines the order of rows that share no column
+/// Cost: O(nnz(Y) + m log m) once, for m rows of Y. A query by a row x then reads the entries of Y in x's columns,
+/// Σ_{c∈x} |Y_c|, and its k neighbours, provided that the measure determines the order of rows that share no column
 /// ([`DisjointOrder`](super::DisjointOrder)). Otherwise, and where x shares columns with most of Y, it also takes O(m).
 /// If many rows of Y have those columns, four rows x query together and read each column once. For very many rows x,
 /// and for a formula, tiles are opened as without an index. Memory: 3 numbers and 2 indices per entry, about 40 bytes

@@ -242,8 +242,8 @@ fn by_pairs<T: Float>(
 ) -> Result<(Vec<u32>, Vec<T>)> {
     let n = engine.nrows().0;
     let idle = Mutex::new(Vec::new());
-    // Without shared bounds, each thread's list would accept many candidates that another thread's list refuses: with
-    // 16 threads most of the time.
+    // Without shared bounds, each thread's list would accept many candidates that another thread's list refuses, which
+    // would take most of the time with 16 threads.
     let bounds = counters(if threads.count() > 1 { n } else { 0 }, "neighbours")?;
     Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
         let mut tasks = reserved(blocks.len() * open.len(), "tasks")?;

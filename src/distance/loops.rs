@@ -187,7 +187,7 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
         }
     }
     fn at_least(&self, x: [R::W; 2], part: f64) -> Option<f64> {
-        // A bound on the rounding of sums over the length of a row.
+        // Sums over the length of a row lose less than this by rounding.
         self.0.at_least(x, part, if size_of::<R::W>() == 4 { 2e-3 } else { 1e-9 }).filter(|least| least.is_finite())
     }
     fn sum(&self, x: &[R::W], (columns, entries): (&[u32], &[R::W])) -> (R::W, R::W) {

@@ -146,8 +146,8 @@ impl Lists {
     pub(crate) fn worst(&self) -> &[f64] {
         &self.worst
     }
-    /// Takes candidate `j` for row `i` if it is nearer than the farthest of a full heap. `distance` is
-    /// monotonic in the key, but several keys may have the same distance.
+    /// Takes candidate `j` for row `i` if the heap is not full or the candidate is nearer than the farthest in it.
+    /// `distance` is nondecreasing in the key, but several keys may have the same distance.
     pub(crate) fn push(&mut self, i: usize, key: f64, distance: f64, j: u32) {
         if self.k == 0 {
             return;

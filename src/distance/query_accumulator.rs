@@ -217,7 +217,7 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         if self.x.is_empty() {
             return None;
         }
-        // After many failures, one query in [`CREDIT`] is tried.
+        // After many failures, one query in `CREDIT` is tried.
         self.credit += i32::from(self.credit <= 0 && i.is_multiple_of(CREDIT as usize));
         if self.credit <= 0 {
             return None;

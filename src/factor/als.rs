@@ -36,8 +36,8 @@ type Watch<'a> = Box<dyn Fn(Sweep) -> ControlFlow<()> + 'a>;
 /// where components coincide, Υ is singular and the minimum-norm solution is taken. Columns are divided by their 2-norm
 /// in the first sweep, later by max(1, max |a|); these norms are the weights λ. The fit 1 − ‖X − M‖ / ‖X‖ is computed
 /// from the last V of a sweep. Iteration ends when the fit changes by less than the tolerance. In the result columns
-/// have 2-norm 1 and components are sorted by decreasing weight. Cost of a sweep: d products of O(d·R·nnz), and O(R²·Σ
-/// nₘ).
+/// have 2-norm 1 and components are sorted by decreasing weight. Cost of a sweep: d products of O(d·R·nnz), and
+/// O(R²·Σ nₘ).
 /// ```
 /// use sparring::{Cpu, Tensor, factor::CpAls};
 /// // The outer product of (1, 2), (1, 3) and (1, 4).

@@ -55,7 +55,8 @@ pub fn asynchronous_label_propagation(cpu: &Cpu, g: &Graph, iterations: usize) -
             let queue = &queue[..len];
             let mut woken = 0;
             for (k, &v) in queue.iter().enumerate() {
-                // In the first pass a block's row pointers are cached: its lists are prefetched one after the other.
+                // The first pass prefetches the lists of the next block in index order, so that it finds a block in
+                // the cache; later passes follow the queue.
                 let (later, soon) = match done {
                     0 => (k + BLOCK < n).then_some((k + BLOCK, k + BLOCK - AHEAD)).unzip(),
                     _ => (queue.get(k + AHEAD).map(|&v| v as usize), queue.get(k + AHEAD / 2).map(|&v| v as usize)),

@@ -31,11 +31,12 @@ pub struct Communities {
 /// weight of the edges within community c, k_c the sum of the weighted degrees of its vertices, m the total edge weight
 /// and γ = `resolution`; for a directed graph `Q = Σ_c (w_c / m − γ k_c⁺ k_c⁻ / m²)`, with out- and in-degrees.
 ///
-/// A self-loop counts once in w and m and twice in an undirected degree, as in networkx. Unweighted edges have weight
-/// 1. If the total edge weight is 0, so is the modularity. Cost: O(n + m). The sums are in the order of the vertices.
+/// A self-loop counts once in w and m and twice in an undirected degree, as in networkx. Edges of an unweighted graph
+/// have weight 1. If the total edge weight is 0, so is the modularity. Cost: O(n + m). The sums are in the order of the
+/// vertices.
 /// # Errors
 /// [`Error::Length`] if there is not one label per vertex; [`Error::Argument`] for a label that is not below n and a
-/// resolution that is not a number; [`Error::OutOfMemory`].
+/// resolution that is not finite; [`Error::OutOfMemory`].
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, modularity};
@@ -109,8 +110,8 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
 /// [`leiden`] are not. A resolution above 1 gives more and smaller communities. Cost: O(n + m) per level, usually few
 /// levels; O(n + m) memory. Vertices move on one thread; the smaller graphs are built by all.
 /// # Errors
-/// [`Error::Argument`] for a directed graph, a weight that is negative or infinite, and a resolution that is not a
-/// number; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Argument`] for a directed graph, a weight that is negative or infinite, and a resolution that is not
+/// finite; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, louvain};

@@ -101,7 +101,8 @@ fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation>
             return Ok(LabelPropagation { labels, iterations: done, stable: found.changed == 0 });
         }
         if found.differ == 0 {
-            // Labels alternate: the result is the state of two iterations before.
+            // This is the state of two iterations before, so labels alternate: the parity of the remaining iterations
+            // selects the result.
             let labels = if (iterations - done) % 2 == 1 { other } else { labels };
             return Ok(LabelPropagation { labels, iterations: done, stable: false });
         }
@@ -116,8 +117,8 @@ const LABELS: &str = "labels";
 const BLOCK: usize = 1 << 13;
 /// Maximum number of blocks.
 const BLOCKS: usize = 256;
-/// Vertices are marked for recomputation if their neighbors' changes reach less than one in this many edges; otherwise
-/// marking costs as much as it saves.
+/// The neighbors of vertices whose labels differ are marked for recomputation if they are at most one in this many of
+/// all; otherwise marking costs as much as it saves.
 const MARKED: u64 = 4;
 
 fn flags(n: usize) -> Result<Vec<AtomicBool>> {

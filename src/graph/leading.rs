@@ -4,8 +4,7 @@
 //! x (Rayleigh–Ritz). It costs one product, like a step of the power method, but convergence takes about the square
 //! root of the number of steps if the second eigenvalue is near the first. All vectors are in the Krylov space of the
 //! first x, so the limit is that of the power method. Source: Knyazev 2001, "Toward the optimal preconditioned
-//! eigensolver:
-//! locally optimal block preconditioned conjugate gradient method", with one vector and no preconditioner.
+//! eigensolver: locally optimal block preconditioned conjugate gradient method", with one vector and no preconditioner.
 
 use std::sync::{Mutex, PoisonError};
 

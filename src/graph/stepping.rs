@@ -20,7 +20,7 @@ use crate::{Error, Index, Result, Vector};
 /// operations of the backend if each edge is relaxed once, with as many steps per bucket as a shortest path has edges
 /// in it.
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Argument`] if there is no vertex `source`, a weight is negative or no number, or
+/// [`Error::NotSquare`]; [`Error::Argument`] if there is no vertex `source`, a weight is negative or NaN, or
 /// `delta` is not a positive number; those of the [`Backend`].
 /// # Example
 /// ```

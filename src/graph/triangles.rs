@@ -255,9 +255,9 @@ fn neighbors_of_neighbors<I: Index>(a: &Pattern<I>) -> usize {
 /// Approximate number of sample rows.
 const ROWS: usize = 1 << 13;
 
-/// Maximum mean degree of a neighbor, per byte of a register, for intersecting the original rows. Direct over lists,
-/// two threads with AVX2, takes 0.5 of the time at 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at 16 (er18d8),
-/// 1.2 at 27 (cond-mat-2005).
+/// Maximum mean degree of a neighbor, per byte of a register, for intersecting the original rows. With two threads and
+/// AVX2, this takes 0.5 of the time of lists at a mean degree of 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at
+/// 16 (er18d8), 1.2 at 27 (cond-mat-2005).
 const MAX_NEIGHBOR_DEGREE: f64 = 0.5;
 
 /// Maximum comparisons per entry beyond those of short rows, for intersecting the original rows.
@@ -291,9 +291,9 @@ enum Form {
 
 /// The form for a method, and why, from the [`lookups`] and whether the processor has a vector popcount.
 ///
-/// Bitmaps, and the relabeling that makes them compact, pay off for many lookups. Packed over lists, two threads, with
-/// AVX2 and AVX-512: ego-Facebook (29) 2.0, 1.0; wiki-Vote (34) 1.0, 0.8; rmat14 (62) 1.0, 0.7; tc_rmat16 (105) 0.8,
-/// 0.5.
+/// Bitmaps, and the relabeling that makes them compact, pay off for many lookups. Time of packed rows relative to
+/// lists, with two threads, by AVX2 and by AVX-512, lookups in parentheses: ego-Facebook (29) 2.0, 1.0; wiki-Vote (34)
+/// 1.0, 0.8; rmat14 (62) 1.0, 0.7; tc_rmat16 (105) 0.8, 0.5.
 fn choose(method: TriangleMethod, lookups: usize, counts_bits: bool) -> (Form, String) {
     let most = if counts_bits { 32 } else { 64 };
     match method {

@@ -1,4 +1,4 @@
-//! Files as they are, unpacked.
+//! Whole files as bytes, decompressed.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,8 +10,8 @@ fn limits(max_bytes: u64) -> Limits {
     Limits { what: "a file", max_bytes, piece_bytes: Limits::PIECE, lenient: false }
 }
 
-/// The bytes of a file, unpacked if it is compressed by gzip (or zstd, with the feature `zstd`), `max_bytes` of them at
-/// most. Cost: O(bytes).
+/// The bytes of a file, decompressed if it is a gzip file (or zstd, with the feature `zstd`). `max_bytes` limits the size
+/// of the file and of its decompressed content. Cost: O(bytes).
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -22,7 +22,7 @@ fn limits(max_bytes: u64) -> Limits {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 /// # Errors
-/// [`Io`](crate::Error::Io); [`Budget`](crate::Error::Budget) for more bytes;
+/// [`Io`](crate::Error::Io); [`Budget`](crate::Error::Budget) for a larger file;
 /// [`OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_bytes(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     let limits = limits(max_bytes);
@@ -30,9 +30,9 @@ pub fn read_bytes(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     whole(bytes, &name, &limits)
 }
 
-/// As [`read_bytes`], from whatever can be read, such as standard input; errors call it `name`.
+/// [`read_bytes`] from any reader, such as standard input; `name` appears in errors.
 /// # Errors
-/// As there.
+/// As [`read_bytes`].
 pub fn read_bytes_from(from: &mut dyn Read, name: &str, max_bytes: u64) -> Result<Vec<u8>> {
     let limits = limits(max_bytes);
     whole(binary_from(from, name, &limits)?, name, &limits)

@@ -109,9 +109,9 @@ impl<T: Value, I: Index> Coo<T, I> {
     pub fn to_csr_unique(&self) -> Result<Csr<T, I>> {
         self.to_csr_unique_on(&Threads::current())
     }
-    /// [`to_csr_unique`](Self::to_csr_unique) on the threads of `threads`.
+    /// [`to_csr_unique`](Self::to_csr_unique) on `threads`.
     /// # Errors
-    /// As there.
+    /// As [`to_csr_unique`](Self::to_csr_unique).
     pub fn to_csr_unique_on(&self, threads: &Threads) -> Result<Csr<T, I>> {
         self.compress(threads, None::<fn(T, T) -> T>)
     }

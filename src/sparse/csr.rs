@@ -344,7 +344,7 @@ impl<T, I: Index> Csr<T, I> {
         }
     }
     /// Values, row by row, mutable. Values shared with a clone, or of another owner, are copied first; as for any clone
-    /// in Rust, a failed allocation aborts. [`unshared_mut`](Self::unshared_mut) never copies.
+    /// in Rust, there must be memory for the copy. [`unshared_mut`](Self::unshared_mut) never copies.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T]
     where

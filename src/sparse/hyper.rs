@@ -23,7 +23,7 @@ impl<T: PartialEq, I: Index> PartialEq for HyperCsr<T, I> {
     }
 }
 
-/// Checks the indices of the `stored` stored rows.
+/// Checks the indices of stored rows; `stored` is the required number of indices.
 /// # Errors
 /// [`Error::Length`], [`Error::IndexRange`]; [`Error::Argument`] unless they increase.
 pub(super) fn check_stored<I: Index>(nrows: usize, rows: &[I], stored: usize) -> Result<()> {

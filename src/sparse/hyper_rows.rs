@@ -131,7 +131,7 @@ fn renumbered<I: Index>(
     ends: impl Iterator<Item = usize>,
 ) -> Result<Arc<Pattern<I>>> {
     if nrows == pattern.nrows() {
-        // The number of rows is unchanged, so all rows are.
+        // The number of rows is unchanged, so the pattern is too.
         return Ok(Arc::clone(pattern));
     }
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;

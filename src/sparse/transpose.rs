@@ -106,7 +106,7 @@ const CACHED: usize = 1 << 21;
 /// Number of sampled runs of entries, and their length.
 const SAMPLES: usize = 8;
 const STRETCH: usize = 1 << 12;
-/// Largest fraction of distinct columns per entry for a direct scatter.
+/// Fraction of distinct columns per entry below which entries are scattered directly.
 const FRESH: (usize, usize) = (3, 4);
 
 impl<I: Index> Pattern<I> {

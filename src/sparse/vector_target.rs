@@ -87,7 +87,7 @@ pub(super) fn unshared<I: Index>(pattern: &mut Arc<VectorPattern<I>>) -> Result<
 }
 
 impl<I: Index> Target<'_, I> {
-    /// Whether a list is to become a bitmap at a write that inserts `fresh` entries and shifts `moves` of them.
+    /// Whether a list is to become a bitmap at a write that inserts `fresh` entries and moves `moves` entries of the list.
     pub(super) fn suits_bitmap(&self, fresh: usize, moves: usize) -> bool {
         let (len, nnz) = (self.pattern.len(), self.pattern.nnz() + fresh);
         let affordable = len.saturating_mul(self.values.slice().ty().size()) <= LARGE || nnz > len / 256;

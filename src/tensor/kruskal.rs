@@ -11,7 +11,7 @@ use crate::{Dense, Error, Index, Result};
 pub enum Norm {
     /// √Σ a².
     Two,
-    /// max(1, max |a|): columns without an element above 1 stay unchanged.
+    /// max(1, max |a|): columns whose elements are all within [−1, 1] stay unchanged.
     MaxAtLeastOne,
     /// Σ |a|.
     One,
@@ -25,8 +25,9 @@ pub enum Norm {
 /// assert_eq!(m.to_dense()?, [2.0, 10.0, 6.0, 30.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2. The feature `serde` writes and reads it as `{"weights":
-/// [λ…], "factors": [[[row…]…]…]}`, factors row by row.
+/// With the feature `serde` it is written and read as `{"weights": [λ…], "factors": [[[row…]…]…]}`, factors row by row.
+///
+/// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kruskal<T> {
     weights: Vec<T>,
@@ -179,8 +180,9 @@ impl<T: Real> Kruskal<T> {
         Ok(dense)
     }
 
-    /// Similarity of two models, from 0 to 1: the mean over matched components of (1 − |λ − μ| / max(λ, μ)) · Πₙ |aₙᵀ
-    /// bₙ| with normalized columns. Components are matched one to one, greedily by decreasing score.
+    /// Similarity of two models, from 0 to 1: the mean over matched components of
+    /// `(1 − |λ − μ| / max(λ, μ)) · Πₙ |aₙᵀ bₙ|` with normalized columns. Components are matched one to one, greedily
+    /// by decreasing score.
     ///
     /// Components without a partner score 0. With `weights` false the factor with λ and μ is omitted.
     /// Source: the factor match score of Acar, Dunlavy, Kolda and Mørup 2011, as in Tensor Toolbox's `score`.

@@ -6,8 +6,8 @@ use crate::algebra::{Host, Monoid, V, Value};
 use crate::par::{Digit, Grouped, Threads, filled, for_each_part, grouped};
 use crate::{Error, Index, Result};
 
-/// Greatest number of bins of one sort pass, unless the tensor has more entries: more bins than entries cost more than
-/// another pass.
+/// Bins of a sort pass for one digit of an index. A mode of at most this many indices, or four times the number of
+/// entries, is sorted in one pass; with more bins than that, another pass costs less.
 const LEAST_BINS: usize = 1 << 16;
 
 /// The pattern of a tensor: dimensions and indices, all that sorting reads.
@@ -48,7 +48,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
 
     /// The entries in an order in which neighbours are close in every mode: sorted by a key that interleaves the bits
     /// of all indices, each time the next bit of the mode with the most bits left, as in ALTO (Helal et al. 2021,
-    /// §III). An MTTKRP by [`Variant::Single`](super::Variant::Single) then touches fewer rows in a block of entries,
+    /// §III). An MTTKRP by [`Variant::Single`](super::Variant::Single) then touches fewer rows in a segment,
     /// so one list serves every mode. Cost: O(d·nnz).
     /// # Errors
     /// [`Error::OutOfMemory`].

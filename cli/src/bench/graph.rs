@@ -285,7 +285,7 @@ impl Case {
         let labels = (0..a.nrows() as u64).map(|v| (splitmix64(v / 64) % 64) as u32).collect();
         Ok(Self { a, at, kind, sources, labels })
     }
-    /// Positive weights plus the difference of a vertex potential, which leaves the length of every cycle unchanged.
+    /// Positive odd weights plus differences of a vertex potential, which leave the length of every cycle unchanged.
     fn negative(&self) -> sparring::Result<Csr<f64>> {
         let of = |v: u64| (splitmix64(v) % 256) as f64;
         let weights = self.a.iter().map(|(u, v, w)| 2.0 * (*w + of(u as u64) - of(v as u64)) + 1.0).collect();

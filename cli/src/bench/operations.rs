@@ -21,7 +21,7 @@ use crate::timing::{self, Times, timed};
 pub(super) enum Operation {
     /// y = A·x into a new vector, and into an existing one.
     Mxv,
-    /// yᵀ = xᵀ·A, where every second, eighth or sixty-fourth element of x is present.
+    /// yᵀ = xᵀ·A, where about one element of x in 2, 8 or 64 is present, chosen by a hash.
     Vxm,
     Transpose,
     /// The sum of all entries; row sums.
@@ -97,7 +97,7 @@ impl Operation {
 }
 
 const RING: fn() -> PlusTimes<f64> = PlusTimes::default;
-/// Prefixes of times, and the stride of present elements.
+/// Prefixes of times, and the inverse density of x.
 const FRONTIERS: [(&str, u64); 3] = [("half_", 2), ("eighth_", 8), ("few_", 64)];
 
 /// Further operands and outputs of the operations.

@@ -18,7 +18,7 @@ pub(super) struct Steps {
     transposed: Matrix,
     /// [1 2; 3 4].
     two: Matrix,
-    /// Every fourth row, and every second.
+    /// About one row in four, and about one in two, chosen by a hash.
     part: IndexList,
     half: IndexList,
     /// A(part, part).
@@ -32,7 +32,7 @@ pub(super) struct Steps {
     tril: UnaryOp,
     above: UnaryOp,
     plus_times: Semiring,
-    /// A vector with every fourth element.
+    /// A vector with entries at the indices `part`.
     few: Vector,
     /// Eight columns of values.
     tall: Dense<f64>,

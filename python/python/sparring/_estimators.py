@@ -1,7 +1,7 @@
-"""Estimators of scikit-learn's contract, on exact sparse neighbors.
+"""scikit-learn estimators on exact sparse neighbors.
 
-Each looks for neighbors with :class:`sparring.neighbors.Index`. Votes and means are scikit-learn's: its estimators
-take ``metric="precomputed"``, and here the precomputed graph is ours.
+Neighbors are found by :class:`sparring.neighbors.Index`. Votes and means are computed by scikit-learn's estimators with
+``metric="precomputed"``, on the neighbor graph of this package.
 """
 
 from numbers import Integral
@@ -22,14 +22,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import neighbors
 
-# Names in `sklearn.neighbors` may be replaced by ours: these stay.
+# Users may replace names in `sklearn.neighbors` by ours, so the originals are stored here.
 _SEARCH, _TREES = theirs.NearestNeighbors, (theirs.BallTree, theirs.KDTree)
 _KNN_CLASSIFIER, _KNN_REGRESSOR = theirs.KNeighborsClassifier, theirs.KNeighborsRegressor
 _RADIUS_CLASSIFIER, _RADIUS_REGRESSOR = theirs.RadiusNeighborsClassifier, theirs.RadiusNeighborsRegressor
 
 
 class _Neighbors(BaseEstimator):
-    """Rows that are indexed, and the parameters of a metric."""
+    """Indexed rows, and the parameters of a metric."""
 
     n_neighbors = None
     radius = None
@@ -39,7 +39,7 @@ class _Neighbors(BaseEstimator):
             X = X._fit_X
         elif isinstance(X, _TREES):
             X = np.asarray(X.data)
-        # Until it is known whose the metric is.
+        # Set below, depending on which package computes the metric.
         self._scikit_learn, self._index = None, None
         if self.metric == "precomputed":
             self._fit_elsewhere(X)
@@ -59,7 +59,7 @@ class _Neighbors(BaseEstimator):
         return self
 
     def _fit_elsewhere(self, X):
-        """Metrics that only scikit-learn has, callables, and precomputed distances."""
+        """Fits scikit-learn's search, for metrics that only it supports, callables, and precomputed distances."""
         if self.device is not None:
             raise ValueError(f"metric: {self.metric!r} is computed by scikit-learn, without the device {self.device!r}")
         names = "algorithm", "leaf_size", "metric", "p", "metric_params", "n_jobs"
@@ -73,7 +73,7 @@ class _Neighbors(BaseEstimator):
         return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
 
     def _query(self, X):
-        """Rows that ask, checked; those of precomputed distances are checked by scikit-learn."""
+        """The validated query rows; scikit-learn validates precomputed distances."""
         return X if self.metric == "precomputed" else self._validated(X, reset=False)
 
     def __getstate__(self):
@@ -103,23 +103,23 @@ def _mode(mode):
 
 class _KNeighborsMixin:
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        """The nearest indexed rows of each row.
+        """Find the nearest indexed rows of each query row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
-            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+            Query rows; by default the indexed rows, none of which is its own neighbor.
         n_neighbors : int, optional
-            Neighbors of each row; the estimator's by default.
+            Neighbors per row, by default those of the estimator.
         return_distance : bool, default=True
             Whether distances are returned.
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            The least first. Only with ``return_distance``.
+            Sorted, the nearest first. Only with ``return_distance``.
         indices : ndarray of shape (n_queries, n_neighbors)
-            Numbers of the rows; of rows at the same distance the lowest first.
+            Row indices; ties are ordered by index.
 
         Raises
         ------
@@ -148,21 +148,21 @@ class _KNeighborsMixin:
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
-        """The graph of the nearest indexed rows of each row.
+        """The graph of the nearest indexed rows of each query row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
-            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+            Query rows; by default the indexed rows, none of which is its own neighbor.
         n_neighbors : int, optional
-            Neighbors of each row; the estimator's by default.
+            Neighbors per row, by default those of the estimator.
         mode : {"connectivity", "distance"}, default="connectivity"
             Whether entries are ones or distances.
 
         Returns
         -------
         csr_matrix of shape (n_queries, n_samples_fit)
-            The entries of a row from the nearest to the farthest. Zeros are stored.
+            The entries of a row are sorted by distance. Zeros are stored.
 
         Raises
         ------
@@ -176,7 +176,7 @@ class _KNeighborsMixin:
 
 class _RadiusNeighborsMixin:
     def _within(self, X, radius):
-        """A matrix of distances, in the order of columns."""
+        """A matrix of distances, with sorted columns."""
         check_is_fitted(self)
         radius = self.radius if radius is None else radius
         query = None if X is None else self._query(X)
@@ -184,7 +184,7 @@ class _RadiusNeighborsMixin:
             found = self._scikit_learn.radius_neighbors_graph(query, radius, mode="distance")
             found.sort_indices()
             return found
-        # A radius for each row: within the largest, less what is too far for its row.
+        # One radius per row: search within the largest, then drop entries beyond the radius of their row.
         largest = float(np.max(radius)) if np.ndim(radius) else float(radius)
         if X is None:
             rows = neighbors._rows(self._fit_X)
@@ -199,30 +199,30 @@ class _RadiusNeighborsMixin:
         return found
 
     def radius_neighbors(self, X=None, radius=None, return_distance=True, sort_results=False):
-        """The indexed rows within a radius of each row.
+        """Find the indexed rows within a radius of each query row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
-            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+            Query rows; by default the indexed rows, none of which is its own neighbor.
         radius : float or array of shape (n_queries,), optional
-            The largest distance of a neighbor; the estimator's by default.
+            Maximum distance of a neighbor, by default that of the estimator.
         return_distance : bool, default=True
             Whether distances are returned.
         sort_results : bool, default=False
-            Whether the nearest comes first; else the lowest number does.
+            Whether to sort neighbors by distance; otherwise by index.
 
         Returns
         -------
         distances : ndarray of shape (n_queries,)
-            An array of distances for each row. Only with ``return_distance``.
+            An array of distances per row. Only with ``return_distance``.
         indices : ndarray of shape (n_queries,)
-            An array of numbers of rows for each row.
+            An array of row indices per row.
 
         Raises
         ------
         ValueError
-            If values are not finite, or results are to be sorted by distances that are not returned.
+            If values are not finite, or ``sort_results`` is set without ``return_distance``.
         """
         check_is_fitted(self)
         if sort_results and not return_distance:
@@ -238,18 +238,18 @@ class _RadiusNeighborsMixin:
         return (distances, indices) if return_distance else indices
 
     def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
-        """The graph of the indexed rows within a radius of each row.
+        """The graph of the indexed rows within a radius of each query row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
-            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+            Query rows; by default the indexed rows, none of which is its own neighbor.
         radius : float or array of shape (n_queries,), optional
-            The largest distance of a neighbor; the estimator's by default.
+            Maximum distance of a neighbor, by default that of the estimator.
         mode : {"connectivity", "distance"}, default="connectivity"
             Whether entries are ones or distances.
         sort_results : bool, default=False
-            Whether the entries of a row are in the order of their distances; else in that of columns.
+            Whether to sort the entries of a row by distance, if entries are distances; otherwise by column.
 
         Returns
         -------
@@ -271,23 +271,23 @@ class _RadiusNeighborsMixin:
 
 
 def _by_distance(found):
-    """The entries of each row in the order of their values."""
+    """Sorts the entries of each row by value."""
     rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
     order = np.lexsort((found.data, rows))
     return scipy.sparse.csr_matrix((found.data[order], found.indices[order], found.indptr), shape=found.shape)
 
 
-# What all estimators say of their parameters.
+# Shared documentation of parameters.
 _METRIC = """metric : str or callable, default="minkowski"
         A name from :func:`sparring.neighbors.metrics`, or a formula of ``a`` and ``b`` for the term of a column.
-        With ``"precomputed"`` the rows are distances. Callables and other names of scikit-learn's are computed by
-        scikit-learn.
+        With ``"precomputed"``, the rows are distances. Callables and metrics that only scikit-learn supports are
+        computed by scikit-learn.
     p : float, default=2
         Exponent of minkowski.
     metric_params : dict, optional
-        More arguments of a metric of scikit-learn's.
+        Additional arguments of a metric computed by scikit-learn.
     algorithm, leaf_size, n_jobs : optional
-        Taken for scikit-learn's sake. Every search is exact, on the threads of :func:`sparring.set_threads`.
+        For compatibility with scikit-learn. Every search is exact, on the threads of :func:`sparring.set_threads`.
     device : str, optional
         ``"cuda:0"`` searches on a GPU.
 
@@ -295,7 +295,7 @@ _METRIC = """metric : str or callable, default="minkowski"
 
 
 _WEIGHTS = """weights : {"uniform", "distance"} or callable, default="uniform"
-        Whether votes are equal or one over the distance, or a function of the array of distances.
+        Weights of the votes: equal, the inverse distance, or a function of the array of distances.
 """
 
 
@@ -311,9 +311,9 @@ class NearestNeighbors(_KNeighborsMixin, _RadiusNeighborsMixin, _Neighbors):
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbors of each row.
+        Neighbors per row.
     radius : float, default=1.0
-        The largest distance of a neighbor.
+        Maximum distance of a neighbor.
     {metric}
     Examples
     --------
@@ -339,14 +339,14 @@ class NearestNeighbors(_KNeighborsMixin, _RadiusNeighborsMixin, _Neighbors):
         self.device = device
 
     def fit(self, X, y=None):
-        """Indexes the rows.
+        """Index the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; distances between them with ``metric="precomputed"``.
         y : ignored
-            Taken for scikit-learn's sake.
+            For compatibility with scikit-learn.
 
         Returns
         -------
@@ -357,17 +357,17 @@ class NearestNeighbors(_KNeighborsMixin, _RadiusNeighborsMixin, _Neighbors):
 
 
 class _GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbors):
-    """Rows as a graph, of as many columns as there were rows in training."""
+    """Transforms rows to a neighbor graph with one column per training row."""
 
     def fit(self, X, y=None):
-        """Indexes the rows.
+        """Index the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : ignored
-            Taken for scikit-learn's sake.
+            For compatibility with scikit-learn.
 
         Returns
         -------
@@ -379,33 +379,33 @@ class _GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neig
         return self
 
     def fit_transform(self, X, y=None):
-        """Indexes the rows and gives their graph.
+        """Index the rows and return their graph.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : ignored
-            Taken for scikit-learn's sake.
+            For compatibility with scikit-learn.
 
         Returns
         -------
         csr_matrix of shape (n_samples, n_samples)
-            The graph. Every row has itself.
+            The graph. Every row is its own neighbor.
         """
         return self.fit(X).transform(X)
 
 
 @_documented
 class KNeighborsTransformer(_KNeighborsMixin, _GraphTransformer):
-    """Rows as the graph of their nearest neighbors, for estimators that take ``metric="precomputed"``.
+    """Transform rows to their nearest neighbor graph, for estimators that take ``metric="precomputed"``.
 
     Parameters
     ----------
     mode : {"distance", "connectivity"}, default="distance"
         Whether entries are distances or ones.
     n_neighbors : int, default=5
-        Neighbors of each row, besides itself where entries are distances.
+        Neighbors per row; one more, usually the row itself, if entries are distances.
     {metric}
     Examples
     --------
@@ -430,7 +430,7 @@ class KNeighborsTransformer(_KNeighborsMixin, _GraphTransformer):
         self.device = device
 
     def transform(self, X):
-        """The graph of the nearest rows of the training.
+        """The graph of the nearest training rows.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class KNeighborsTransformer(_KNeighborsMixin, _GraphTransformer):
         Returns
         -------
         csr_matrix of shape (n_queries, n_samples_fit)
-            The graph, of one neighbor more where entries are distances: a row of the training is its own nearest.
+            The graph, with one more neighbor if entries are distances, because a training row is its own nearest.
         """
         check_is_fitted(self)
         return self.kneighbors_graph(X, self.n_neighbors + (self.mode == "distance"), self.mode)
@@ -448,14 +448,14 @@ class KNeighborsTransformer(_KNeighborsMixin, _GraphTransformer):
 
 @_documented
 class RadiusNeighborsTransformer(_RadiusNeighborsMixin, _GraphTransformer):
-    """Rows as the graph of the rows within a radius, for estimators that take ``metric="precomputed"``.
+    """Transform rows to the graph of neighbors within a radius, for estimators that take ``metric="precomputed"``.
 
     Parameters
     ----------
     mode : {"distance", "connectivity"}, default="distance"
         Whether entries are distances or ones.
     radius : float, default=1.0
-        The largest distance of a neighbor.
+        Maximum distance of a neighbor.
     {metric}
     Examples
     --------
@@ -479,7 +479,7 @@ class RadiusNeighborsTransformer(_RadiusNeighborsMixin, _GraphTransformer):
         self.device = device
 
     def transform(self, X):
-        """The graph of the rows of the training within the radius.
+        """The graph of the training rows within the radius.
 
         Parameters
         ----------
@@ -489,24 +489,24 @@ class RadiusNeighborsTransformer(_RadiusNeighborsMixin, _GraphTransformer):
         Returns
         -------
         csr_matrix of shape (n_queries, n_samples_fit)
-            The graph, the nearest first in each row.
+            The graph; distances are sorted within each row.
         """
         check_is_fitted(self)
         return self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)
 
 
 class _Voter(MultiOutputMixin, _Neighbors):
-    """Votes and means by an estimator of scikit-learn's, on a graph of ours."""
+    """Votes and means by a scikit-learn estimator, on a neighbor graph of this package."""
 
     def fit(self, X, y):
-        """Indexes the rows.
+        """Index the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; distances between them with ``metric="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their labels or values.
+            Labels or values.
 
         Returns
         -------
@@ -515,7 +515,7 @@ class _Voter(MultiOutputMixin, _Neighbors):
         """
         self._fit(X)
         n = self.n_samples_fit_
-        # It is told of the rows with every question: in training each is near itself alone.
+        # Each prediction passes its own neighbor graph, so training uses a placeholder: each row is its only neighbor.
         nothing = scipy.sparse.csr_array((np.zeros(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
         self._voter = self._as_theirs().fit(nothing, y)
         for name in ("classes_", "outputs_2d_", "outlier_label_"):
@@ -529,17 +529,17 @@ class _Voter(MultiOutputMixin, _Neighbors):
         return getattr(self._voter, method)(self._graph(X))
 
     def predict(self, X):
-        """Labels or values of rows.
+        """Predict labels or values of rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), or None
-            Rows. With ``None`` the rows of the training, none of them its own neighbor.
+            Rows; ``None`` for the training rows, none of which is its own neighbor.
 
         Returns
         -------
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            A label, or a mean, for each row and output.
+            A label or a mean per row and output.
         """
         return self._ask("predict", X)
 
@@ -566,7 +566,7 @@ class _KNeighborsVoter(_KNeighborsMixin, _Voter):
         return self.kneighbors_graph(X, mode="distance")
 
 
-# Nothing is as far apart: a vote leaves it out.
+# Larger than any radius, so that votes exclude it.
 _FAR = np.finfo(np.float64).max
 
 
@@ -574,7 +574,7 @@ class _RadiusVoter(_RadiusNeighborsMixin, _Voter):
     def _graph(self, X):
         found = self.radius_neighbors_graph(X, mode="distance", sort_results=True)
         if found.nnz == 0:
-            # scikit-learn wants the largest distance of a graph, which an empty one does not have.
+            # scikit-learn computes the maximum distance, which fails for an empty graph.
             found = scipy.sparse.csr_matrix(([_FAR], ([0], [0])), shape=found.shape)
         return found
 
@@ -586,29 +586,29 @@ class _Classifier(ClassifierMixin):
         return tags
 
     def predict_proba(self, X):
-        """Part of the votes for each class.
+        """Fraction of the votes for each class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), or None
-            Rows. With ``None`` the rows of the training, none of them its own neighbor.
+            Rows; ``None`` for the training rows, none of which is its own neighbor.
 
         Returns
         -------
         ndarray of shape (n_queries, n_classes)
-            In the order of ``classes_``; a list of such arrays if there are several outputs.
+            Columns in the order of ``classes_``; a list of such arrays for several outputs.
         """
         return self._ask("predict_proba", X)
 
 
 @_documented
 class KNeighborsClassifier(_Classifier, _KNeighborsVoter):
-    """The class that most of the nearest rows have.
+    """Classification by a vote of the nearest rows.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbors of each row.
+        Neighbors per row.
     {weights}
     {metric}
     Examples
@@ -624,12 +624,12 @@ class KNeighborsClassifier(_Classifier, _KNeighborsVoter):
 
 @_documented
 class KNeighborsRegressor(RegressorMixin, _KNeighborsVoter):
-    """The mean of the values of the nearest rows.
+    """Regression by the mean value of the nearest rows.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbors of each row.
+        Neighbors per row.
     {weights}
     {metric}
     Examples
@@ -645,15 +645,15 @@ class KNeighborsRegressor(RegressorMixin, _KNeighborsVoter):
 
 @_documented
 class RadiusNeighborsClassifier(_Classifier, _RadiusVoter):
-    """The class that most of the rows within a radius have.
+    """Classification by a vote of the rows within a radius.
 
     Parameters
     ----------
     radius : float, default=1.0
-        The largest distance of a neighbor.
+        Maximum distance of a neighbor.
     {weights}
     outlier_label : label, list of labels or "most_frequent", optional
-        The class of rows without neighbors, which are refused by default.
+        The class of rows without neighbors, which are an error by default.
     {metric}
     Examples
     --------
@@ -688,12 +688,12 @@ class RadiusNeighborsClassifier(_Classifier, _RadiusVoter):
 
 @_documented
 class RadiusNeighborsRegressor(RegressorMixin, _RadiusVoter):
-    """The mean of the values of the rows within a radius, NaN where there are none.
+    """Regression by the mean value of the rows within a radius, NaN without neighbors.
 
     Parameters
     ----------
     radius : float, default=1.0
-        The largest distance of a neighbor.
+        Maximum distance of a neighbor.
     {weights}
     {metric}
     Examples

@@ -1,9 +1,9 @@
-"""Results as objects of other packages, which are imported when they are first wanted."""
+"""Results as objects of other packages, which are imported on first use."""
 
 import numpy as np
 
 _SMALL = np.iinfo(np.int32).max
-# What makes sparse matrices of a class of SciPy's, by that class.
+# Cached attributes of SciPy classes (see _state).
 _makers = {}
 
 
@@ -15,20 +15,20 @@ def csr_array(shape, data, indices, indptr, is_sorted):
 
 
 def _by_constructor(cls, shape, data, indices, indptr, is_sorted):
-    # SciPy wants indices of one type, and would copy the longer array.
+    # SciPy needs one index type, and would widen, and so copy, the longer array.
     if len(data) <= _SMALL and indptr.dtype != indices.dtype:
         indptr = indptr.astype(np.int32)
     made = cls((data, indices, indptr), shape=shape, copy=False)
-    # Rows have no repeated columns.
+    # Rows have no duplicate columns.
     made.has_canonical_format = made.has_sorted_indices = is_sorted
     return made
 
 
 def _state(cls):
-    """What an object of the class with sorted rows is beside its shape and its arrays, or None: as a pickle has it.
+    """The attributes of an object of the class with sorted rows, other than its shape and arrays, or None.
 
-    Its constructor checks arrays, which takes longer than a product of small matrices. What it would set is read off two
-    objects that it made: only attributes that are the same in both, and the four that are known, may be there.
+    The constructor validates arrays, which takes longer than a product of small matrices. The attributes that it sets
+    are therefore taken from two sample objects, and used only if they are equal in both, besides the four known ones.
     """
     arrays = [(np.ones(n), np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.int32)) for n in (1, 3)]
     first, second = (vars(_by_constructor(cls, (len(of[0]),) * 2, *of, True)) for of in arrays)
@@ -40,7 +40,7 @@ def _state(cls):
 
 
 def _compressed(cls, shape, data, indices, indptr, is_sorted):
-    """A matrix of the class over arrays that are right."""
+    """A matrix of the class over valid arrays."""
     if cls not in _makers:
         _makers[cls] = _state(cls)
     state, int32 = _makers[cls], np.int32
@@ -52,9 +52,9 @@ def _compressed(cls, shape, data, indices, indptr, is_sorted):
 
 
 def like(of, shape, data, indices, indptr, is_sorted, by_columns):
-    """A sparse matrix of the kind of ``of``: a class and a format of SciPy's, or of PyData's ``sparse``.
+    """A sparse matrix with the class and format of ``of``, an object of SciPy or of PyData's ``sparse``.
 
-    Arrays are compressed rows, or of an object of SciPy's with compressed columns these.
+    The arrays are CSR, or CSC with ``by_columns``, if ``of`` is a SciPy CSC matrix.
     """
     import scipy.sparse
 
@@ -72,7 +72,7 @@ def like(of, shape, data, indices, indptr, is_sorted, by_columns):
 
 
 def canonical(of):
-    """A matrix of CuPy's with sorted rows and no repeated columns: itself, or a copy."""
+    """A CuPy matrix with sorted rows and without duplicates: the object itself, or a copy."""
     if getattr(of, "has_canonical_format", True):
         return of
     of = of.copy()
@@ -81,11 +81,11 @@ def canonical(of):
 
 
 def like_on_device(of, shape, data, indices, indptr, by_columns):
-    """A matrix of CuPy's in the format of ``of``, over these arrays in a GPU's memory: compressed rows, or columns."""
+    """A CuPy matrix in the format of ``of``, over CSR arrays in GPU memory, or CSC with ``by_columns``."""
     import cupy
     import cupyx.scipy.sparse
 
-    # Numbers below 2³¹ and 2⁶³, as CuPy wants them.
+    # CuPy needs signed indices; below 2³¹ and 2⁶³ the bits are the same.
     data, indices, indptr = (cupy.asarray(part) for part in (data, indices, indptr))
     indices, indptr = indices.view(cupy.int32), indptr.view(f"int{8 * indptr.dtype.itemsize}")
     kind = cupyx.scipy.sparse.csc_matrix if by_columns else cupyx.scipy.sparse.csr_matrix
@@ -95,7 +95,7 @@ def like_on_device(of, shape, data, indices, indptr, by_columns):
 
 
 def on_device(of, values):
-    """An array of the package of ``of`` over values in a GPU's memory."""
+    """An array of the package of ``of`` over values in GPU memory."""
     import importlib
 
     package = type(of).__module__.partition(".")[0]
@@ -104,7 +104,7 @@ def on_device(of, values):
 
 
 def find_cuda():
-    """Tells the library where NVIDIA's packages for this interpreter lie, unless the environment says so already."""
+    """Sets the paths of NVRTC and cuBLAS from NVIDIA's Python packages, unless the environment already has them."""
     import os
     import pathlib
     import sys

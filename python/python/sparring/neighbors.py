@@ -53,14 +53,14 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# Other names that scikit-learn has for metrics, and metrics that are left to it.
+# scikit-learn's other names for metrics, and metrics that are delegated to it.
 _NAMES = {"cityblock": "manhattan", "infinity": "chebyshev", "l1": "manhattan", "l2": "euclidean", "p": "minkowski"}
 _ELSEWHERE = {"haversine", "mahalanobis", "nan_euclidean", "precomputed", "pyfunc", "seuclidean"}
 _SHORT = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}
 
 
 def _resolve(metric, p=2, metric_params=None):
-    """The name and the exponent of a metric of ours; None for one that scikit-learn computes."""
+    """The name and exponent of a metric of this package; None for one that scikit-learn computes."""
     params = dict(metric_params or {})
     if "p" in params:
         if p is not None:
@@ -78,12 +78,12 @@ def _resolve(metric, p=2, metric_params=None):
     p = 2.0 if p is None else float(p)
     if p in _SHORT:
         return _SHORT[p], None
-    # Below 1 it is no distance, which scikit-learn warns of.
+    # Below 1 it is not a metric; scikit-learn warns about it.
     return (metric, p) if p >= 1 else None
 
 
 def _rows(x):
-    """Rows as a sparse matrix: those of a dense array or of a data frame too."""
+    """Rows as a sparse matrix, also from a dense array or a data frame."""
     import sys
 
     import numpy as np
@@ -105,7 +105,7 @@ def _rows(x):
         raise TypeError(f"rows of a matrix were expected, not {type(x).__name__}")
     scipy_sparse = sys.modules.get("scipy.sparse")
     if scipy_sparse is not None and scipy_sparse.issparse(x) and not getattr(x, "has_canonical_format", True):
-        # Entries at one place are added, as SciPy means them.
+        # Duplicates represent their sum, as in SciPy.
         x = x.copy()
         x.sum_duplicates()
     return x
@@ -164,12 +164,12 @@ def kneighbors(
 
 
 def _within(x, y, radius, metric, p=None, normalize=None, single=False, exclude_self=False, device=None):
-    """A matrix of distances, whose arrays are not shared."""
+    """A matrix of distances with writable arrays of its own."""
     return _neighbors.within(x, y, radius, metric, p, normalize, single, exclude_self, device).to_scipy().copy()
 
 
 def _kind(x):
-    """The kind of graph between rows of X: that of a sparse matrix, and scikit-learn's of anything else."""
+    """The class of a graph for X: ``csr_array`` for sparse arrays, else ``csr_matrix``, as in scikit-learn."""
     import scipy.sparse
 
     return scipy.sparse.csr_array if isinstance(x, scipy.sparse.sparray) else scipy.sparse.csr_matrix
@@ -191,7 +191,7 @@ def _include_self(include_self, mode):
 
 
 def _fitted(x, **params):
-    """Whether X is an estimator, whose parameters are then these."""
+    """Whether X is a fitted estimator; its parameters must match these."""
     if not (hasattr(x, "get_params") and hasattr(x, "_fit_X")):
         return False
     for name, value in params.items():
@@ -204,28 +204,28 @@ def kneighbors_graph(
     X, n_neighbors=5, *, Y=None, mode="connectivity", metric="minkowski", p=2, metric_params=None, include_self=False,
     n_jobs=None, normalize=None, single=False, device=None
 ):
-    """The graph of the nearest rows of X for each row of X.
+    """The nearest neighbor graph of the rows of X.
 
     Parameters
     ----------
     X : {sparse matrix, array-like} of shape (n, d)
-        Rows, or an estimator that has been fitted to them with the same metric.
+        Rows, or an estimator fitted to them with the same metric.
     n_neighbors : int, default=5
-        Neighbors of each row.
+        Neighbors per row.
     Y : {sparse matrix, array-like} of shape (m, d), optional
-        Rows that answer instead of those of X.
+        Searched rows; the rows of X by default.
     mode : {"connectivity", "distance"}, default="connectivity"
         Whether entries are ones or distances.
     metric : str or callable, default="minkowski"
-        A name that :func:`metrics` lists, a formula, or what scikit-learn takes.
+        A name from :func:`metrics`, a formula, or any metric of scikit-learn.
     p : float, default=2
         Exponent of minkowski.
     metric_params : dict, optional
-        More arguments of a metric of scikit-learn's.
+        Additional arguments of a metric computed by scikit-learn.
     include_self : bool or "auto", default=False
-        Whether a row is its own neighbor; ``"auto"``: where entries are ones.
+        Whether a row is its own neighbor; ``"auto"``: if entries are ones.
     n_jobs : int, optional
-        Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
+        For compatibility with scikit-learn; see :func:`sparring.set_threads`.
     normalize : bool, optional
         Normalizes rows by their sums; the default for metrics of distributions.
     single : bool, default=False
@@ -236,7 +236,7 @@ def kneighbors_graph(
     Returns
     -------
     csr_array or csr_matrix of shape (n, n) or (n, m)
-        A ``csr_array`` if X is a sparse array. The nearest first in each row; zeros are stored.
+        A ``csr_array`` if X is a sparse array. The entries of a row are sorted by distance; zeros are stored.
 
     Raises
     ------
@@ -274,28 +274,28 @@ def radius_neighbors_graph(
     X, radius=1.0, *, Y=None, mode="connectivity", metric="minkowski", p=2, metric_params=None, include_self=False,
     n_jobs=None, normalize=None, single=False, device=None
 ):
-    """The graph of the rows of X at most ``radius`` away from each row of X.
+    """The graph of the neighbors within ``radius`` of each row of X.
 
     Parameters
     ----------
     X : {sparse matrix, array-like} of shape (n, d)
-        Rows, or an estimator that has been fitted to them with the same metric.
+        Rows, or an estimator fitted to them with the same metric.
     radius : float, default=1.0
-        The largest distance of a neighbor.
+        Maximum distance of a neighbor.
     Y : {sparse matrix, array-like} of shape (m, d), optional
-        Rows that answer instead of those of X.
+        Searched rows; the rows of X by default.
     mode : {"connectivity", "distance"}, default="connectivity"
         Whether entries are ones or distances.
     metric : str or callable, default="minkowski"
-        A name that :func:`metrics` lists, a formula, or what scikit-learn takes.
+        A name from :func:`metrics`, a formula, or any metric of scikit-learn.
     p : float, default=2
         Exponent of minkowski.
     metric_params : dict, optional
-        More arguments of a metric of scikit-learn's.
+        Additional arguments of a metric computed by scikit-learn.
     include_self : bool or "auto", default=False
-        Whether a row is its own neighbor; ``"auto"``: where entries are ones.
+        Whether a row is its own neighbor; ``"auto"``: if entries are ones.
     n_jobs : int, optional
-        Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
+        For compatibility with scikit-learn; see :func:`sparring.set_threads`.
     normalize : bool, optional
         Normalizes rows by their sums; the default for metrics of distributions.
     single : bool, default=False
@@ -306,7 +306,7 @@ def radius_neighbors_graph(
     Returns
     -------
     csr_array or csr_matrix of shape (n, n) or (n, m)
-        A ``csr_array`` if X is a sparse array. Entries of a row in the order of columns; zeros are stored.
+        A ``csr_array`` if X is a sparse array. The entries of a row are sorted by column; zeros are stored.
 
     Raises
     ------
@@ -342,20 +342,20 @@ def pairwise_distances(
     X, Y=None, metric="euclidean", *, n_jobs=None, ensure_all_finite=True, p=2, normalize=None, single=False,
     device=None, **params
 ):
-    """All distances between rows of X and rows of Y, or of X among themselves.
+    """All distances between the rows of X and of Y, or between the rows of X.
 
     Parameters
     ----------
     X : {sparse matrix, array-like} of shape (n, d)
         Rows.
     Y : {sparse matrix, array-like} of shape (m, d), optional
-        Other rows; those of X by default.
+        Second set of rows; the rows of X by default.
     metric : str or callable, default="euclidean"
-        A name that :func:`metrics` lists, a formula, or what scikit-learn takes, which then computes it.
+        A name from :func:`metrics`, a formula, or any metric of scikit-learn, which then computes it.
     n_jobs : int, optional
-        Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
+        For compatibility with scikit-learn; see :func:`sparring.set_threads`.
     ensure_all_finite : bool or "allow-nan", default=True
-        Handed to scikit-learn with its metrics; those of ours take finite numbers alone.
+        Passed to scikit-learn with its metrics; metrics of this package accept only finite values.
     p : float, default=2
         Exponent of minkowski.
     normalize : bool, optional
@@ -365,12 +365,12 @@ def pairwise_distances(
     device : str, optional
         ``"cuda:0"`` computes on a GPU.
     **params
-        More arguments of a metric of scikit-learn's.
+        Additional arguments of a metric computed by scikit-learn.
 
     Returns
     -------
     ndarray of shape (n, n) or (n, m)
-        Distances, of float32 if the rows are.
+        Distances, float32 if the rows are float32.
 
     Raises
     ------

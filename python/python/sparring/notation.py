@@ -1,7 +1,7 @@
-"""The notation of python-graphblas over the operations of this package.
+"""The syntax of python-graphblas for the operations of this package.
 
 ``C(mask=~M.S, accum=binary.plus) << semiring.min_plus(A @ B)`` is ``sp.mxm(A, B, "min_plus", mask=~M.S, accum="plus",
-out=C)``. An expression is computed when it is written by ``<<``, or by its ``new()``.
+out=C)``. Expressions are lazy: ``<<`` or ``new()`` evaluates them.
 
 >>> import numpy as np, scipy.sparse
 >>> from sparring.notation import Matrix, Vector, binary, monoid, semiring, unary
@@ -21,12 +21,12 @@ from . import _sparring
 
 __all__ = ["Matrix", "Vector", "binary", "monoid", "replace", "semiring", "unary"]
 
-#: Removes the entries of the result that the mask does not allow: ``C(mask, replace) << …``.
+#: Deletes the entries of the output outside the mask: ``C(mask, replace) << …``.
 replace = object()
 
 
 class _Expression:
-    """An operation that is not computed yet."""
+    """A lazy operation."""
 
     def __init__(self, function, *operands, **settings):
         self._function, self._operands, self._settings = function, operands, settings
@@ -35,14 +35,14 @@ class _Expression:
         return self._function(*self._operands, **self._settings, **written, out=out)
 
     def new(self, mask=None, *, dtype=None):
-        """A new matrix, vector or number.
+        """Evaluates the expression into a new matrix, vector or number.
 
         Parameters
         ----------
         mask : mask, optional
-            Where the result may have entries.
+            Positions at which the result may have entries.
         dtype : optional
-            Type of the values.
+            Type of the values, by default that of the operation.
 
         Returns
         -------
@@ -56,20 +56,20 @@ class _Expression:
 
 
 class _Infix:
-    """``A @ B``, ``A | B`` or ``A & B``, of which an operator makes an expression."""
+    """``A @ B``, ``A | B`` or ``A & B``, to be combined with an operator."""
 
     def __init__(self, sign, left, right):
         self.sign, self.left, self.right = sign, left, right
 
     def new(self, mask=None, *, dtype=None):
-        """The product over + and ×; other signs need an operator."""
+        """Evaluates ``A @ B`` over + and ×; ``|`` and ``&`` need an operator."""
         if self.sign != "@":
             raise TypeError(f"A {self.sign} B needs an operator: binary.plus(A {self.sign} B)")
         return semiring.plus_times(self).new(mask, dtype=dtype)
 
 
 class _Operator(str):
-    """An operator by its name."""
+    """An operator by name."""
 
     __slots__ = ()
 
@@ -123,7 +123,7 @@ class _Unary(_Operator):
 
 
 class _Names:
-    """Operators of a kind by their names, or by formulas: ``binary["a + 2*b"]``."""
+    """Operators of one kind by name, or by formula: ``binary["a + 2*b"]``."""
 
     def __init__(self, kind):
         self._kind = kind
@@ -140,7 +140,7 @@ semiring, binary, monoid, unary = _Names(_Semiring), _Names(_Binary), _Names(_Bi
 
 
 def _parts(x):
-    """The matrix or vector of an operand, and whether it is taken transposed."""
+    """The matrix or vector of an operand, and whether it is transposed."""
     if isinstance(x, _Transposed):
         return x._of._held, True
     if isinstance(x, _Collection):
@@ -153,7 +153,7 @@ def _wrapped(held):
 
 
 class _Target:
-    """What is written, and how: ``C(mask, accum)``, ``C[rows, columns]``."""
+    """The target of ``<<``: ``C(mask, accum)``, ``C[rows, columns]``."""
 
     def __init__(self, of, written, part=None):
         self._of, self._written, self._part = of, written, part
@@ -180,23 +180,23 @@ def _part(index):
 
 
 class _Collection:
-    """What matrices and vectors have in common."""
+    """Shared methods of matrices and vectors."""
 
     __hash__ = None
 
     @property
     def S(self):
-        """The places of its entries, for masks."""
+        """Structural mask: the positions of all entries."""
         return self._held.S
 
     @property
     def V(self):
-        """The places of its values that are not 0, for masks."""
+        """Value mask: the positions of nonzero entries."""
         return ~~self._held
 
-    nvals = property(lambda self: self._held.nnz, doc="Entries.")
+    nvals = property(lambda self: self._held.nnz, doc="Number of entries, including stored zeros.")
     dtype = property(lambda self: self._held.dtype, doc="Type of the values.")
-    shape = property(lambda self: self._held.shape, doc="Rows and columns, or places.")
+    shape = property(lambda self: self._held.shape, doc="Numbers of rows and columns, or length.")
 
     def __call__(self, *settings, mask=None, accum=None, replace=False):
         written = {}
@@ -226,38 +226,38 @@ class _Collection:
         return _Infix("&", self, other)
 
     def ewise_add(self, other, op="plus"):
-        """A ⊕ B where either has an entry."""
+        """A ⊕ B on the union of the patterns."""
         return _Binary(op)(self | other)
 
     def ewise_mult(self, other, op="times"):
-        """A ⊗ B where both have an entry."""
+        """A ⊗ B on the intersection of the patterns."""
         return _Binary(op)(self & other)
 
     def apply(self, op, right=None):
-        """f(A) entry by entry, or a ∘ right of a binary operator."""
+        """f(A) elementwise, or a ∘ ``right`` for a binary operator ∘ and a scalar ``right``."""
         held, flip = _parts(self)
         if right is not None:
             return _Expression(_sparring.apply, held, f"{_formula(op)}", right, transpose_a=flip)
         return _Expression(_sparring.apply, held, str(op), transpose_a=flip)
 
     def select(self, op, thunk=None):
-        """The entries for which an operator gives true."""
+        """The entries that satisfy an operator."""
         held, flip = _parts(self)
         return _Expression(_sparring.select, held, str(op), thunk, transpose_a=flip)
 
     def dup(self):
-        """Another one with the same entries."""
+        """An independent copy."""
         return _wrapped(self._held.copy())
 
     def to_coo(self):
-        """Places and values of the entries."""
+        """Indices and values of the entries, as arrays."""
         return self._held.to_coo()
 
     def __repr__(self):
         return repr(self._held).replace("sparring.", "sparring.notation.", 1)
 
 
-#: Binary operators with a scalar on their right, as formulas of the entry `a` and the scalar `s`.
+#: Binary operators with a scalar as right operand, as formulas of the entry `a` and the scalar `s`.
 _SIGNS = {"plus": "a + s", "minus": "a - s", "times": "a * s", "truediv": "a / s", "div": "a / s", "min": "min(a, s)"}
 
 
@@ -266,13 +266,13 @@ def _formula(op):
 
 
 class Vector(_Collection):
-    """A vector that is written by ``<<``.
+    """A vector, written by ``<<``.
 
     Parameters
     ----------
-    x : sparring.Vector, array, or what makes one
+    x : sparring.Vector, array-like, or a dtype
     size : int, optional
-        With a dtype in place of ``x``: a vector without entries.
+        With a dtype as ``x``: an empty vector of this length.
 
     Examples
     --------
@@ -287,23 +287,23 @@ class Vector(_Collection):
     def __init__(self, x, *, size=None):
         self._held = _sparring.Vector(x) if size is None else _sparring.Vector.empty(size, x)
 
-    size = property(lambda self: self._held.size, doc="Places.")
+    size = property(lambda self: self._held.size, doc="Length.")
 
     @classmethod
     def from_coo(cls, indices, values, *, size, dup_op=None):
-        """A vector of entries."""
+        """A vector from indices and values; ``dup_op`` combines duplicates, which are an error without it."""
         return cls(_sparring.Vector.from_coo(indices, values, size, None if dup_op is None else str(dup_op)))
 
     def to_numpy(self):
-        """An array of all places."""
+        """A dense array, with 0 for absent entries."""
         return self._held.to_numpy()
 
     def vxm(self, other, op="plus_times"):
-        """xᵀ·A."""
+        """xᵀ·A over a semiring."""
         return _Semiring(op)(self @ other)
 
     def reduce(self, op="plus"):
-        """⊕ of the entries."""
+        """⊕ over all entries."""
         return _Expression(_sparring.reduce, self._held, str(op))
 
     def __getitem__(self, index):
@@ -316,29 +316,29 @@ class Vector(_Collection):
 
 
 class Matrix(_Collection):
-    """A matrix that is written by ``<<``.
+    """A matrix, written by ``<<``.
 
     Parameters
     ----------
     a : sparring.Matrix, sparse matrix, or a dtype
     nrows, ncols : int, optional
-        With a dtype: a matrix without entries.
+        With a dtype as ``a``: an empty matrix of this shape.
     """
 
     def __init__(self, a, nrows=None, ncols=None):
         self._held = _sparring.Matrix(a) if nrows is None else _sparring.Matrix.empty((nrows, ncols), a)
 
-    nrows = property(lambda self: self.shape[0], doc="Rows.")
-    ncols = property(lambda self: self.shape[1], doc="Columns.")
+    nrows = property(lambda self: self.shape[0], doc="Number of rows.")
+    ncols = property(lambda self: self.shape[1], doc="Number of columns.")
 
     @property
     def T(self):
-        """The transpose, taken by the operation that reads it."""
+        """The transpose, a view: operations read it without forming it."""
         return _Transposed(self)
 
     @classmethod
     def from_coo(cls, rows, columns, values, *, nrows, ncols, dup_op=None):
-        """A matrix of entries."""
+        """A matrix from indices and values; ``dup_op`` combines duplicates, which are summed without it."""
         dup = None if dup_op is None else str(dup_op)
         return cls(_sparring.Matrix.from_coo(rows, columns, values, (nrows, ncols), dup))
 
@@ -347,23 +347,23 @@ class Matrix(_Collection):
         return self._held.to_scipy()
 
     def mxm(self, other, op="plus_times"):
-        """A·B."""
+        """A·B over a semiring."""
         return _Semiring(op)(self @ other)
 
     mxv = mxm
 
     def reduce_rowwise(self, op="plus"):
-        """⊕ of each row."""
+        """⊕ over each row, as a vector."""
         held, flip = _parts(self)
         return _Expression(_sparring.reduce_rows, held, str(op), transpose_a=flip)
 
     def reduce_columnwise(self, op="plus"):
-        """⊕ of each column."""
+        """⊕ over each column, as a vector."""
         held, flip = _parts(self)
         return _Expression(_sparring.reduce_rows, held, str(op), transpose_a=not flip)
 
     def reduce_scalar(self, op="plus"):
-        """⊕ of all entries."""
+        """⊕ over all entries."""
         return _Expression(_sparring.reduce, _parts(self)[0], str(op))
 
     def kronecker(self, other, op="times"):
@@ -386,7 +386,7 @@ class Matrix(_Collection):
 
 
 class _Transposed(Matrix):
-    """A matrix that is read transposed."""
+    """A read-only transposed view of a matrix."""
 
     def __init__(self, of):
         self._of = of
@@ -402,7 +402,7 @@ class _Transposed(Matrix):
         return self._of
 
     def new(self, mask=None, *, dtype=None):
-        """The transpose as a matrix of its own."""
+        """Evaluates the transpose into a new matrix."""
         return _Expression(_sparring.transpose, self._held).new(mask, dtype=dtype)
 
     def __lshift__(self, what):

@@ -35,8 +35,7 @@ impl<const N: usize> DeviceFunction<N> {
     /// The function with this name, these parameters, and this body in CUDA C++.
     /// # Panics
     /// If a name is not an identifier, a parameter is repeated, brackets or quotes of the body do not match, or it has
-    /// no
-    /// `return`. In a `const` this is a compile error; [`checked`](Self::checked) is for texts known at run time.
+    /// no `return`. In a `const` this is a compile error; [`checked`](Self::checked) is for texts known at run time.
     #[must_use]
     pub const fn new(name: &'static str, parameters: &'static [&'static str; N], body: &'static str) -> Self {
         match Self::checked(name, parameters, body) {

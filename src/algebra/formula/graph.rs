@@ -58,10 +58,10 @@ impl Kind {
     }
 }
 
-/// Up to [`MOST`] operands.
 /// Maximum number of operands of a function.
 pub(crate) const MOST: usize = 4;
 
+/// Up to [`MOST`] operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Operands {
     at: [usize; MOST],

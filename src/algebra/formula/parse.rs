@@ -52,8 +52,9 @@ type Input<'t> = LocatingSlice<&'t str>;
 type Parsed<T = Ast> = ModalResult<T>;
 type Failure = ErrMode<ContextError>;
 
-/// Limit of the length of a formula, against stack overflows.
+/// Maximum length of a formula in bytes; with [`DEEPEST`] it prevents stack overflows.
 const LONGEST: usize = 1000;
+/// Maximum nesting depth of a formula.
 const DEEPEST: usize = 40;
 
 /// Parses the whole text as a formula.

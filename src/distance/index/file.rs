@@ -6,14 +6,14 @@
 //! | --- | --- |
 //! | 8 | `SPARRIDX` |
 //! | 4 | version: 1 |
-//! | 4 | one byte each: bytes of a value (4, 8), bytes of a column (4, 8), normalize (0 as the metric has it, 1 no, 2 yes), and flags: 1 computed in the type of the entries, 2 entries unchecked, 4 the metric has a parameter |
+//! | 4 | one byte each: bytes of a value (4, 8), bytes of a column (4, 8), normalize (0 the metric's default, 1 no, 2 yes), and flags: 1 computed in the type of the entries, 2 entries unchecked, 4 the metric has a parameter |
 //! | 8 | the parameter, or 0 |
-//! | 8, then so many | length of the metric's name, and the name or formula in UTF-8 |
+//! | 8, then that many | length of the metric's name or formula, and its text in UTF-8 |
 //! | 8, 8, 8 | rows, columns, entries |
 //! | 8 × (rows + 1) | row pointers |
 //! | bytes × entries | columns |
 //! | bytes × entries | values |
-//! | 8 | check: FNV-1a of all bytes before, 64 bits |
+//! | 8 | checksum: FNV-1a of all preceding bytes, 64 bits |
 //!
 //! Prepared rows and the index itself are not stored. Rebuilding them takes about as long as reading, and the file
 //! stays readable by any later version.

@@ -61,7 +61,7 @@ impl Exponent for f64 {
     }
 }
 
-/// A whole exponent, at least 1: a few multiplications in place of a logarithm and an exponential.
+/// An integer exponent, at least 1: a few multiplications instead of a logarithm and an exponential.
 impl Exponent for u32 {
     fn number(self) -> f64 {
         self.into()

@@ -7,7 +7,7 @@ use crate::distance::recipe::{DisjointOrder, Invariance, Norms, Recipe, Row, Sid
 use crate::op;
 
 op! {
-    /// h(a) + h(b) − h(a + b) with h(x) = x ln x, h(0) = 0: what a common column adds to Jensen–Shannon.
+    /// h(a) + h(b) − h(a + b) with h(x) = x ln x, h(0) = 0: the contribution of a common column to Jensen–Shannon.
     pub JensenShannonTerm<T: Real> (a, b) -> T { a.x_ln_x() + b.x_ln_x() - (a + b).x_ln_x() }
 }
 op! {

@@ -11,7 +11,8 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_fil
 use crate::par::try_split;
 use crate::{Error, Index, Pattern, Result};
 
-/// Writes every element of a matrix as a table, one row per line, compressed if `path` ends in `.gz` or `.zst`.
+/// Writes every element of a matrix as a table, one row per line, compressed if `path` ends in `.gz` or `.zst` (feature
+/// `zstd`).
 ///
 /// Absent elements are written as 0, floats in the shortest form that reads back exactly.
 /// # Errors

@@ -11,12 +11,13 @@ use crate::par::try_split;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
 
-/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz` or `.zst`; entries in their order.
+/// Writes a tensor as a FROSTT file, entries in their order, compressed if `path` ends in `.gz` or `.zst` (feature
+/// `zstd`).
 ///
 /// Reading the file as `T` restores the entries bit for bit, except for NaN payloads: floats are written in the
 /// shortest form that reads back exactly. The format has no dimensions: to read a tensor whose last slices are empty,
-/// set [`FrosttOptions::dims`](crate::io::FrosttOptions::dims). With
-/// [`WriteOptions::pattern_only`], no values are written.
+/// set [`FrosttOptions::dims`](crate::io::FrosttOptions::dims). With [`WriteOptions::pattern_only`], no values are
+/// written.
 /// ```no_run
 /// use sparring::{io::{WriteOptions, write_frostt}, tensor::Tensor};
 /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![1, 0]], vec![0.1, 2.0])?;

@@ -1,4 +1,4 @@
-//! What every version of MAT-files shares: the choice of a variable, and the matrix of its columns.
+//! Shared by all versions of MAT-files: the choice of a variable, and the assembly of a matrix.
 
 use crate::algebra::Array;
 use crate::io::labeled::LabeledMatrix;
@@ -8,14 +8,15 @@ use crate::par::{Threads, collected};
 use crate::sparse::sums::summed;
 use crate::{Coo, Result};
 
-/// Why a dense matrix of complex numbers is refused.
+/// The message for a dense complex matrix.
 pub(super) const DENSE_COMPLEX: &str = "dense complex matrices are not read; save it as a sparse one";
-/// Why a dense matrix of integers is refused.
+/// The message for a dense integer matrix.
 pub(super) const DENSE_INTEGERS: &str = "dense matrices of integers are not read; save it as double";
 
-/// The variable of this name, or the default one, among names that are sparse or not.
+/// Position of the variable of this name, or of the default one. Variables are given by name and whether they are
+/// sparse. The default is the only sparse matrix, the only dense one if none is sparse, or else `Problem.A`.
 /// # Errors
-/// Why there is none.
+/// A message if there is no such variable, or no default.
 pub(super) fn choose(variables: &[(&str, bool)], wanted: Option<&str>) -> Result<usize, String> {
     let all = |sparse: bool| (0..variables.len()).filter(move |&k| variables[k].1 == sparse);
     let names = || {
@@ -27,7 +28,7 @@ pub(super) fn choose(variables: &[(&str, bool)], wanted: Option<&str>) -> Result
         None => match (all(true).count(), all(false).count()) {
             (1, _) => all(true).next(),
             (0, 1) => all(false).next(),
-            // That of the SuiteSparse collection.
+            // The matrix of a file of the SuiteSparse collection.
             _ => all(true).find(|&k| variables[k].0 == "Problem.A"),
         },
     };
@@ -38,7 +39,7 @@ pub(super) fn choose(variables: &[(&str, bool)], wanted: Option<&str>) -> Result
     })
 }
 
-/// Types of elements of dense matrices.
+/// Element types of dense matrices.
 #[derive(Clone, Copy)]
 pub(super) enum Elements {
     F64,
@@ -46,7 +47,7 @@ pub(super) enum Elements {
     Bool,
 }
 
-/// The matrix of all elements by columns; elements that are 0 are absent, −0 is an entry.
+/// The matrix of these elements, given in column-major order; zeros are not stored, −0 is an entry.
 pub(super) fn of_columns(
     threads: &Threads,
     name: &str,
@@ -76,7 +77,7 @@ pub(super) fn of_columns(
     }
 }
 
-/// The matrix of these entries.
+/// The matrix of these entries; duplicates are summed.
 pub(super) fn compress<T: MarketValue>(
     threads: &Threads,
     name: &str,

@@ -13,7 +13,7 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_fil
 use crate::par::try_split;
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz` or `.zst`.
+/// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz` or `.zst` (feature `zstd`).
 ///
 /// Reading the file as `T` restores the entries bit for bit, except for NaN payloads. Floats are written as `real`, in
 /// the shortest form that reads back exactly; integers as `integer`, or `unsigned-integer` if a value exceeds i64;

@@ -15,7 +15,7 @@ use crate::{Error, Index, Pattern, Result};
 const PART: usize = 1 << 13;
 
 /// Writes every element of a matrix as a two-dimensional array in C order, compressed if `path` ends in `.gz` or
-/// `.zst`.
+/// `.zst` (feature `zstd`).
 /// # Errors
 /// [`Error::Io`]; [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for structs and
 /// unsorted rows; [`Error::OutOfMemory`].

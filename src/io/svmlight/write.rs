@@ -13,8 +13,8 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, shown,
 use crate::par::try_split;
 use crate::{Error, Index, Pattern, Result};
 
-/// Writes a matrix as an svmlight file with one-based columns, compressed if `path` ends in `.gz` or `.zst`. Without
-/// labels, every row gets the label 0.
+/// Writes a matrix as an svmlight file with one-based columns, compressed if `path` ends in `.gz` or `.zst` (feature
+/// `zstd`). Without labels, every row gets the label 0.
 ///
 /// The format does not store the number of columns: to read a matrix whose last columns are empty, set
 /// [`SvmlightOptions::columns`](crate::io::SvmlightOptions::columns).

@@ -37,7 +37,7 @@ impl Stop {
     }
 }
 
-/// Writes a temporary file next to `path`, compressed if the name ends in `.gz`, and renames it when complete.
+/// Writes a temporary file next to `path`, compressed if the name ends in `.gz` or `.zst`, and renames it when complete.
 pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
     let ends_in = |end: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
     let written = write_file(path, |file| {
@@ -55,7 +55,7 @@ pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Resul
     written.map_err(|e| e.with_path(&path.display().to_string()))
 }
 
-/// Writes what `body` writes, compressed by zstd.
+/// Compresses the output of `body` by zstd.
 #[cfg(feature = "zstd")]
 fn zstd(file: &mut dyn Write, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<(), Stop> {
     let mut out = super::zstd_write::ZstdWriter::new(file).map_err(Stop::Other)?;

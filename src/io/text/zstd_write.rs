@@ -1,4 +1,4 @@
-//! Files that are compressed by zstd while they are written.
+//! A zstd writer.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,12 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use crate::Result;
 use crate::par::reserved;
 
-/// Bytes of a frame, unpacked.
+/// Uncompressed bytes per frame.
 const FRAME: usize = 1 << 20;
-/// Memory that the encoder takes for a frame, at least: tables, a window, and what comes out.
+/// Minimum memory of the encoder for a frame: tables, window and output.
 const STATE: usize = 2 << 20;
 
-/// Compresses what is written to it by zstd: frames of a MiB, one behind the other, each with its checksum.
+/// A writer that compresses by zstd. Its output is a sequence of frames of 1 MiB of input each, with checksums.
 ///
 /// ```
 /// use std::io::Write;
@@ -26,33 +26,33 @@ const STATE: usize = 2 << 20;
 /// ```
 pub struct ZstdWriter<W: Write> {
     out: W,
-    /// Bytes of a frame that is not full.
+    /// Bytes of the incomplete frame.
     waiting: Vec<u8>,
     written: bool,
 }
 
 impl<W: Write> ZstdWriter<W> {
-    /// Writes to `out`.
+    /// A writer whose compressed output goes to `out`.
     /// # Errors
     /// [`OutOfMemory`](crate::Error::OutOfMemory).
     pub fn new(out: W) -> Result<Self> {
         drop(reserved::<u8>(STATE, "compression")?);
         Ok(Self { out, waiting: reserved(FRAME, "compression")?, written: false })
     }
-    /// Writes the frame that waits.
+    /// Compresses the buffered bytes and writes them as a frame.
     fn frame(&mut self) -> io::Result<()> {
-        // The encoder could not refuse for want of memory: so what it takes is asked for here.
+        // The encoder cannot report a failed allocation, so the allocation is tried first.
         drop(reserved::<u8>(STATE, "compression").map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?);
         self.out.write_all(&compress_to_vec(&self.waiting[..], CompressionLevel::Fastest))?;
         self.waiting.clear();
         self.written = true;
         Ok(())
     }
-    /// Writes what is left; where it went. Without this the end is lost.
+    /// Writes the remaining bytes, and returns the inner writer. Without this call, the end of the data is lost.
     /// # Errors
-    /// Those of writing.
+    /// Those of the inner writer; [`OutOfMemory`](io::ErrorKind::OutOfMemory).
     pub fn finish(mut self) -> io::Result<W> {
-        // A file of nothing is a frame of nothing.
+        // Empty input gives one empty frame.
         if !self.waiting.is_empty() || !self.written {
             self.frame()?;
         }
@@ -69,7 +69,7 @@ impl<W: Write> Write for ZstdWriter<W> {
         self.waiting.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }
-    /// Ends the frame, so that all of it can be read.
+    /// Ends the frame, so that everything written so far can be decompressed.
     fn flush(&mut self) -> io::Result<()> {
         if !self.waiting.is_empty() {
             self.frame()?;

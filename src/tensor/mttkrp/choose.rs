@@ -36,7 +36,7 @@ pub enum Variant {
     /// One copy for all modes, in an order in which neighbours are close in every mode
     /// ([`Tensor::linearized`](crate::Tensor::linearized)), read as by [`Single`](Self::Single).
     Linear,
-    /// No copy: the tensor in stored order, cut into blocks that accumulate in rows of their own; a permutation where
+    /// No copy: the tensor in stored order, cut into segments that accumulate in rows of their own; a permutation where
     /// these rows would be too many.
     Single,
 }
@@ -73,7 +73,7 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Number of blocks into which an unsorted list of entries is cut. It does not depend on the number of threads, so
+/// Number of segments into which an unsorted list of entries is cut. It does not depend on the number of threads, so
 /// results do not either.
 pub(super) const SEGMENTS: usize = 16;
 
@@ -95,7 +95,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Greatest worthwhile number of rows of all blocks together. Rows are written, read and added up: half as many
+    /// Greatest worthwhile number of rows of all segments together. Rows are written, read and added up: half as many
     /// rows as entries cost as much work as the entries. Rows with fewer bytes than the entries' indices always pay.
     pub(super) fn most_rows(&self) -> usize {
         let row = self.rank * self.value_bytes;
@@ -197,7 +197,7 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
         Variant::A | Variant::B => longest as u128 * rank * value,
         Variant::C => dims.iter().map(|&len| n * index + pointers(len)).sum::<u128>() + heads,
         Variant::Linear | Variant::Single => {
-            // A mode is read through a permutation where its blocks may have more rows than is worthwhile.
+            // A mode is read through a permutation where its segments may have more rows than is worthwhile.
             let most = shape.most_rows() as u128;
             let rows = |len: usize| SEGMENTS as u128 * len as u128;
             let buffered = dims.iter().map(|&len| rows(len).min(most)).max().unwrap_or(0) * rank * value;

@@ -1,16 +1,16 @@
-//! The bytes of an HDF5 file by address, the numbers in them, and the errors of reading them.
+//! Access to the bytes of an HDF5 file by address, decoding of numbers, and errors.
 
 use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::Error;
 
-/// Why a file is refused.
+/// The reason why reading fails.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// For what it holds.
+    /// The file is invalid, or has unsupported content.
     Wrong(Cow<'static, str>),
-    /// For memory or a limit.
+    /// Out of memory, or a limit is exceeded.
     Failed(Error),
 }
 
@@ -32,21 +32,21 @@ impl From<Error> for Fault {
     }
 }
 
-/// Why a file that ends early, or contradicts itself, is refused.
+/// The message for a truncated or inconsistent file.
 pub(super) const CUT: &str = "it was cut or damaged";
 
-/// The first bytes of a superblock.
+/// The signature of a superblock.
 const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
 
-/// A file from its superblock on, where addresses begin.
+/// A file from its superblock on, to which addresses are relative.
 pub(super) struct File<'a> {
     bytes: &'a [u8],
     sizes: Sizes,
-    /// Structures that may still be visited: links that form a circle would be followed forever.
+    /// Remaining number of visits of structures, so that cyclic links end in an error.
     left: Cell<usize>,
 }
 
-/// Bytes of an address and of a length.
+/// Sizes in bytes of addresses and of lengths.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
     offset: usize,
@@ -56,7 +56,7 @@ struct Sizes {
 impl<'a> File<'a> {
     /// The file, and the address of its root group.
     pub(super) fn open(bytes: &'a [u8]) -> Found<(Self, u64)> {
-        // Behind a user block of 0, 512, 1024, … bytes.
+        // The superblock follows a user block of 0, 512, 1024, 2048, … bytes.
         let starts = std::iter::once(0).chain((9..40).map(|k| 1usize << k)).take_while(|&at| at < bytes.len());
         let start = starts.into_iter().find(|&at| bytes[at..].starts_with(SIGNATURE)).ok_or(CUT)?;
         let bytes = &bytes[start..];
@@ -72,19 +72,19 @@ impl<'a> File<'a> {
             return Err(CUT.into());
         }
         block.sizes = sizes;
-        // Up to the address of the root group's header: constants and flags, then addresses; in an old superblock an
-        // entry of a symbol table follows, which begins with the offset of its name.
+        // Skips to the header address of the root group: constants and flags, then addresses. In versions 0 and 1 that
+        // address is in a symbol table entry, after the offset of the link name.
         block.skip(match version {
             0 => 9 + 5 * sizes.offset,
             1 => 13 + 5 * sizes.offset,
             _ => 1 + 3 * sizes.offset,
         })?;
         let root = block.offset()?.ok_or(CUT)?;
-        // A structure takes four bytes or more, and is visited three times at most.
+        // A structure has at least four bytes and is visited at most three times.
         let left = Cell::new(bytes.len().saturating_add(4096));
         Ok((Self { bytes, sizes, left }, root))
     }
-    /// Counts the visit of a structure.
+    /// Counts a visit of a structure; an error if there are too many.
     pub(super) fn visit(&self) -> Found<()> {
         let left = self.left.get().checked_sub(1).ok_or("its parts refer to each other in a circle")?;
         self.left.set(left);
@@ -96,17 +96,17 @@ impl<'a> File<'a> {
         let rest = usize::try_from(address).ok().and_then(|at| self.bytes.get(at..)).ok_or(CUT)?;
         Ok(Cursor { rest, sizes: self.sizes })
     }
-    /// So many bytes from an address on.
+    /// `len` bytes from an address on.
     pub(super) fn slice(&self, address: u64, len: u64) -> Found<&'a [u8]> {
         self.at(address)?.take(usize::try_from(len).map_err(|_| CUT)?)
     }
-    /// Bytes of the file, of which the user block is not counted.
+    /// Size of the file in bytes, without the user block.
     pub(super) fn len(&self) -> u64 {
         self.bytes.len() as u64
     }
 }
 
-/// Bytes that are read in order.
+/// A reader of consecutive bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -130,22 +130,22 @@ impl<'a> Cursor<'a> {
     pub(super) fn left(&self) -> usize {
         self.rest.len()
     }
-    /// All that is left.
+    /// The remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
-    /// An unsigned number of so many bytes, eight at most.
+    /// A little-endian unsigned number of `len` bytes, at most eight.
     pub(super) fn uint(&mut self, len: usize) -> Found<u64> {
         Ok(uint(self.take(len)?, false))
     }
     pub(super) fn byte(&mut self) -> Found<u8> {
         Ok(self.take(1)?[0])
     }
-    /// A number of two bytes.
+    /// A two-byte number.
     pub(super) fn short(&mut self) -> Found<usize> {
         Ok(self.uint(2)? as usize)
     }
-    /// An address; `None` for the undefined one, all of whose bits are set.
+    /// An address; `None` for the undefined address, which has all bits set.
     pub(super) fn offset(&mut self) -> Found<Option<u64>> {
         let len = self.sizes.offset;
         let address = self.uint(len)?;
@@ -154,20 +154,20 @@ impl<'a> Cursor<'a> {
     pub(super) fn length(&mut self) -> Found<u64> {
         self.uint(self.sizes.length)
     }
-    /// Text up to a zero byte, which is skipped; `padded`: with as many zeros as make a multiple of eight bytes.
+    /// Null-terminated text, without the null byte, which is skipped; `padded` to a multiple of eight bytes.
     pub(super) fn text(&mut self, padded: bool) -> Found<&'a [u8]> {
         let end = self.rest.iter().position(|&b| b == 0).ok_or(CUT)?;
         let text = &self.rest[..end];
         self.skip(if padded { (end + 1).next_multiple_of(8) } else { end + 1 })?;
         Ok(text)
     }
-    /// Skips the signature of a structure.
+    /// Skips the signature of a structure; another one is an error.
     pub(super) fn signature(&mut self, expected: &[u8]) -> Found<()> {
         if self.take(expected.len())? == expected { Ok(()) } else { Err(CUT.into()) }
     }
 }
 
-/// An unsigned number of eight bytes at most.
+/// An unsigned number of at most eight bytes.
 pub(super) fn uint(bytes: &[u8], big_endian: bool) -> u64 {
     let add = |sum: u64, &byte: &u8| sum << 8 | u64::from(byte);
     if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }

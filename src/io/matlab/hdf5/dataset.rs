@@ -1,4 +1,4 @@
-//! The elements of a dataset: in one piece, or in chunks that may be compressed.
+//! The elements of a dataset: compact, contiguous, or in chunks with optional filters.
 
 use std::borrow::Cow;
 
@@ -9,33 +9,33 @@ use crate::io::matlab::elements::inflated;
 use crate::io::text::{check_size, push};
 use crate::par::filled;
 
-/// Largest ratio of deflate: 258 bytes of two bits.
+/// Maximum compression ratio of deflate: 258 bytes from two bits.
 const DEFLATE_RATIO: u64 = 1032;
 const DEFLATE: usize = 1;
 const SHUFFLE: usize = 2;
 
-/// Bytes unpacked so far, and how many are allowed.
+/// Bytes allocated for chunked datasets so far, and their limit.
 pub(super) struct Budget {
     pub(super) taken: u64,
     pub(super) most: u64,
 }
 
 impl Budget {
-    /// Refuses `bytes` more, if they are too many; before they are allocated.
+    /// Counts `bytes` before their allocation; an error if the limit is exceeded.
     fn take(&mut self, bytes: u64) -> Found<()> {
         self.taken = self.taken.saturating_add(bytes);
         Ok(check_size("a MAT-file", self.taken, self.most)?)
     }
 }
 
-/// Elements as they are stored, by rows.
+/// The elements of a dataset as stored, in row-major order.
 pub(super) struct Elements<'a> {
     pub(super) datatype: Datatype,
     pub(super) dims: Vec<u64>,
     pub(super) bytes: Cow<'a, [u8]>,
 }
 
-/// Reads a dataset of two dimensions at most.
+/// Reads a dataset; a chunked one must have one or two dimensions.
 pub(super) fn read<'a>(file: &File<'a>, object: &Object<'a>, budget: &mut Budget) -> Found<Elements<'a>> {
     let dims = shape(object)?;
     let (datatype, size) = Datatype::read(&mut object.one(DATATYPE)?.ok_or(CUT)?)?;
@@ -46,7 +46,7 @@ pub(super) fn read<'a>(file: &File<'a>, object: &Object<'a>, budget: &mut Budget
     if bytes.len() as u64 == len { Ok(Elements { datatype, dims, bytes }) } else { Err(CUT.into()) }
 }
 
-/// The bytes of a dataset that has some.
+/// The bytes of a nonempty dataset.
 fn content<'a>(
     file: &File<'a>,
     object: &Object<'a>,
@@ -72,7 +72,7 @@ fn content<'a>(
             let rank = layout.byte()?;
             let tree = layout.offset()?.ok_or("a dataset of it was never written")?;
             let mut chunk = [1; 2];
-            // The size of an element follows.
+            // The last dimension of a chunk is the element size.
             if usize::from(rank) != dims.len() + 1 || dims.len() > 2 || dims.is_empty() {
                 return Err(UNREAD.into());
             }
@@ -92,7 +92,7 @@ fn content<'a>(
     }
 }
 
-/// The places of deflate and shuffle in the pipeline of filters.
+/// Positions of deflate and shuffle in the filter pipeline.
 fn filters(object: &Object<'_>) -> Found<(Option<usize>, Option<usize>)> {
     let mut found = (None, None);
     let Some(mut pipeline) = object.one(FILTERS)? else { return Ok(found) };
@@ -115,34 +115,35 @@ fn filters(object: &Object<'_>) -> Found<(Option<usize>, Option<usize>)> {
         }
     }
     match found {
-        // Bytes are shuffled before they are compressed.
+        // The writer must shuffle before it compresses.
         (Some(deflate), Some(shuffle)) if deflate < shuffle => Err(CUT.into()),
         _ => Ok(found),
     }
 }
 
-/// A dataset in chunks, as one of two dimensions.
+/// A chunked dataset, treated as two-dimensional.
 struct Chunks<'f, 'a> {
     file: &'f File<'a>,
     rank: usize,
     whole: [u64; 2],
     chunk: [u64; 2],
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     size: usize,
     deflate: Option<usize>,
     shuffle: Option<usize>,
 }
 
-/// Where a chunk is stored.
+/// Address and stored size of a chunk.
 struct Chunk {
     address: u64,
     stored: u64,
-    /// A bit for each filter that it went around.
+    /// Filter mask: a set bit means that this filter was skipped.
     skipped: u64,
 }
 
 impl Chunks<'_, '_> {
-    /// All elements, `len` bytes. What a chunk declares is compared with what is stored of it before memory is taken.
+    /// Reads all elements, `len` bytes. The declared size of each chunk is checked against its stored size before memory
+    /// is allocated.
     fn read(&self, tree: u64, len: u64, budget: &mut Budget) -> Found<Vec<u8>> {
         let Self { whole, chunk, size, .. } = *self;
         let chunk_len = (chunk[0] * chunk[1]).checked_mul(size as u64).ok_or(CUT)?;
@@ -178,7 +179,7 @@ impl Chunks<'_, '_> {
         Ok(all)
     }
 
-    /// Appends the chunks below a node of their B-tree, which come in the order of their places.
+    /// Appends the chunks below a node of the B-tree, which must be in row-major order of the grid.
     fn walk(&self, address: u64, above: Option<u8>, grid: [u64; 2], list: &mut Vec<Chunk>) -> Found<()> {
         let mut node = self.file.at(address)?;
         node.signature(b"TREE")?;
@@ -195,7 +196,7 @@ impl Chunks<'_, '_> {
             for offset in &mut place[2 - self.rank..] {
                 *offset = node.uint(8)?;
             }
-            // Of the bytes of an element.
+            // Skips the offset in the last dimension, that of the element size.
             node.skip(8)?;
             let child = node.offset()?.ok_or(CUT)?;
             if level > 0 {
@@ -212,7 +213,7 @@ impl Chunks<'_, '_> {
         Ok(())
     }
 
-    /// The elements of a chunk, `len` bytes.
+    /// The elements of a chunk, `len` bytes, with filters reversed.
     fn unpacked(&self, chunk: &Chunk, len: u64) -> Found<Cow<'_, [u8]>> {
         let is_on = |place: Option<usize>| place.is_some_and(|place| chunk.skipped >> place & 1 == 0);
         let mut content = Cow::Borrowed(self.file.slice(chunk.address, chunk.stored)?);
@@ -223,7 +224,7 @@ impl Chunks<'_, '_> {
             return Err(CUT.into());
         }
         if is_on(self.shuffle) && self.size > 1 {
-            // The first bytes of all elements, then the second ones.
+            // Shuffled data has the first bytes of all elements, then the second ones, and so on.
             let mut elements = filled(content.len(), 0u8, "a MAT-file")?;
             for (b, plane) in content.chunks_exact(content.len() / self.size).enumerate() {
                 for (element, &byte) in elements.chunks_exact_mut(self.size).zip(plane) {

@@ -1,13 +1,14 @@
-//! Groups: names and addresses of what they hold.
+//! Groups: the names and addresses of their objects.
 
 use super::bytes::{CUT, Cursor, File, Found};
 use super::object::{LINK, LINK_INFO, Object, SYMBOL_TABLE};
 use crate::io::text::push;
 
-/// Bytes of a name at most; those of MATLAB are shorter.
+/// Maximum length of a name in bytes; MATLAB's names are shorter.
 const LONGEST_NAME: usize = 255;
 
-/// A name that is not too long. Many links may share the bytes of one, so that long ones would fill the memory.
+/// An error for an overlong name. Many links may share the bytes of one name, so that copies of long names could exhaust
+/// memory.
 fn checked(name: &[u8]) -> Found<&[u8]> {
     if name.len() > LONGEST_NAME {
         Err(format!("a name of it is longer than {LONGEST_NAME} bytes").into())
@@ -16,7 +17,7 @@ fn checked(name: &[u8]) -> Found<&[u8]> {
     }
 }
 
-/// What a group holds: names and addresses, without links to other places.
+/// Names and addresses of the objects of a group; soft and external links are ignored.
 pub(super) fn links<'a>(file: &File<'a>, group: &Object<'a>) -> Found<Vec<(&'a [u8], u64)>> {
     let mut links = Vec::new();
     if let Some(mut table) = group.one(SYMBOL_TABLE)? {
@@ -46,7 +47,7 @@ pub(super) fn links<'a>(file: &File<'a>, group: &Object<'a>) -> Found<Vec<(&'a [
     Ok(links)
 }
 
-/// The object of this name.
+/// Address of the object of this name.
 pub(super) fn find(links: &[(&[u8], u64)], name: &str) -> Option<u64> {
     links.iter().find(|(found, _)| *found == name.as_bytes()).map(|&(_, address)| address)
 }
@@ -69,7 +70,7 @@ fn symbols<'a>(
             node.skip(20)?;
             let name = usize::try_from(name).ok().and_then(|at| names.get(at..)).ok_or(CUT)?;
             let name = checked(name[..name.len().min(LONGEST_NAME + 1)].split(|&b| b == 0).next().unwrap_or_default())?;
-            // Soft links are names of something else.
+            // Cache type 2 is a soft link, which refers to another name.
             if cached != 2
                 && let Some(header) = header
             {
@@ -93,14 +94,14 @@ fn symbols<'a>(
     Ok(())
 }
 
-/// The name and the address of a link message; `None` if it leads to another file or name.
+/// Name and address of a link message; `None` for soft and external links.
 fn link(mut message: Cursor<'_>) -> Found<Option<(&[u8], u64)>> {
     if message.byte()? != 1 {
         return Err(CUT.into());
     }
     let flags = message.byte()?;
     let kind = if flags & 8 != 0 { message.byte()? } else { 0 };
-    // The order of creation; the character set.
+    // Creation order, and character set.
     message.skip(if flags & 4 != 0 { 8 } else { 0 })?;
     message.skip(if flags & 16 != 0 { 1 } else { 0 })?;
     let len = message.uint(1 << (flags & 3))?;

@@ -1,14 +1,15 @@
-//! MAT-files of version 7.3: HDF5 files in which each variable is a group or a dataset with attributes of MATLAB's.
+//! MAT-files of version 7.3: HDF5 files in which each variable is a group or a dataset with MATLAB's attributes.
 //!
 //! | variable | stored as |
 //! | --- | --- |
-//! | sparse | a group with the attribute `MATLAB_sparse` (rows) and the datasets `data`, `ir` (rows of entries) and `jc` (where columns begin) |
-//! | dense | a dataset of two dimensions, the columns of the matrix as its rows |
-//! | structure | a group of the class `struct`, with an object for each field |
+//! | sparse | a group with the attribute `MATLAB_sparse` (number of rows) and the datasets `data` (values), `ir` (row indices) and `jc` (column pointers) |
+//! | dense | a two-dimensional dataset, the transpose of the matrix |
+//! | structure | a group of the class `struct`, with an object per field |
 //!
-//! Of HDF5 that is: superblocks 0 to 3, object headers 1 and 2, symbol tables and link messages, datasets in one piece
-//! or in chunks of a B-tree, filters deflate and shuffle. The rest is refused by name. Memory is taken only for bytes
-//! that the file may hold: deflate has a largest ratio, and all else is stored as it is.
+//! The supported subset of HDF5: superblocks of versions 0 to 3, object headers of versions 1 and 2, symbol tables and
+//! link messages, compact and contiguous datasets and those chunked by a version 1 B-tree, the filters deflate and
+//! shuffle. Errors name the unsupported feature. Allocations are bounded by the size of the file: deflate has a maximum
+//! compression ratio, and everything else is stored uncompressed.
 //!
 //! Source: The HDF Group, *HDF5 File Format Specification*, version 3.0; attributes as MATLAB R2024b writes them.
 
@@ -32,10 +33,10 @@ use dataset::{Budget, Elements};
 use object::{DATASPACE, Object};
 use types::{Datatype, Number};
 
-/// Structures within each other, at most.
+/// Maximum nesting depth of structures.
 const DEPTH: usize = 8;
 
-/// Reads a matrix of the bytes of a file, which errors call `name`.
+/// Reads a matrix from the bytes of a file; `name` appears in errors.
 pub(super) fn parse(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
@@ -45,7 +46,7 @@ pub(super) fn parse(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Re
         let mut reader = Reader { file, name, threads, budget, variables: Vec::new() };
         let root = Object::open(&reader.file, root)?;
         for (name, address) in group::links(&reader.file, &root)? {
-            // What variables refer to, and objects of MATLAB's own.
+            // Skips `#refs#`, the targets of references, and `#subsystem#`, MATLAB objects.
             if !name.starts_with(b"#") {
                 reader.look(address, String::from_utf8_lossy(name).into_owned(), 0)?;
             }
@@ -58,13 +59,13 @@ pub(super) fn parse(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Re
     })
 }
 
-/// What the elements of a matrix stand for.
+/// MATLAB class of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Double,
     Single,
     Logical,
-    /// Eight bits, without a sign: the one integer type whose matrices are listed, as in version 5.
+    /// The only integer class whose matrices are listed, as in version 5; dense ones are then rejected.
     Uint8,
 }
 
@@ -85,7 +86,7 @@ struct Variable<'a> {
     name: String,
     object: Object<'a>,
     class: Class,
-    /// Rows, of a sparse matrix.
+    /// Number of rows of a sparse matrix; `None` for a dense one.
     nrows: Option<u64>,
 }
 
@@ -98,14 +99,14 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Lists the matrices in an object: itself, or the fields of a structure.
+    /// Records the matrices in an object: the object itself, or the fields of a structure.
     fn look(&mut self, address: u64, name: String, depth: usize) -> Found<()> {
         let object = Object::open(&self.file, address)?;
         let Some(class) = types::text(&object, "MATLAB_class")? else { return Ok(()) };
         let nrows = types::number(&object, "MATLAB_sparse")?;
         let is_dataset = object.has(DATASPACE);
         if let Some(class) = Class::of(class) {
-            // An empty dataset holds the dimensions of the matrix.
+            // The dataset of an empty matrix has its dimensions as elements.
             let dense = is_dataset
                 && (types::number(&object, "MATLAB_empty")?.is_some_and(|empty| empty != 0)
                     || types::shape(&object)?.len() == 2);
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The matrix of this name, or the one that is meant.
+    /// The matrix of this name, or the default one.
     fn chosen(mut self, wanted: Option<&str>) -> Found<LabeledMatrix> {
         let names: Vec<_> = self.variables.iter().map(|v| (&*v.name, v.nrows.is_some())).collect();
         let found = choose(&names, wanted)?;
@@ -135,7 +136,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Compressed columns.
+    /// Reads a sparse matrix, stored as CSC.
     fn sparse(&mut self, found: &Variable<'a>, nrows: u64) -> Found<LabeledMatrix> {
         const POINTERS: &str = "its column pointers do not fit its entries";
         let links = group::links(&self.file, &found.object)?;
@@ -146,7 +147,7 @@ impl<'a> Reader<'a> {
         let (starts, rows, values) = (part("jc")?.ok_or("it lacks its column pointers")?, part("ir")?, part("data")?);
         let starts = integers(&starts)?;
         let shape = shape(nrows, (starts.len() as u64).checked_sub(1).ok_or(POINTERS)?)?;
-        // Pointers of rows are as many as the attribute declares.
+        // The result has a row pointer for each declared row.
         check_size("a MAT-file", nrows.saturating_mul(size_of::<usize>() as u64), self.budget.most)?;
         let nnz = starts.clone().last().unwrap_or(0);
         let increasing = starts.clone().zip(starts.clone().skip(1)).all(|(a, b)| a <= b);
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
         if starts.clone().next() != Some(0) || !increasing || nnz > room as u64 {
             return Err(POINTERS.into());
         }
-        // Space behind the last entry belongs to no column.
+        // Allocated space after the last entry belongs to no column.
         let nnz = nnz as usize;
         let mut cols = filled(nnz, 0u32, "indices")?;
         for (j, (start, end)) in starts.clone().zip(starts.skip(1)).enumerate() {
@@ -177,7 +178,7 @@ impl<'a> Reader<'a> {
         self.entries(found.class, shape, (rows, cols), Some(&values))
     }
 
-    /// The matrix of these entries, of the type that its class says.
+    /// The matrix of these entries, with the value type of its class.
     fn entries(
         &self,
         class: Class,
@@ -220,7 +221,7 @@ impl<'a> Reader<'a> {
         }?)
     }
 
-    /// By columns, which are the rows of the dataset.
+    /// Reads a dense matrix, in column-major order: its columns are the rows of the dataset.
     fn dense(&mut self, found: &Variable<'a>) -> Found<LabeledMatrix> {
         let values = dataset::read(&self.file, &found.object, &mut self.budget)?;
         let elements = match found.class {
@@ -250,19 +251,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A shape that indices of 32 bits have.
+/// The shape, after a check that it fits 32-bit indices.
 fn shape(nrows: u64, ncols: u64) -> Found<(usize, usize)> {
     let shape = (usize::try_from(nrows).map_err(|_| CUT)?, usize::try_from(ncols).map_err(|_| CUT)?);
     check_shape(shape.0, shape.1)?;
     Ok(shape)
 }
 
-/// Numbers of any type as f64.
+/// Converts numbers of any type to f64.
 fn real(number: Number, bytes: &[u8]) -> Found<Vec<f64>> {
     Ok(reals(Element { kind: number.code, bytes }, number.big_endian)?)
 }
 
-/// Whole numbers; negative ones are larger than any index.
+/// The elements as unsigned integers. Negative numbers of 32 and 64 bits become larger than any valid index.
 fn integers<'e>(elements: &'e Elements<'_>) -> Found<impl ExactSizeIterator<Item = u64> + Clone + 'e> {
     match elements.datatype {
         Datatype::Number(number) if !number.is_float() => {

@@ -3,7 +3,7 @@
 use super::bytes::{CUT, Cursor, File, Found};
 use crate::io::text::push;
 
-/// Types of messages that are told apart.
+/// Message types with special treatment.
 pub(super) const DATASPACE: u16 = 0x01;
 pub(super) const LINK_INFO: u16 = 0x02;
 pub(super) const DATATYPE: u16 = 0x03;
@@ -17,7 +17,7 @@ pub(super) const SYMBOL_TABLE: u16 = 0x11;
 /// A message of an object header.
 pub(super) struct Message<'a> {
     kind: u16,
-    /// Stored elsewhere, such as a datatype with a name.
+    /// Whether the message is stored elsewhere, such as a named datatype.
     shared: bool,
     content: Cursor<'a>,
 }
@@ -34,7 +34,7 @@ impl<'a> Object<'a> {
         if header.rest().starts_with(b"OHDR") { Self::version_2(file, header) } else { Self::version_1(file, header) }
     }
 
-    /// Header: version, number of messages, references, bytes. Message: type, bytes, flags.
+    /// Header: version, number of messages, reference count, size. Message: type, size, flags.
     fn version_1(file: &File<'a>, mut header: Cursor<'a>) -> Found<Self> {
         if header.byte()? != 1 {
             return Err(CUT.into());
@@ -60,14 +60,14 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The same with a signature, and a checksum of four bytes behind each block, which is not compared.
+    /// As version 1, with a signature, and a four-byte checksum after each block, which is not verified.
     fn version_2(file: &File<'a>, mut header: Cursor<'a>) -> Found<Self> {
         header.skip(4)?;
         if header.byte()? != 2 {
             return Err(CUT.into());
         }
         let flags = header.byte()?;
-        // Times; limits of attributes.
+        // Time stamps, and attribute limits.
         header.skip(if flags & 0x20 != 0 { 16 } else { 0 })?;
         header.skip(if flags & 0x10 != 0 { 4 } else { 0 })?;
         let len = header.uint(1 << (flags & 3))?;
@@ -100,7 +100,7 @@ impl<'a> Object<'a> {
             false => Ok(message.content),
         })
     }
-    /// The content of the one message of a type.
+    /// The content of the first message of a type.
     pub(super) fn one(&self, kind: u16) -> Found<Option<Cursor<'a>>> {
         self.all(kind).next().transpose()
     }

@@ -4,16 +4,16 @@ use super::bytes::{CUT, Cursor, Found, uint};
 use super::object::{ATTRIBUTE, DATASPACE, Object};
 use crate::io::text::push;
 
-/// How a number is stored.
+/// Storage format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
-    /// The type of an element of a MAT-file of version 5 that holds such numbers.
+    /// Type code of such numbers in MAT-files of version 5.
     pub(super) code: u32,
     pub(super) bytes: usize,
     pub(super) big_endian: bool,
 }
 
-/// What the elements of a dataset or an attribute are.
+/// Type of the elements of a dataset or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Datatype {
     Number(Number),
@@ -23,7 +23,7 @@ pub(super) enum Datatype {
     Other,
 }
 
-/// Codes of the types of version 5 whose size is that of a float.
+/// Type codes of f32 and f64 in MAT-files of version 5.
 const FLOATS: [u32; 2] = [7, 9];
 
 impl Number {
@@ -66,7 +66,7 @@ impl Datatype {
 
     fn float(from: &mut Cursor<'_>, bits: u64, bytes: usize) -> Found<Self> {
         let fields = from.take(12)?;
-        // Offset, precision; places and sizes of exponent and mantissa; bias: those of IEEE 754.
+        // Bit offset and precision, position and size of exponent and mantissa, and exponent bias, as in IEEE 754.
         let single: &[u8] = &[0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0];
         let double: &[u8] = &[0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
         let code = match bytes {
@@ -74,14 +74,14 @@ impl Datatype {
             8 if fields == double => FLOATS[1],
             _ => return Ok(Self::Other),
         };
-        // Two bits, of which both are set in the order of the VAX.
+        // Bits 0 and 6 are the byte order; both are set for VAX order.
         Ok(match (bits & 1, bits >> 6 & 1) {
             (order, 0) => Self::Number(Number { code, bytes, big_endian: order == 1 }),
             _ => Self::Other,
         })
     }
 
-    /// Complex numbers: two members of the same type, `real` and `imag`.
+    /// A complex number is a compound of two members of one type, `real` and `imag`.
     fn compound(from: &mut Cursor<'_>, version: u8, members: u64, bytes: usize) -> Found<Self> {
         if members & 0xffff != 2 {
             return Ok(Self::Other);
@@ -91,13 +91,13 @@ impl Datatype {
             let name = from.text(version < 3)?;
             let offset = match version {
                 1 | 2 => from.uint(4)?,
-                // As many bytes as the size of the whole needs.
+                // As wide as the size of the compound requires.
                 _ => from.uint((bytes.max(1).ilog2() / 8 + 1) as usize)?,
             };
-            // Dimensions of a member, which version 1 alone has.
+            // Dimensions of the member, in version 1 only.
             from.skip(if version == 1 { 28 } else { 0 })?;
             let head = from.rest().first().copied().ok_or(CUT)?;
-            // Members that are compound themselves are no numbers.
+            // A member must be an integer or a float.
             if head & 15 > 1 || name != expected {
                 return Ok(Self::Other);
             }
@@ -116,7 +116,7 @@ impl Datatype {
     }
 }
 
-/// The dimensions of a dataspace; none for a single element, one of 0 for no element.
+/// The dimensions of a dataspace; empty for a scalar, `[0]` for a null dataspace.
 pub(super) fn dimensions(mut from: Cursor<'_>) -> Found<Vec<u64>> {
     let (version, rank) = (from.byte()?, from.byte()?);
     from.skip(1)?;
@@ -175,7 +175,7 @@ pub(super) fn text<'a>(object: &Object<'a>, name: &str) -> Found<Option<&'a [u8]
     Ok(found.map(|found| found.content.split(|&b| b == 0).next().unwrap_or_default()))
 }
 
-/// The number of an attribute, which is not negative.
+/// The value of an integer attribute, as unsigned.
 pub(super) fn number(object: &Object<'_>, name: &str) -> Found<Option<u64>> {
     let Some(Attribute { datatype, content }) = attribute(object, name)? else { return Ok(None) };
     match datatype {
