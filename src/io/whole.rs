@@ -10,8 +10,8 @@ fn limits(max_bytes: u64) -> Limits {
     Limits { what: "a file", max_bytes, piece_bytes: Limits::PIECE, lenient: false }
 }
 
-/// The bytes of a file, decompressed if it is a gzip file (or zstd, with the feature `zstd`). `max_bytes` limits the size
-/// of the file and of its decompressed content. Cost: O(bytes).
+/// The bytes of a file, decompressed if it is a gzip file (or zstd, with the feature `zstd`). `max_bytes` limits the
+/// size of the file and of its decompressed content. Cost: O(bytes).
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

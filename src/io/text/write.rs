@@ -37,7 +37,8 @@ impl Stop {
     }
 }
 
-/// Writes a temporary file next to `path`, compressed if the name ends in `.gz` or `.zst`, and renames it when complete.
+/// Writes a temporary file next to `path`, compressed if the name ends in `.gz` or `.zst`, and renames it at the
+/// end.
 pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
     let ends_in = |end: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
     let written = write_file(path, |file| {

@@ -7,7 +7,7 @@ use crate::io::text::push;
 /// Maximum length of a name in bytes; MATLAB's names are shorter.
 const LONGEST_NAME: usize = 255;
 
-/// An error for an overlong name. Many links may share the bytes of one name, so that copies of long names could exhaust
+/// An error for an overlong name. Many links may share the bytes of one name, so copies of long names could exhaust
 /// memory.
 fn checked(name: &[u8]) -> Found<&[u8]> {
     if name.len() > LONGEST_NAME {
