@@ -128,7 +128,7 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> MttkrpBuilder<'a, A, T, I> {
         self.into(&mut out)?;
         Ok(out)
     }
-    /// The product, and a description of the computation: the variant, the reason for it, and the state of the mode.
+    /// The product, and a description of the computation: the variant, the reason for it, and the method for the mode.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn explain(self) -> Result<(Dense<T>, String)> {

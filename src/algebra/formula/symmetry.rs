@@ -6,7 +6,7 @@ use super::graph::{Kind, Node, Operands};
 use super::{Formula, Function};
 use crate::algebra::{Constant, Type};
 
-/// Knowledge about a value, relative to an equal value up to sign.
+/// Knowledge about a value: an id shared by values that are equal up to sign, and its sign.
 #[derive(Clone, Copy)]
 struct Known {
     /// Id of the value, up to sign.
@@ -23,7 +23,7 @@ struct Known {
 #[derive(Default)]
 struct Values {
     known: HashMap<(Kind, Type, Vec<usize>), usize>,
-    /// Number of ids of unrelated values.
+    /// Number of ids assigned so far.
     count: usize,
 }
 

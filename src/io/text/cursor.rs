@@ -225,7 +225,7 @@ pub(super) fn digits_before(text: &[u8]) -> Option<(u64, usize)> {
     Some((eight_digits(nibbles << (64 - 8 * len)), len))
 }
 
-/// The number whose eight decimal digits are the bytes of `digits`, the first in the lowest byte.
+/// The number whose eight decimal digits are the bytes of `digits`, each 0 to 9, the first in the lowest byte.
 #[inline(always)]
 fn eight_digits(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;

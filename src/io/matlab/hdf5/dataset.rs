@@ -142,8 +142,8 @@ struct Chunk {
 }
 
 impl Chunks<'_, '_> {
-    /// Reads all elements, `len` bytes. The declared size of each chunk is checked against its stored size before memory
-    /// is allocated.
+    /// Reads all elements, `len` bytes. The declared size of each chunk is checked against its stored size before
+    /// memory is allocated.
     fn read(&self, tree: u64, len: u64, budget: &mut Budget) -> Found<Vec<u8>> {
         let Self { whole, chunk, size, .. } = *self;
         let chunk_len = (chunk[0] * chunk[1]).checked_mul(size as u64).ok_or(CUT)?;
