@@ -96,7 +96,7 @@ def test_blocks_and_diagonals():
     np.testing.assert_array_equal(parts[1][0].toarray(), 2 * a.toarray())
     with pytest.raises(ValueError):
         sp.block([[a, b], [a]])
-    with pytest.raises(ValueError, match="none"):
+    with pytest.raises(ValueError, match="at least one block"):
         sp.block([])
     for k in [-1, 0, 2]:
         np.testing.assert_array_equal(sp.diag(np.arange(1.0, 4.0), k).toarray(), np.diag(np.arange(1.0, 4.0), k))
