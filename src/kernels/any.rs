@@ -42,9 +42,9 @@ pub(crate) trait FromItems {
     /// The input of one value.
     type Item;
     /// Side output of the computation.
-    type Found;
+    type Structure;
     /// The values: `write(items, words)` writes the words of some items over words that equal `first`.
-    fn make<W: Word>(&self, first: W, write: &Write<'_, Self::Item, W>) -> Result<(Self::Found, Vec<W>)>;
+    fn make<W: Word>(&self, first: W, write: &Write<'_, Self::Item, W>) -> Result<(Self::Structure, Vec<W>)>;
 }
 /// Writes one word per item.
 pub(crate) type Write<'a, X, W> = dyn Fn(&[X], &mut [W]) + Sync + 'a;
@@ -56,7 +56,7 @@ pub(crate) fn listed_any<X: FromItems>(
     ty: Type,
     source: &X,
     write: &(dyn Fn(&[X::Item], &mut SliceMut<'_>) + Sync),
-) -> Result<(X::Found, Array)> {
+) -> Result<(X::Structure, Array)> {
     with_type!(ty, T => {
         let write = |items: &[X::Item], words: &mut [<T as Value>::Word]| {
             // SAFETY: every word is `first`, a value of this type.
@@ -76,15 +76,15 @@ pub(crate) fn listed_any<X: FromItems>(
 /// The implementation is generic in the value type, so it can only copy the values that it is given.
 pub(crate) trait Joins {
     /// Side output of the computation.
-    type Found;
+    type Structure;
     /// The joined values.
-    fn join<T: Copy + Send + Sync>(&self, arrays: &[&[T]]) -> Result<(Self::Found, Vec<T>)>;
+    fn join<T: Copy + Send + Sync>(&self, arrays: &[&[T]]) -> Result<(Self::Structure, Vec<T>)>;
 }
 
 /// Joins arrays of one type; `None` for structs.
 /// # Errors
 /// [`Error::OutOfMemory`]; those of `joins`.
-pub(crate) fn joined_any<J: Joins>(arrays: &[Slice<'_>], joins: &J) -> Result<Option<(J::Found, Array)>> {
+pub(crate) fn joined_any<J: Joins>(arrays: &[Slice<'_>], joins: &J) -> Result<Option<(J::Structure, Array)>> {
     let Some(first) = arrays.first() else { return Ok(None) };
     with_type!(first.ty(), T => {
         let arrays = arrays.iter().map(|array| words(array.get::<T>().unwrap_or_default()));

@@ -47,7 +47,7 @@ pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
     a: Operand<'_>,
     b: Operand<'_>,
     phase: &N,
-) -> Result<(N::Found, Array)> {
+) -> Result<(N::Structure, Array)> {
     check(ring.formula(), a.values.ty(), b.values.ty())?;
     if let Some(found) = fused(ring, a, b, &mut New(phase)) {
         return found;
@@ -106,7 +106,7 @@ trait Run {
 }
 struct New<'p, N>(&'p N);
 impl<N: Numeric<u32>> Run for New<'_, N> {
-    type Out = (N::Found, Array);
+    type Out = (N::Structure, Array);
     fn run<R: Semiring>(&mut self, products: &Products<'_, R, u32>) -> Result<Self::Out> {
         let (found, values) = super::numeric(products, self.0)?;
         Ok((found, Array::of(values)))

@@ -12,9 +12,9 @@ use crate::{Index, Result};
 /// `spgemm/values.rs`, is checked to hold words of this type and reset to the kernel's identity before use.)
 pub(crate) trait Numeric<I: Index> {
     /// Side output of the phase.
-    type Found;
+    type Structure;
     /// New values.
-    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Self::Found, Vec<W>)>;
+    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Self::Structure, Vec<W>)>;
 }
 /// A numeric phase that can overwrite existing values.
 pub(crate) trait NumericInto<I: Index>: Numeric<I> {
@@ -26,7 +26,7 @@ pub(crate) trait NumericInto<I: Index>: Numeric<I> {
 pub(crate) fn numeric<R: Semiring, I: Index, N: Numeric<I>>(
     products: &Products<'_, R, I>,
     phase: &N,
-) -> Result<(N::Found, Vec<Out<R>>)> {
+) -> Result<(N::Structure, Vec<Out<R>>)> {
     let (found, values) = phase.make(products)?;
     // SAFETY: 1. `make` has no words but copies of those that the kernel returned or wrote (`Numeric`); 2. these are
     // values of type `Out<R>` (`Multiply`, implemented by `Products`).

@@ -85,7 +85,7 @@ struct Concat<'a, I: Index> {
 type Block<'a, T, I> = (&'a Pattern<I>, &'a [T], usize);
 
 impl<I: Index> Joins for Concat<'_, I> {
-    type Found = Pattern<I>;
+    type Structure = Pattern<I>;
     fn join<T: Copy + Send + Sync>(&self, values: &[&[T]]) -> Result<(Pattern<I>, Vec<T>)> {
         let &Self { threads, blocks, shape: (nrows, ncols, nnz) } = self;
         let mut values = values.iter();

@@ -428,7 +428,7 @@ type Refill<W, I> = fn(&Phase<'_, I>, &dyn Multiply<W, I>, &mut [W]) -> Result<(
 
 impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
     /// C's pattern.
-    type Found = Arc<Pattern<I>>;
+    type Structure = Arc<Pattern<I>>;
 
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
         let make: Make<W, I> = precompiled!(word made: Make<W, I>);

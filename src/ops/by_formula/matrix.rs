@@ -52,7 +52,7 @@ struct Pair<'a> {
 struct Either<'a>(Pair<'a>);
 impl FromItems for Either<'_> {
     type Item = UnionChunk;
-    type Found = Pattern;
+    type Structure = Pattern;
     fn make<W: Word>(&self, first: W, write: &Write<'_, UnionChunk, W>) -> Result<(Pattern, Vec<W>)> {
         union_words(self.0.threads, self.0.op, self.0.patterns, first, write)
     }
@@ -62,7 +62,7 @@ impl FromItems for Either<'_> {
 struct Both<'a>(Pair<'a>);
 impl FromItems for Both<'_> {
     type Item = PositionPair;
-    type Found = Pattern;
+    type Structure = Pattern;
     fn make<W: Word>(&self, first: W, write: &Write<'_, PositionPair, W>) -> Result<(Pattern, Vec<W>)> {
         common_rows(self.0.threads, self.0.op, self.0.patterns, first, write)
     }

@@ -42,7 +42,7 @@ mod tests {
         c: Option<&'a Pattern<I>>,
     }
     impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
-        type Found = Vec<I>;
+        type Structure = Vec<I>;
         fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Vec<I>, Vec<W>)> {
             let ((a, b), found) = (products.patterns(), self.found);
             let cols = columns(self.threads, found, (a, b))?;

@@ -171,7 +171,7 @@ impl<I: Index> RowMethod<'_, I> {
 type Make<W, I> = fn(&SingleUse<'_, I>, &dyn Multiply<W, I>) -> Result<(MxmInfo<I>, Vec<W>)>;
 
 impl<I: Index> Numeric<I> for SingleUse<'_, I> {
-    type Found = MxmInfo<I>;
+    type Structure = MxmInfo<I>;
 
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(MxmInfo<I>, Vec<W>)> {
         let make: Make<W, I> = precompiled!(word made: Make<W, I>);
