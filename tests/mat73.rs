@@ -100,6 +100,7 @@ fn what_is_not_read_is_refused() {
         ("wrong73.mat", "Falling", "Falling: its column pointers do not fit its entries"),
         ("wrong73.mat", "Late", "Late: its column pointers do not fit its entries"),
         ("wrong73.mat", "Real", "Real: its indices are no whole numbers"),
+        ("wrong73.mat", "Negative", "Negative: its indices are negative"),
         ("wrong73.mat", "Few", "Few: it has fewer values than entries"),
         ("wrong73.mat", "Pointers", "Pointers: it lacks its column pointers"),
         ("wrong73.mat", "Filter", "Filter: a dataset is packed by filter 32000; deflate and shuffle are read"),

@@ -63,16 +63,16 @@ pub(super) fn of_columns(
             push(&mut kept, x, "values")?;
         }
     }
-    let places = (rows, cols);
+    let indices = (rows, cols);
     match elements {
-        Elements::F64 => compress(threads, name, shape, places, kept),
+        Elements::F64 => compress(threads, name, shape, indices, kept),
         Elements::F32 => {
             let values = collected(kept.len(), kept.iter().map(|&x| x as f32), "values")?;
-            compress(threads, name, shape, places, values)
+            compress(threads, name, shape, indices, values)
         }
         Elements::Bool => {
             let values = collected(kept.len(), kept.iter().map(|&x| x != 0.0), "values")?;
-            compress(threads, name, shape, places, values)
+            compress(threads, name, shape, indices, values)
         }
     }
 }

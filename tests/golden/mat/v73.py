@@ -145,6 +145,7 @@ def wrong(root):
     columns(root, "Falling", 3, ones, [0, 1, 0], [0, 3, 2])
     columns(root, "Late", 3, ones, [0, 1, 0], [1, 2, 3])
     columns(root, "Real", 3, ones, [0, 1, 0], [0, 2, 3], index=np.float64)
+    columns(root, "Negative", 300, ones, [0, -1, 0], [0, 2, 3], index=np.int8)
     x = columns(root, "Few", 3, ones, [0, 1, 2], [0, 3])
     del x["data"]
     x.create_dataset("data", data=ones[:2])

@@ -14,7 +14,7 @@ pub(super) enum Fault {
     Failed(Error),
 }
 
-pub(super) type Found<T> = Result<T, Fault>;
+pub(super) type Parsed<T> = Result<T, Fault>;
 
 impl From<&'static str> for Fault {
     fn from(why: &'static str) -> Self {
@@ -55,7 +55,7 @@ struct Sizes {
 
 impl<'a> File<'a> {
     /// The file, and the address of its root group.
-    pub(super) fn open(bytes: &'a [u8]) -> Found<(Self, u64)> {
+    pub(super) fn open(bytes: &'a [u8]) -> Parsed<(Self, u64)> {
         // The superblock follows a user block of 0, 512, 1024, 2048, … bytes.
         let starts = std::iter::once(0).chain((9..40).map(|k| 1usize << k)).take_while(|&at| at < bytes.len());
         let start = starts.into_iter().find(|&at| bytes[at..].starts_with(SIGNATURE)).ok_or(CUT)?;
@@ -85,19 +85,19 @@ impl<'a> File<'a> {
         Ok((Self { bytes, sizes, left }, root))
     }
     /// Counts a visit of a structure; an error if there are too many.
-    pub(super) fn visit(&self) -> Found<()> {
+    pub(super) fn visit(&self) -> Parsed<()> {
         let left = self.left.get().checked_sub(1).ok_or("its parts refer to each other in a circle")?;
         self.left.set(left);
         Ok(())
     }
     /// All bytes from an address on.
-    pub(super) fn at(&self, address: u64) -> Found<Cursor<'a>> {
+    pub(super) fn at(&self, address: u64) -> Parsed<Cursor<'a>> {
         self.visit()?;
         let rest = usize::try_from(address).ok().and_then(|at| self.bytes.get(at..)).ok_or(CUT)?;
         Ok(Cursor { rest, sizes: self.sizes })
     }
     /// `len` bytes from an address on.
-    pub(super) fn slice(&self, address: u64, len: u64) -> Found<&'a [u8]> {
+    pub(super) fn slice(&self, address: u64, len: u64) -> Parsed<&'a [u8]> {
         self.at(address)?.take(usize::try_from(len).map_err(|_| CUT)?)
     }
     /// Size of the file in bytes, without the user block.
@@ -114,16 +114,16 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn take(&mut self, len: usize) -> Found<&'a [u8]> {
+    pub(super) fn take(&mut self, len: usize) -> Parsed<&'a [u8]> {
         let (first, rest) = self.rest.split_at_checked(len).ok_or(CUT)?;
         self.rest = rest;
         Ok(first)
     }
-    pub(super) fn skip(&mut self, len: usize) -> Found<()> {
+    pub(super) fn skip(&mut self, len: usize) -> Parsed<()> {
         self.take(len).map(drop)
     }
     /// The next bytes as a cursor of their own.
-    pub(super) fn part(&mut self, len: usize) -> Found<Self> {
+    pub(super) fn part(&mut self, len: usize) -> Parsed<Self> {
         let rest = self.take(len)?;
         Ok(Self { rest, ..*self })
     }
@@ -135,34 +135,34 @@ impl<'a> Cursor<'a> {
         self.rest
     }
     /// A little-endian unsigned number of `len` bytes, at most eight.
-    pub(super) fn uint(&mut self, len: usize) -> Found<u64> {
+    pub(super) fn uint(&mut self, len: usize) -> Parsed<u64> {
         Ok(uint(self.take(len)?, false))
     }
-    pub(super) fn byte(&mut self) -> Found<u8> {
+    pub(super) fn byte(&mut self) -> Parsed<u8> {
         Ok(self.take(1)?[0])
     }
     /// A two-byte number.
-    pub(super) fn short(&mut self) -> Found<usize> {
+    pub(super) fn short(&mut self) -> Parsed<usize> {
         Ok(self.uint(2)? as usize)
     }
     /// An address; `None` for the undefined address, which has all bits set.
-    pub(super) fn offset(&mut self) -> Found<Option<u64>> {
+    pub(super) fn offset(&mut self) -> Parsed<Option<u64>> {
         let len = self.sizes.offset;
         let address = self.uint(len)?;
         Ok((address != u64::MAX >> (64 - 8 * len)).then_some(address))
     }
-    pub(super) fn length(&mut self) -> Found<u64> {
+    pub(super) fn length(&mut self) -> Parsed<u64> {
         self.uint(self.sizes.length)
     }
     /// Null-terminated text, without the null byte, which is skipped; `padded` to a multiple of eight bytes.
-    pub(super) fn text(&mut self, padded: bool) -> Found<&'a [u8]> {
+    pub(super) fn text(&mut self, padded: bool) -> Parsed<&'a [u8]> {
         let end = self.rest.iter().position(|&b| b == 0).ok_or(CUT)?;
         let text = &self.rest[..end];
         self.skip(if padded { (end + 1).next_multiple_of(8) } else { end + 1 })?;
         Ok(text)
     }
     /// Skips the signature of a structure; another one is an error.
-    pub(super) fn signature(&mut self, expected: &[u8]) -> Found<()> {
+    pub(super) fn signature(&mut self, expected: &[u8]) -> Parsed<()> {
         if self.take(expected.len())? == expected { Ok(()) } else { Err(CUT.into()) }
     }
 }

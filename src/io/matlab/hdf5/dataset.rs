@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{CUT, Cursor, File, Found};
+use super::bytes::{CUT, Cursor, File, Parsed};
 use super::object::{DATATYPE, FILTERS, LAYOUT, Object};
 use super::types::{Datatype, shape};
 use crate::io::matlab::elements::inflated;
@@ -22,7 +22,7 @@ pub(super) struct Budget {
 
 impl Budget {
     /// Counts `bytes` before their allocation; an error if the limit is exceeded.
-    fn take(&mut self, bytes: u64) -> Found<()> {
+    fn take(&mut self, bytes: u64) -> Parsed<()> {
         self.taken = self.taken.saturating_add(bytes);
         Ok(check_size("a MAT-file", self.taken, self.most)?)
     }
@@ -36,7 +36,7 @@ pub(super) struct Elements<'a> {
 }
 
 /// Reads a dataset; a chunked one must have one or two dimensions.
-pub(super) fn read<'a>(file: &File<'a>, object: &Object<'a>, budget: &mut Budget) -> Found<Elements<'a>> {
+pub(super) fn read<'a>(file: &File<'a>, object: &Object<'a>, budget: &mut Budget) -> Parsed<Elements<'a>> {
     let dims = shape(object)?;
     let (datatype, size) = Datatype::read(&mut object.one(DATATYPE)?.ok_or(CUT)?)?;
     let len = dims.iter().try_fold(size as u64, |all, &n| all.checked_mul(n)).ok_or(CUT)?;
@@ -54,7 +54,7 @@ fn content<'a>(
     dims: &[u64],
     size: usize,
     budget: &mut Budget,
-) -> Found<Cow<'a, [u8]>> {
+) -> Parsed<Cow<'a, [u8]>> {
     const UNREAD: &str =
         "a dataset is stored in a way that is not read: neither in one piece nor in chunks of a B-tree";
     let len = dims.iter().product::<u64>() * size as u64;
@@ -93,12 +93,12 @@ fn content<'a>(
 }
 
 /// Positions of deflate and shuffle in the filter pipeline.
-fn filters(object: &Object<'_>) -> Found<(Option<usize>, Option<usize>)> {
+fn filters(object: &Object<'_>) -> Parsed<(Option<usize>, Option<usize>)> {
     let mut found = (None, None);
     let Some(mut pipeline) = object.one(FILTERS)? else { return Ok(found) };
     let (version, count) = (pipeline.byte()?, pipeline.byte()?);
     pipeline.skip(if version == 1 { 6 } else { 0 })?;
-    for place in 0..usize::from(count) {
+    for position in 0..usize::from(count) {
         let id = pipeline.short()?;
         let name = if version == 1 || id >= 256 { pipeline.short()? } else { 0 };
         pipeline.skip(2)?;
@@ -110,7 +110,7 @@ fn filters(object: &Object<'_>) -> Found<(Option<usize>, Option<usize>)> {
             SHUFFLE => &mut found.1,
             other => return Err(format!("a dataset is packed by filter {other}; deflate and shuffle are read").into()),
         };
-        if of.replace(place).is_some() {
+        if of.replace(position).is_some() {
             return Err(CUT.into());
         }
     }
@@ -144,7 +144,7 @@ struct Chunk {
 impl Chunks<'_, '_> {
     /// Reads all elements, `len` bytes. The declared size of each chunk is checked against its stored size before
     /// memory is allocated.
-    fn read(&self, tree: u64, len: u64, budget: &mut Budget) -> Found<Vec<u8>> {
+    fn read(&self, tree: u64, len: u64, budget: &mut Budget) -> Parsed<Vec<u8>> {
         let Self { whole, chunk, size, .. } = *self;
         let chunk_len = (chunk[0] * chunk[1]).checked_mul(size as u64).ok_or(CUT)?;
         budget.take(len)?;
@@ -157,7 +157,7 @@ impl Chunks<'_, '_> {
         }
         let mut stored = 0u64;
         for chunk in &list {
-            let deflated = self.deflate.is_some_and(|place| chunk.skipped >> place & 1 == 0);
+            let deflated = self.deflate.is_some_and(|position| chunk.skipped >> position & 1 == 0);
             let most = if deflated { chunk.stored.saturating_mul(DEFLATE_RATIO) } else { chunk.stored };
             stored = stored.saturating_add(chunk.stored);
             if most < chunk_len || stored > self.file.len() {
@@ -180,7 +180,7 @@ impl Chunks<'_, '_> {
     }
 
     /// Appends the chunks below a node of the B-tree, which must be in row-major order of the grid.
-    fn walk(&self, address: u64, above: Option<u8>, grid: [u64; 2], list: &mut Vec<Chunk>) -> Found<()> {
+    fn walk(&self, address: u64, above: Option<u8>, grid: [u64; 2], list: &mut Vec<Chunk>) -> Parsed<()> {
         let mut node = self.file.at(address)?;
         node.signature(b"TREE")?;
         let (kind, level, children) = (node.byte()?, node.byte()?, node.short()?);
@@ -192,8 +192,8 @@ impl Chunks<'_, '_> {
         for _ in 0..children {
             self.file.visit()?;
             let (stored, skipped) = (node.uint(4)?, node.uint(4)?);
-            let mut place = [0; 2];
-            for offset in &mut place[2 - self.rank..] {
+            let mut position = [0; 2];
+            for offset in &mut position[2 - self.rank..] {
                 *offset = node.uint(8)?;
             }
             // Skips the offset in the last dimension, that of the element size.
@@ -205,7 +205,7 @@ impl Chunks<'_, '_> {
             }
             let k = list.len() as u64;
             let expected = [k / grid[1], k % grid[1]];
-            if expected[0] >= grid[0] || [0, 1].iter().any(|&d| expected[d] * self.chunk[d] != place[d]) {
+            if expected[0] >= grid[0] || [0, 1].iter().any(|&d| expected[d] * self.chunk[d] != position[d]) {
                 return Err("the chunks of a dataset of it are not in order".into());
             }
             push(list, Chunk { address: child, stored, skipped }, "a MAT-file")?;
@@ -214,8 +214,8 @@ impl Chunks<'_, '_> {
     }
 
     /// The elements of a chunk, `len` bytes, with filters reversed.
-    fn unpacked(&self, chunk: &Chunk, len: u64) -> Found<Cow<'_, [u8]>> {
-        let is_on = |place: Option<usize>| place.is_some_and(|place| chunk.skipped >> place & 1 == 0);
+    fn unpacked(&self, chunk: &Chunk, len: u64) -> Parsed<Cow<'_, [u8]>> {
+        let is_on = |position: Option<usize>| position.is_some_and(|position| chunk.skipped >> position & 1 == 0);
         let mut content = Cow::Borrowed(self.file.slice(chunk.address, chunk.stored)?);
         if is_on(self.deflate) {
             content = Cow::Owned(inflated(&content, len)?.ok_or(CUT)?);

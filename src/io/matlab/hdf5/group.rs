@@ -1,6 +1,6 @@
 //! Groups: the names and addresses of their objects.
 
-use super::bytes::{CUT, Cursor, File, Found};
+use super::bytes::{CUT, Cursor, File, Parsed};
 use super::object::{LINK, LINK_INFO, Object, SYMBOL_TABLE};
 use crate::io::text::push;
 
@@ -9,7 +9,7 @@ const LONGEST_NAME: usize = 255;
 
 /// An error for an overlong name. Many links may share the bytes of one name, so copies of long names could exhaust
 /// memory.
-fn checked(name: &[u8]) -> Found<&[u8]> {
+fn checked(name: &[u8]) -> Parsed<&[u8]> {
     if name.len() > LONGEST_NAME {
         Err(format!("a name of it is longer than {LONGEST_NAME} bytes").into())
     } else {
@@ -18,7 +18,7 @@ fn checked(name: &[u8]) -> Found<&[u8]> {
 }
 
 /// Names and addresses of the objects of a group; soft and external links are ignored.
-pub(super) fn links<'a>(file: &File<'a>, group: &Object<'a>) -> Found<Vec<(&'a [u8], u64)>> {
+pub(super) fn links<'a>(file: &File<'a>, group: &Object<'a>) -> Parsed<Vec<(&'a [u8], u64)>> {
     let mut links = Vec::new();
     if let Some(mut table) = group.one(SYMBOL_TABLE)? {
         let (tree, heap) = (table.offset()?.ok_or(CUT)?, table.offset()?.ok_or(CUT)?);
@@ -59,7 +59,7 @@ fn symbols<'a>(
     address: u64,
     above: Option<u8>,
     links: &mut Vec<(&'a [u8], u64)>,
-) -> Found<()> {
+) -> Parsed<()> {
     let mut node = file.at(address)?;
     if node.rest().starts_with(b"SNOD") {
         node.skip(6)?;
@@ -95,7 +95,7 @@ fn symbols<'a>(
 }
 
 /// Name and address of a link message; `None` for soft and external links.
-fn link(mut message: Cursor<'_>) -> Found<Option<(&[u8], u64)>> {
+fn link(mut message: Cursor<'_>) -> Parsed<Option<(&[u8], u64)>> {
     if message.byte()? != 1 {
         return Err(CUT.into());
     }

@@ -11,7 +11,8 @@
 //! shuffle. Errors name the unsupported feature. Allocations are bounded by the size of the file: deflate has a maximum
 //! compression ratio, and everything else is stored uncompressed.
 //!
-//! Source: The HDF Group, *HDF5 File Format Specification*, version 3.0; attributes as MATLAB R2024b writes them.
+//! Source: The HDF Group, *HDF5 File Format Specification*, version 3.0. MATLAB's attributes have no specification; the
+//! tests read files of this layout written by h5py.
 
 mod bytes;
 mod dataset;
@@ -28,7 +29,7 @@ use crate::io::labeled::{LabeledMatrix, check_shape};
 use crate::io::text::{check_size, push};
 use crate::par::{Threads, collected, filled};
 use crate::{Error, Result};
-use bytes::{CUT, Fault, File, Found, uint};
+use bytes::{CUT, Fault, File, Parsed, uint};
 use dataset::{Budget, Elements};
 use object::{DATASPACE, Object};
 use types::{Datatype, Number};
@@ -100,7 +101,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Records the matrices in an object: the object itself, or the fields of a structure.
-    fn look(&mut self, address: u64, name: String, depth: usize) -> Found<()> {
+    fn look(&mut self, address: u64, name: String, depth: usize) -> Parsed<()> {
         let object = Object::open(&self.file, address)?;
         let Some(class) = types::text(&object, "MATLAB_class")? else { return Ok(()) };
         let nrows = types::number(&object, "MATLAB_sparse")?;
@@ -122,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The matrix of this name, or the default one.
-    fn chosen(mut self, wanted: Option<&str>) -> Found<LabeledMatrix> {
+    fn chosen(mut self, wanted: Option<&str>) -> Parsed<LabeledMatrix> {
         let names: Vec<_> = self.variables.iter().map(|v| (&*v.name, v.nrows.is_some())).collect();
         let found = choose(&names, wanted)?;
         let found = self.variables.swap_remove(found);
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a sparse matrix, stored as CSC.
-    fn sparse(&mut self, found: &Variable<'a>, nrows: u64) -> Found<LabeledMatrix> {
+    fn sparse(&mut self, found: &Variable<'a>, nrows: u64) -> Parsed<LabeledMatrix> {
         const POINTERS: &str = "its column pointers do not fit its entries";
         let links = group::links(&self.file, &found.object)?;
         let mut part = |name| match group::find(&links, name) {
@@ -183,10 +184,10 @@ impl<'a> Reader<'a> {
         &self,
         class: Class,
         shape: (usize, usize),
-        places: (Vec<u32>, Vec<u32>),
+        indices: (Vec<u32>, Vec<u32>),
         values: Option<&Elements<'_>>,
-    ) -> Found<LabeledMatrix> {
-        let nnz = places.0.len();
+    ) -> Parsed<LabeledMatrix> {
+        let nnz = indices.0.len();
         let (number, complex) = match values.map(|values| values.datatype) {
             Some(Datatype::Number(number)) => (Some(number), false),
             Some(Datatype::Complex(number)) => (Some(number), true),
@@ -205,24 +206,24 @@ impl<'a> Reader<'a> {
         Ok(match (class, complex) {
             (Class::Single, true) => {
                 let values = collected(nnz, pairs.map(|x| Complex::new(x[0] as f32, x[1] as f32)), "values")?;
-                compress(threads, name, shape, places, values)
+                compress(threads, name, shape, indices, values)
             }
             (_, true) => {
                 let values = collected(nnz, pairs.map(|x| Complex::new(x[0], x[1])), "values")?;
-                compress(threads, name, shape, places, values)
+                compress(threads, name, shape, indices, values)
             }
             (Class::Single, _) => {
-                compress(threads, name, shape, places, collected(nnz, numbers.iter().map(|&x| x as f32), "values")?)
+                compress(threads, name, shape, indices, collected(nnz, numbers.iter().map(|&x| x as f32), "values")?)
             }
             (Class::Logical, _) => {
-                compress(threads, name, shape, places, collected(nnz, numbers.iter().map(|&x| x != 0.0), "values")?)
+                compress(threads, name, shape, indices, collected(nnz, numbers.iter().map(|&x| x != 0.0), "values")?)
             }
-            _ => compress(threads, name, shape, places, numbers),
+            _ => compress(threads, name, shape, indices, numbers),
         }?)
     }
 
     /// Reads a dense matrix, in column-major order: its columns are the rows of the dataset.
-    fn dense(&mut self, found: &Variable<'a>) -> Found<LabeledMatrix> {
+    fn dense(&mut self, found: &Variable<'a>) -> Parsed<LabeledMatrix> {
         let values = dataset::read(&self.file, &found.object, &mut self.budget)?;
         let elements = match found.class {
             Class::Double => build::Elements::F64,
@@ -252,22 +253,26 @@ impl<'a> Reader<'a> {
 }
 
 /// The shape, after a check that it fits 32-bit indices.
-fn shape(nrows: u64, ncols: u64) -> Found<(usize, usize)> {
+fn shape(nrows: u64, ncols: u64) -> Parsed<(usize, usize)> {
     let shape = (usize::try_from(nrows).map_err(|_| CUT)?, usize::try_from(ncols).map_err(|_| CUT)?);
     check_shape(shape.0, shape.1)?;
     Ok(shape)
 }
 
 /// Converts numbers of any type to f64.
-fn real(number: Number, bytes: &[u8]) -> Found<Vec<f64>> {
+fn real(number: Number, bytes: &[u8]) -> Parsed<Vec<f64>> {
     Ok(reals(Element { kind: number.code, bytes }, number.big_endian)?)
 }
 
-/// The elements as unsigned integers. Negative numbers of 32 and 64 bits become larger than any valid index.
-fn integers<'e>(elements: &'e Elements<'_>) -> Found<impl ExactSizeIterator<Item = u64> + Clone + 'e> {
+/// The elements as unsigned integers. A negative one is an error.
+fn integers<'e>(elements: &'e Elements<'_>) -> Parsed<impl ExactSizeIterator<Item = u64> + Clone + 'e> {
     match elements.datatype {
         Datatype::Number(number) if !number.is_float() => {
-            Ok(elements.bytes.chunks_exact(number.bytes).map(move |bytes| uint(bytes, number.big_endian)))
+            let all = elements.bytes.chunks_exact(number.bytes);
+            if all.clone().any(|bytes| number.unsigned(bytes).is_none()) {
+                return Err("its indices are negative".into());
+            }
+            Ok(all.map(move |bytes| uint(bytes, number.big_endian)))
         }
         _ => Err("its indices are no whole numbers".into()),
     }

@@ -1,6 +1,6 @@
 //! Object headers: the messages that describe a group or a dataset.
 
-use super::bytes::{CUT, Cursor, File, Found};
+use super::bytes::{CUT, Cursor, File, Parsed};
 use crate::io::text::push;
 
 /// Message types with special treatment.
@@ -29,13 +29,13 @@ pub(super) struct Object<'a> {
 
 impl<'a> Object<'a> {
     /// The object at an address.
-    pub(super) fn open(file: &File<'a>, address: u64) -> Found<Self> {
+    pub(super) fn open(file: &File<'a>, address: u64) -> Parsed<Self> {
         let header = file.at(address)?;
         if header.rest().starts_with(b"OHDR") { Self::version_2(file, header) } else { Self::version_1(file, header) }
     }
 
     /// Header: version, number of messages, reference count, size. Message: type, size, flags.
-    fn version_1(file: &File<'a>, mut header: Cursor<'a>) -> Found<Self> {
+    fn version_1(file: &File<'a>, mut header: Cursor<'a>) -> Parsed<Self> {
         if header.byte()? != 1 {
             return Err(CUT.into());
         }
@@ -61,7 +61,7 @@ impl<'a> Object<'a> {
     }
 
     /// As version 1, with a signature, and a four-byte checksum after each block, which is not verified.
-    fn version_2(file: &File<'a>, mut header: Cursor<'a>) -> Found<Self> {
+    fn version_2(file: &File<'a>, mut header: Cursor<'a>) -> Parsed<Self> {
         header.skip(4)?;
         if header.byte()? != 2 {
             return Err(CUT.into());
@@ -94,14 +94,14 @@ impl<'a> Object<'a> {
     }
 
     /// The contents of all messages of a type.
-    pub(super) fn all(&self, kind: u16) -> impl Iterator<Item = Found<Cursor<'a>>> + '_ {
+    pub(super) fn all(&self, kind: u16) -> impl Iterator<Item = Parsed<Cursor<'a>>> + '_ {
         self.messages.iter().filter(move |message| message.kind == kind).map(|message| match message.shared {
             true => Err("a message of an object is shared, which is not read".into()),
             false => Ok(message.content),
         })
     }
     /// The content of the first message of a type.
-    pub(super) fn one(&self, kind: u16) -> Found<Option<Cursor<'a>>> {
+    pub(super) fn one(&self, kind: u16) -> Parsed<Option<Cursor<'a>>> {
         self.all(kind).next().transpose()
     }
     /// Whether there is a message of a type.

@@ -1,6 +1,6 @@
 //! Datatypes, shapes and attributes.
 
-use super::bytes::{CUT, Cursor, Found, uint};
+use super::bytes::{CUT, Cursor, Parsed, uint};
 use super::object::{ATTRIBUTE, DATASPACE, Object};
 use crate::io::text::push;
 
@@ -25,17 +25,25 @@ pub(super) enum Datatype {
 
 /// Type codes of f32 and f64 in MAT-files of version 5.
 const FLOATS: [u32; 2] = [7, 9];
+/// Type codes of i8, i16, i32 and i64; each unsigned type is the next number.
+const SIGNED: [u32; 4] = [1, 3, 5, 12];
 
 impl Number {
     /// Whether these are floating-point numbers.
     pub(super) fn is_float(self) -> bool {
         FLOATS.contains(&self.code)
     }
+
+    /// The value of a nonnegative integer; `None` for a negative one.
+    pub(super) fn unsigned(self, bytes: &[u8]) -> Option<u64> {
+        let (value, sign) = (uint(bytes, self.big_endian), 1 << (8 * self.bytes - 1));
+        (value & sign == 0 || !SIGNED.contains(&self.code)).then_some(value)
+    }
 }
 
 impl Datatype {
     /// Reads a datatype, and its size in bytes.
-    pub(super) fn read(from: &mut Cursor<'_>) -> Found<(Self, usize)> {
+    pub(super) fn read(from: &mut Cursor<'_>) -> Parsed<(Self, usize)> {
         let head = from.byte()?;
         let (version, class) = (head >> 4, head & 15);
         let bits = from.uint(3)?;
@@ -50,13 +58,10 @@ impl Datatype {
         Ok((ty, len))
     }
 
-    fn integer(from: &mut Cursor<'_>, bits: u64, bytes: usize) -> Found<Self> {
+    fn integer(from: &mut Cursor<'_>, bits: u64, bytes: usize) -> Parsed<Self> {
         let (offset, precision) = (from.short()?, from.short()?);
         let code = match bytes {
-            1 => 1,
-            2 => 3,
-            4 => 5,
-            8 => 12,
+            1 | 2 | 4 | 8 => SIGNED[bytes.ilog2() as usize],
             _ => return Ok(Self::Other),
         };
         let code = if bits & 8 != 0 { code } else { code + 1 };
@@ -64,7 +69,7 @@ impl Datatype {
         Ok(if plain { Self::Number(Number { code, bytes, big_endian: bits & 1 != 0 }) } else { Self::Other })
     }
 
-    fn float(from: &mut Cursor<'_>, bits: u64, bytes: usize) -> Found<Self> {
+    fn float(from: &mut Cursor<'_>, bits: u64, bytes: usize) -> Parsed<Self> {
         let fields = from.take(12)?;
         // Bit offset and precision, position and size of exponent and mantissa, and exponent bias, as in IEEE 754.
         let single: &[u8] = &[0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0];
@@ -82,7 +87,7 @@ impl Datatype {
     }
 
     /// A complex number is a compound of two members of one type, `real` and `imag`.
-    fn compound(from: &mut Cursor<'_>, version: u8, members: u64, bytes: usize) -> Found<Self> {
+    fn compound(from: &mut Cursor<'_>, version: u8, members: u64, bytes: usize) -> Parsed<Self> {
         if members & 0xffff != 2 {
             return Ok(Self::Other);
         }
@@ -117,7 +122,7 @@ impl Datatype {
 }
 
 /// The dimensions of a dataspace; empty for a scalar, `[0]` for a null dataspace.
-pub(super) fn dimensions(mut from: Cursor<'_>) -> Found<Vec<u64>> {
+pub(super) fn dimensions(mut from: Cursor<'_>) -> Parsed<Vec<u64>> {
     let (version, rank) = (from.byte()?, from.byte()?);
     from.skip(1)?;
     match version {
@@ -134,7 +139,7 @@ pub(super) fn dimensions(mut from: Cursor<'_>) -> Found<Vec<u64>> {
 }
 
 /// The dimensions of a dataset.
-pub(super) fn shape(object: &Object<'_>) -> Found<Vec<u64>> {
+pub(super) fn shape(object: &Object<'_>) -> Parsed<Vec<u64>> {
     dimensions(object.one(DATASPACE)?.ok_or(CUT)?)
 }
 
@@ -145,7 +150,7 @@ struct Attribute<'a> {
 }
 
 /// The attribute of this name.
-fn attribute<'a>(object: &Object<'a>, wanted: &str) -> Found<Option<Attribute<'a>>> {
+fn attribute<'a>(object: &Object<'a>, wanted: &str) -> Parsed<Option<Attribute<'a>>> {
     for message in object.all(ATTRIBUTE) {
         let mut message = message?;
         let (version, flags) = (message.byte()?, message.byte()?);
@@ -170,16 +175,19 @@ fn attribute<'a>(object: &Object<'a>, wanted: &str) -> Found<Option<Attribute<'a
 }
 
 /// The text of an attribute.
-pub(super) fn text<'a>(object: &Object<'a>, name: &str) -> Found<Option<&'a [u8]>> {
+pub(super) fn text<'a>(object: &Object<'a>, name: &str) -> Parsed<Option<&'a [u8]>> {
     let found = attribute(object, name)?.filter(|found| found.datatype == Datatype::Text);
     Ok(found.map(|found| found.content.split(|&b| b == 0).next().unwrap_or_default()))
 }
 
-/// The value of an integer attribute, as unsigned.
-pub(super) fn number(object: &Object<'_>, name: &str) -> Found<Option<u64>> {
+/// The value of an integer attribute. A negative one is an error.
+pub(super) fn number(object: &Object<'_>, name: &str) -> Parsed<Option<u64>> {
     let Some(Attribute { datatype, content }) = attribute(object, name)? else { return Ok(None) };
     match datatype {
-        Datatype::Number(number) if !number.is_float() => Ok(Some(uint(content, number.big_endian))),
+        Datatype::Number(number) if !number.is_float() => match number.unsigned(content) {
+            Some(value) => Ok(Some(value)),
+            None => Err(format!("its attribute {name} is negative").into()),
+        },
         _ => Err(CUT.into()),
     }
 }
