@@ -9,8 +9,8 @@ use sparring::algebra::{Slice, Type};
 use sparring::io::{
     CsvOptions, EdgeOptions, LabeledMatrix, Labels, MatlabOptions, NumpyOptions, Repeated, SvmlightOptions,
     WriteOptions, parse_csv_with, parse_dimacs_with, parse_edges_with, parse_ktensor, parse_mat_with, parse_metis_with,
-    parse_npy_array_with, parse_npy_with, parse_npz_with, parse_svmlight_with, read_csv_from, write_csv_to,
-    write_ktensor_to, write_npy_array_to, write_npy_to, write_npz_to, write_svmlight_to,
+    parse_npy_array_with, parse_npy_with, parse_npz_with, parse_svmlight_with, read_csv_from, read_ktensor,
+    write_csv_to, write_ktensor, write_ktensor_to, write_npy_array_to, write_npy_to, write_npz_to, write_svmlight_to,
 };
 use sparring::num_complex::Complex;
 use sparring::tensor::Kruskal;
@@ -598,6 +598,14 @@ fn kruskal_tensors_are_read_and_written() {
     write_ktensor_to(&mut text, &model).unwrap();
     for bytes in [text.clone(), gzip(&text), String::from_utf8(text).unwrap().replace('\n', " \r\n ").into_bytes()] {
         assert_eq!(parse_ktensor(&bytes, "m").unwrap(), model);
+    }
+    // Compressed by name, plain otherwise.
+    let folder = tempfile::tempdir().unwrap();
+    for (name, magic) in [("m.ktensor", &b"ktensor"[..]), ("m.ktensor.gz", &[0x1f, 0x8b]), ("m.GZ", &[0x1f, 0x8b])] {
+        let path = folder.path().join(name);
+        write_ktensor(&path, &model).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(magic), "{name}");
+        assert_eq!(read_ktensor(&path).unwrap(), model, "{name}");
     }
     for (text, said) in [
         ("sptensor\n", "Tensor Toolbox"),

@@ -19,10 +19,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use super::text::{
-    Bad, Cursor, Limits, bytes_from, bytes_of, check_size, is_packed, other_kind, quoted, real, unpacked,
+    Bad, Cursor, Limits, bytes_from, bytes_of, check_size, is_packed, other_kind, quoted, real, to_file, unpacked,
 };
 use crate::par::reserved;
-use crate::replace::write_file;
 use crate::tensor::{Kruskal, MAX_ORDER};
 use crate::{Dense, Error, Result};
 
@@ -161,13 +160,12 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Writes a Kruskal tensor; floats in the shortest form that reads back exactly.
+/// Writes a Kruskal tensor, compressed if `path` ends in `.gz` or `.zst` (feature `zstd`); floats in the shortest form
+/// that reads back exactly.
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Io`]; [`Error::Unsupported`] for `.zst` without the feature.
 pub fn write_ktensor(path: impl AsRef<Path>, model: &Kruskal<f64>) -> Result<()> {
-    let path = path.as_ref();
-    let io = |source| Error::Io { path: path.display().to_string(), source };
-    write_file(path, |out| written(out, model)).map_err(io)
+    to_file(path.as_ref(), &mut |out| Ok(written(out, model)?))
 }
 
 /// [`write_ktensor`] to `out`.
