@@ -9,6 +9,8 @@ mod directions;
 mod entries;
 #[path = "runtime/errors.rs"]
 mod errors;
+#[path = "runtime/folds.rs"]
+mod folds;
 #[path = "runtime/formulas.rs"]
 mod formulas;
 #[path = "runtime/functions.rs"]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sparring::algebra::{Type, Value};
+use sparring::algebra::{Minus, Type, Value};
 use sparring::prelude::*;
-use sparring::runtime::{BinaryOp, Matrix, Op, Pairing};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Op, Pairing};
 
 use super::operands::{machines, pairs, same_matrix};
 use crate::common::arbitrary::{AnyPattern, Draw, Rng};
@@ -85,4 +85,37 @@ fn kronecker_products_are_written_as_others_are() {
     let a = Matrix::from(Csr::<f64>::empty(2, 2).unwrap());
     let e = m.kronecker(&times, &a, &a).unwrap_err().to_string();
     assert_eq!(e, "a: its values are f64, but times takes i64");
+}
+
+fn of_lens(ncols: usize, lens: &[usize]) -> Csr<f64> {
+    let ptr = std::iter::once(0).chain(lens.iter().scan(0, |end, len| {
+        *end += len;
+        Some(*end)
+    }));
+    let cols: Vec<u32> = lens.iter().flat_map(|&len| (0..len).map(move |p| (p * ncols / len) as u32)).collect();
+    let values = (0..cols.len()).map(|p| 1.0 / (p + 3) as f64).collect();
+    Csr::new(lens.len(), ncols, ptr.collect(), cols, values).unwrap()
+}
+
+/// B with few entries and with many, empty rows, rows of A longer than an operator block: bitwise the typed loops.
+#[test]
+fn products_by_name_are_those_by_types() {
+    // Operators compute blocks of so many values.
+    const BLOCK: usize = 128;
+    let one = Cpu::with_threads(1).unwrap();
+    let mut lens: Vec<usize> = (0..900).map(|i| [2, 0, 5, 1, 0, 0, 40][i % 7]).collect();
+    (lens[3], lens[4], lens[899]) = (BLOCK, 3 * BLOCK + 1, 0);
+    let of_a = [of_lens(1000, &lens), of_lens(7, &[3]), of_lens(1, &[0, 1, 0, 0]), of_lens(5, &[0, 0])];
+    let of_b: [&[usize]; 9] =
+        [&[1], &[2, 2], &[0, 3, 0, 1], &[4, 0, 5], &[0, 0, 16], &[16, 1], &[15, 1], &[0, 40, 3], &[0, 0]];
+    let minus = BinaryOp::new("minus", Type::F64).unwrap();
+    for (a, b) in of_a.iter().flat_map(|a| of_b.iter().map(move |lens| (a, of_lens(50, lens)))) {
+        let want = one.kronecker(Minus::<f64>::new(), a, &b).eval().unwrap();
+        for threads in [1, 2, 3] {
+            let machine = Machine::from(Cpu::with_threads(threads).unwrap());
+            let (x, y) = (Matrix::from(a.clone()), Matrix::from(b.clone()));
+            let c: Matrix = machine.call(Op::Pairs(Pairing::Kronecker, &minus), (&x, &y)).eval().unwrap();
+            assert_eq!(c.csr::<f64>().unwrap(), &want, "{:?} and {:?}", a.shape(), b.row_ptr());
+        }
+    }
 }
