@@ -153,7 +153,7 @@ fn compare_made<T: Value, A: Arithmetic<T>>(
     book.each(&book.result, |b, index| {
         let sum = book.fold(operands, b, index, zero, plus, times);
         let new = alpha.map_or(sum, |alpha| times(alpha, sum));
-        let at = out.place(b, index).expect("a place");
+        let at = out.position(b, index).expect("a position");
         wanted[at] = match update {
             Update::Add => plus(wanted[at], new),
             Update::Beta(beta) if beta != zero => plus(times(beta, wanted[at]), new),
@@ -451,7 +451,7 @@ fn layouts_are_checked() {
     says(Layout::interleaved(&[max], max), &["of a layout"]);
     // No elements, whatever the other extents: no address is used.
     let empty = Layout::row_major(&[1 << 40, 1 << 40, 0]).expect("a layout");
-    assert_eq!((empty.elements(), empty.place(0, &[0, 0, 0])), (0, None));
+    assert_eq!((empty.elements(), empty.position(0, &[0, 0, 0])), (0, None));
     assert!(View::<f64>::new(&[], empty).is_ok());
 
     let layout = Layout::row_major(&[2, 3, 4]).expect("a layout");
@@ -509,7 +509,7 @@ fn views_move_nothing() {
                 index.reverse();
                 index
             };
-            assert_eq!(from.place(1, &index(&extents)), to.place(1, &index(&other)), "{from:?} as {other:?}");
+            assert_eq!(from.position(1, &index(&extents)), to.position(1, &index(&other)), "{from:?} as {other:?}");
         }
     }
     assert!(moved > 100 && kept > 100, "{moved} would move, {kept} stay");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[path = "layers/files.rs"]
 mod files;
 
-use files::{Graph, Package, circle, way};
+use files::{Graph, Package, cycle, path};
 
 /// Modules from the bottom up; each may import from its own row and the rows below.
 const LAYERS: [&[&str]; 11] = [
@@ -191,7 +191,7 @@ const MUTUAL: &[(&str, &str, &str)] = &[];
 
 /// Modules within a row depend on each other in one direction, except for the pairs of `MUTUAL`.
 #[test]
-fn modules_make_no_circles() {
+fn modules_have_no_cyclic_dependencies() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let root: BTreeMap<_, _> = ROOT.into_iter().collect();
     let mut graph = Graph::new();
@@ -216,7 +216,7 @@ fn modules_make_no_circles() {
         assert!(graph[*a].contains(*b) && graph[*b].contains(*a), "{a} and {b} are apart; take the pair out of MUTUAL");
         graph.get_mut(*b).map(|to| to.remove(*a));
     }
-    assert_eq!(circle(&graph), None, "modules that depend on each other in a circle");
+    assert_eq!(cycle(&graph), None, "cyclic dependencies between modules");
 }
 
 /// `unsafe` is confined to a list of files.
@@ -364,29 +364,29 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
         "src",
         "backend/build.rs",
         "backend/mod.rs",
-        "a chain holds a machine, and every method of the trait `Backend` returns a chain",
+        "a builder holds a backend, and methods of the trait `Backend` return builders",
     ),
     (
         "src",
         "backend/container.rs",
         "backend/mod.rs",
-        "matrices are those of a machine, and `Backend` says that its matrices are containers",
+        "a container names its backend, and `Backend` requires that its matrices are containers",
     ),
     (
         "src",
         "backend/operations.rs",
         "backend/mod.rs",
-        "an operation calls a method of `Backend`, and the chains of `Backend` name the operations",
+        "an operation calls methods of `Backend`, whose builders name the operations",
     ),
-    ("src", "backend/parts.rs", "backend/mod.rs", "as of operations.rs: parts of matrices"),
-    ("src", "backend/assemble.rs", "backend/mod.rs", "as of operations.rs: diagonals, blocks and repeated places"),
-    ("src", "backend/aggregate.rs", "backend/mod.rs", "as of operations.rs: numbers of rows"),
-    ("src", "backend/spmm.rs", "backend/mod.rs", "as of operations.rs: a product whose result is dense"),
+    ("src", "backend/parts.rs", "backend/mod.rs", "as operations.rs: parts of matrices"),
+    ("src", "backend/assemble.rs", "backend/mod.rs", "as operations.rs: diagonals, blocks and repeated entries"),
+    ("src", "backend/aggregate.rs", "backend/mod.rs", "as operations.rs: aggregates of rows"),
+    ("src", "backend/spmm.rs", "backend/mod.rs", "as operations.rs: sparse times dense"),
     (
         "src",
         "backend/write.rs",
         "backend/mod.rs",
-        "a result is written by methods of `Backend`, and its chains end in what writes them",
+        "methods of `Backend` write a result, and its builders end in a write",
     ),
 ];
 
@@ -394,8 +394,8 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
 fn without_known(package: &str, graph: &mut Graph, known: &[(&str, &str, &str, &str)]) -> Vec<String> {
     let mut wrong = vec![];
     for (_, from, to, _) in known.iter().filter(|(p, ..)| *p == package) {
-        if !graph.get(*from).is_some_and(|files| files.contains(*to)) || way(graph, to, from).is_none() {
-            wrong.push(format!("{package}: {from} → {to} closes no circle any more; take it out of KNOWN"));
+        if !graph.get(*from).is_some_and(|files| files.contains(*to)) || path(graph, to, from).is_none() {
+            wrong.push(format!("{package}: {from} → {to} is in no cycle; remove it from KNOWN"));
         }
     }
     for (_, from, to, _) in known.iter().filter(|(p, ..)| *p == package) {
@@ -406,7 +406,7 @@ fn without_known(package: &str, graph: &mut Graph, known: &[(&str, &str, &str, &
 
 /// Files of a package have no cyclic dependencies.
 #[test]
-fn files_make_no_circles() {
+fn files_have_no_cyclic_dependencies() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = vec![];
     for package in ["src", "cli/src", "capi/src", "generate/src", "oracle/src"] {
@@ -418,12 +418,12 @@ fn files_make_no_circles() {
         let dependencies: usize = graph.values().map(BTreeSet::len).sum();
         assert!(dependencies > 0, "{package}: read {dependencies} dependencies");
         wrong.extend(without_known(package, &mut graph, KNOWN));
-        while let Some(round) = circle(&graph) {
+        while let Some(round) = cycle(&graph) {
             wrong.push(format!("{package}: {}", round.join(" → ")));
             graph.get_mut(&round[0]).map(|files| files.remove(&round[1]));
         }
     }
-    assert!(wrong.is_empty(), "files that depend on each other in a circle:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "cyclic dependencies between files:\n{}", wrong.join("\n"));
 }
 
 /// The dependency parser: its results on a sample, and detection of a planted cycle.
@@ -453,22 +453,19 @@ fn the_reader_of_files_reads() {
     assert_eq!(of("a/x.rs"), ["error.rs"]);
     assert_eq!(of("a/y.rs"), ["a/mod.rs", "a/x.rs"]);
     assert_eq!(of("b.rs"), ["a/x.rs", "a/y.rs"]);
-    assert_eq!(circle(&graph), None);
+    assert_eq!(cycle(&graph), None);
 
     // The error type refers to an item that returns errors, through two re-exports and outside an import.
     let planted =
         package.map(|(file, text)| (file, if file == "error.rs" { "pub enum Error { A(super::deux) }" } else { text }));
     let mut graph = Package::of(planted).graph();
-    let found = circle(&graph).expect("the planted circle");
+    let found = cycle(&graph).expect("the planted cycle");
     assert_eq!(found.join(" → "), "a/x.rs → error.rs → a/y.rs → a/x.rs");
     let known = [("p", "error.rs", "a/y.rs", "planted")];
     assert_eq!(without_known("p", &mut graph, &known), [""; 0]);
-    assert_eq!(circle(&graph), None);
+    assert_eq!(cycle(&graph), None);
     // Stale entries must not be listed.
-    assert_eq!(
-        without_known("p", &mut graph, &known),
-        ["p: error.rs → a/y.rs closes no circle any more; take it out of KNOWN"]
-    );
+    assert_eq!(without_known("p", &mut graph, &known), ["p: error.rs → a/y.rs is in no cycle; remove it from KNOWN"]);
 }
 
 /// The rule itself: it detects what it should.

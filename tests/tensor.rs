@@ -76,7 +76,7 @@ fn orders_are_stable_sorts_for_any_number_of_threads() {
         }
         let sorted = x.sorted_by(&Threads::current(), &modes).unwrap();
         assert!(sorted.is_sorted_by(&modes).unwrap());
-        assert!(sorted.iter().zip(&expected).all(|((place, v), &e)| place == x.place(e) && *v == x.values()[e]));
+        assert!(sorted.iter().zip(&expected).all(|((place, v), &e)| place == x.coordinates(e) && *v == x.values()[e]));
         assert_eq!(x.is_sorted_by(&modes).unwrap(), expected.is_sorted());
     }
     // Far more indices than entries: a radix sort by digits instead of one bin per index.

@@ -42,7 +42,7 @@ fn known(fact: &Fact) {
     let want = plain(fact);
     assert_eq!(want.len(), x.nnz(), "{name}");
     for (e, (place, value)) in want.iter().enumerate() {
-        assert!((0..x.order()).all(|m| x.indices(m)[e] == place[m]), "{name}: entry {e} is at {:?}", x.place(e));
+        assert!((0..x.order()).all(|m| x.indices(m)[e] == place[m]), "{name}: entry {e} is at {:?}", x.coordinates(e));
         assert_eq!(x.values()[e].to_bits(), value.to_bits(), "{name}: entry {e}");
     }
     // No entry occurs twice.

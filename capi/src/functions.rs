@@ -47,9 +47,9 @@ impl Drop for Context {
 
 /// Operands of a function: an address and a stride, 0 bytes for a broadcast value.
 #[derive(Clone, Copy)]
-struct Places(*const u8, usize);
+struct OperandArray(*const u8, usize);
 
-impl Places {
+impl OperandArray {
     fn of(input: &Input<'_>) -> Self {
         let values = input.slice();
         Self(values.as_ptr(), if matches!(input, Input::Values(_)) { values.ty().size() } else { 0 })
@@ -85,7 +85,7 @@ fn unary(
     call: impl Fn(*mut c_void, *const c_void) + Send + Sync + 'static,
 ) -> Fallible<UnaryOp> {
     let call = HostCall::new(name, &[x], z, move |inputs, out| {
-        let x = Places::of(&inputs[0]);
+        let x = OperandArray::of(&inputs[0]);
         each(out, |at, z| call(z, x.at(at)));
     });
     Ok(UnaryOp::from_host(call)?)
@@ -99,7 +99,7 @@ fn index_unary(
     call: impl Fn(*mut c_void, *const c_void, u64, u64, *const c_void) + Send + Sync + 'static,
 ) -> Fallible<UnaryOp> {
     let call = HostCall::new(name, &[x, Type::U64, Type::U64, s], z, move |inputs, out| {
-        let (x, s) = (Places::of(&inputs[0]), Places::of(&inputs[3]));
+        let (x, s) = (OperandArray::of(&inputs[0]), OperandArray::of(&inputs[3]));
         let index = |p: usize, at: usize| match inputs[p] {
             Input::Scalar(one) => one.get::<u64>().map_or(0, |one| one[0]),
             Input::Values(all) => all.get::<u64>().map_or(0, |all| all[at]),
@@ -117,7 +117,7 @@ fn binary(
     call: impl Fn(*mut c_void, *const c_void, *const c_void) + Send + Sync + 'static,
 ) -> Fallible<BinaryOp> {
     let call = HostCall::new(name, &[x, y], z, move |inputs, out| {
-        let (x, y) = (Places::of(&inputs[0]), Places::of(&inputs[1]));
+        let (x, y) = (OperandArray::of(&inputs[0]), OperandArray::of(&inputs[1]));
         each(out, |at, z| call(z, x.at(at), y.at(at)));
     });
     Ok(BinaryOp::from_host(call)?)

@@ -442,7 +442,7 @@ fn check_repeats<T: Real, I: Index>(
         Some(&[earlier, later]) if least == Some(mine) => {
             let rank = shared.world.rank();
             let start = |mode: usize| grid.layer(mode, rank).start;
-            let index: Vec<usize> = block.place(later).iter().enumerate().map(|(m, i)| i + start(m)).collect();
+            let index: Vec<usize> = block.coordinates(later).iter().enumerate().map(|(m, i)| i + start(m)).collect();
             Err(refuse(&index, lines[earlier], lines[later]))
         }
         _ => Ok(()),

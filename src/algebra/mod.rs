@@ -21,13 +21,13 @@ mod binary;
 mod bind;
 #[macro_use]
 mod builtin;
+mod arith;
 pub mod dynamic;
 mod emit;
 mod formula;
 mod index_unary;
 pub mod laws;
 mod log;
-mod machine;
 mod monoid;
 mod operator;
 mod positional;
@@ -41,6 +41,7 @@ mod unary;
 mod value;
 pub(crate) mod words;
 
+pub use arith::{Arith, Builtin, Host, V};
 pub use arithmetic::Arithmetic;
 pub use binary::*;
 pub(crate) use bind::transposed_ring;
@@ -59,7 +60,6 @@ pub use formula::{
     RingFormula, Scratch,
 };
 pub use index_unary::*;
-pub use machine::{Arith, Builtin, Host, V};
 pub use monoid::*;
 pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, UnaryOp};
 pub use positional::*;

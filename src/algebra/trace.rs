@@ -5,8 +5,8 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
+use super::arith::Builtin;
 use super::formula::{Builder, Parameter};
-use super::machine::Builtin;
 use super::{
     Arith, Arithmetic, At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, MulOp, Num, Place,
     Type, UnaryOp, V, Value,

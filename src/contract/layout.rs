@@ -18,10 +18,10 @@ use crate::{Error, Result};
 /// ```
 /// use sparring::contract::Layout;
 /// let rows = Layout::row_major(&[2, 3])?.batched(10)?;
-/// assert_eq!(rows.place(4, &[1, 2]), Some(4 * 6 + 5));
+/// assert_eq!(rows.position(4, &[1, 2]), Some(4 * 6 + 5));
 /// // The same memory read as its transpose, and as a vector.
-/// assert_eq!(rows.permute(&[1, 0])?.place(4, &[2, 1]), Some(29));
-/// assert_eq!(rows.reshape(&[6])?.place(4, &[5]), Some(29));
+/// assert_eq!(rows.permute(&[1, 0])?.position(4, &[2, 1]), Some(29));
+/// assert_eq!(rows.reshape(&[6])?.position(4, &[5]), Some(29));
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl Layout {
     }
     /// The position of element `index` of tensor `b` of the batch; `None` if there is none.
     #[must_use]
-    pub fn place(&self, b: usize, index: &[usize]) -> Option<usize> {
+    pub fn position(&self, b: usize, index: &[usize]) -> Option<usize> {
         let inside =
             index.len() == self.rank() && b < self.batch && index.iter().zip(&self.extents).all(|(i, e)| i < e);
         let step = |at: usize, (&i, &s): (&usize, &isize)| at.wrapping_add((i as isize).wrapping_mul(s) as usize);

@@ -90,7 +90,7 @@ impl<'a, T> View<'a, T> {
     /// Element `index` of tensor `b` of the batch; `None` if there is none.
     #[must_use]
     pub fn get(&self, b: usize, index: &[usize]) -> Option<&'a T> {
-        let position = self.layout.place(b, index)?;
+        let position = self.layout.position(b, index)?;
         let array = match self.arrays() {
             [one] => one,
             many => many.get(b)?,

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::compiled::Strategy;
 use super::domain::Domain;
 use super::formula::Formula;
 use super::measure::Measure;
 use super::options::Options;
 use super::table::Metric;
-use super::way::Strategy;
 use crate::algebra::Type;
 use crate::{Error, Result};
 

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::compiled::Strategy;
 use super::dense::{Dense, QueryRows};
 use super::domain::Domain;
 use super::float::Float;
@@ -17,7 +18,6 @@ use super::options::{Options, Precision};
 use super::recipe::{DisjointOrder, Side};
 use super::recipes::OnePass;
 use super::tile::{Indexed, Query};
-use super::way::Strategy;
 use crate::algebra::{self as graph, Input, Slice, SliceMut, Times, Type};
 use crate::kernels::Evaluator;
 use crate::simd::{dispatch, scatter_positions};

@@ -4,13 +4,13 @@ pub(crate) mod file;
 
 use std::sync::Arc;
 
+use super::compiled::{OneMatrix, PreparedIndexForm, engine_of_index, prepare_index};
 use super::entries::RowsOf;
 use super::float::{Float, Typed};
 use super::measure::Measure;
 use super::options::Options;
-use super::question::QuerySpec;
+use super::query_spec::QuerySpec;
 use super::vectors::Vectors;
-use super::way::{OneMatrix, PreparedIndexForm, engine_of_index, prepare_index};
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 

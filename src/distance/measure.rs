@@ -3,11 +3,11 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
+use super::compiled::Strategy;
 use super::domain::Domain;
 use super::float::Float;
 use super::options::Options;
 use super::recipes::OnePass;
-use super::way::Strategy;
 use crate::Result;
 use crate::algebra::{Monoid, MulOp, Plus, Type, Union};
 

@@ -56,6 +56,7 @@ mod any;
 mod best;
 mod by_columns;
 mod chebyshev;
+mod compiled;
 mod dense;
 mod domain;
 mod engine;
@@ -76,7 +77,7 @@ mod postings;
 #[cfg(feature = "cuda")]
 mod printed;
 mod query_accumulator;
-mod question;
+mod query_spec;
 mod radius;
 mod range_scaling;
 mod recipe;
@@ -87,7 +88,6 @@ mod table;
 mod tile;
 mod two_pass;
 mod vectors;
-mod way;
 
 pub use any::AnyMetric;
 pub use domain::Domain;
@@ -98,7 +98,7 @@ pub(crate) use index::file as index_file;
 pub use measure::Measure;
 pub use neighbours::Neighbours;
 pub use options::{Options, Precision, Search};
-pub(crate) use question::QuerySpec;
+pub(crate) use query_spec::QuerySpec;
 pub use recipe::{DisjointOrder, Invariance, Norms, Recipe, Row, Side};
 pub use recipes::*;
 pub use table::{Entry, Metric};
@@ -106,9 +106,9 @@ pub use vectors::Vectors;
 #[cfg(feature = "cuda")]
 pub(crate) use {
     by_columns::in_order,
+    compiled::{PassOf, Strategy},
     float::Typed,
-    question::check_radius,
+    query_spec::check_radius,
     range_scaling::{CENTRE_RATIO, centred_rows, fits},
     recipe::emit_recipe,
-    way::{PassOf, Strategy},
 };

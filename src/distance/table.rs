@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::compiled::Strategy;
 use super::domain::Domain;
 use super::float::Float;
 use super::measure::Measure;
 use super::options::{Options, Precision};
 use super::recipes as r;
-use super::way::Strategy;
 use crate::algebra::Type;
 use crate::{Error, Result};
 

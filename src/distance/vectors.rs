@@ -3,12 +3,12 @@
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 
+use super::compiled::{Pair, engine};
 use super::engine::Engine;
 use super::entries::RowsOf;
 use super::float::{Float, known, of_type};
 use super::neighbours::Neighbours;
-use super::question::{QuerySpec, check_radius};
-use super::way::{Pair, engine};
+use super::query_spec::{QuerySpec, check_radius};
 use super::{knn, pairwise, radius};
 use crate::par::Threads;
 use crate::sparse::Dense;

@@ -42,7 +42,7 @@ impl<T: Value> Container<Cuda, u32> for DeviceCsr<T> {
 
 /// The pattern of a vector on the device.
 #[derive(Clone, Debug)]
-pub struct DevicePlaces(pub(crate) RawVector);
+pub struct DeviceVectorPattern(pub(crate) RawVector);
 
 impl<T: Value> Container<Cuda, u32> for DeviceVector<T> {
     type Kind = Vectors;
@@ -50,10 +50,10 @@ impl<T: Value> Container<Cuda, u32> for DeviceVector<T> {
     fn count(&self, m: &Cuda) -> Result<usize> {
         m.vector_nnz_raw(self.raw())
     }
-    fn entry_pattern(&self, _: &Cuda) -> Result<DevicePlaces> {
-        Ok(DevicePlaces(self.raw().clone()))
+    fn entry_pattern(&self, _: &Cuda) -> Result<DeviceVectorPattern> {
+        Ok(DeviceVectorPattern(self.raw().clone()))
     }
-    fn nonzero(&self, m: &Cuda) -> Result<DevicePlaces>
+    fn nonzero(&self, m: &Cuda) -> Result<DeviceVectorPattern>
     where
         T: Num,
     {
@@ -95,7 +95,7 @@ impl Cuda {
         })
     }
     /// The pattern of a mask as an array of booleans.
-    fn bools(&self, pattern: &DevicePlaces) -> Result<Buffer<bool>> {
+    fn bools(&self, pattern: &DeviceVectorPattern) -> Result<Buffer<bool>> {
         match &pattern.0.form {
             Form::Full => self.filled_bitmap(pattern.0.len),
             Form::Bitmap(present) => Ok(present.flags.clone()),
@@ -108,7 +108,7 @@ impl Cuda {
         ring: &Printed,
         a: &RawCsr,
         x: &RawVector,
-        mask: Option<(&DevicePlaces, bool)>,
+        mask: Option<(&DeviceVectorPattern, bool)>,
     ) -> Result<RawVector> {
         let (nrows, ncols) = a.shape();
         if x.len != ncols {
@@ -136,7 +136,7 @@ impl Cuda {
         ring: &Printed,
         x: &RawVector,
         a: &RawCsr,
-        mask: Option<(&DevicePlaces, bool)>,
+        mask: Option<(&DeviceVectorPattern, bool)>,
     ) -> Result<RawVector> {
         let (nrows, ncols) = a.shape();
         if x.len != nrows {
@@ -186,20 +186,20 @@ impl Cuda {
     fn fills<T: Value, U: Value>(&self, for_a: T, for_b: U) -> Result<[Arc<RawBuffer>; 2]> {
         Ok([self.scalar(Slice::of(&[for_a]), T::TYPE)?, self.scalar(Slice::of(&[for_b]), U::TYPE)?])
     }
-    fn masked(&self, y: RawVector, mask: Option<(&DevicePlaces, bool)>) -> Result<RawVector> {
+    fn masked(&self, y: RawVector, mask: Option<(&DeviceVectorPattern, bool)>) -> Result<RawVector> {
         match mask {
             None => Ok(y),
-            Some((pattern, complement)) => self.vector_restrict_raw(&y, &pattern.0, complement),
+            Some((pattern, complement)) => self.vector_apply_mask_raw(&y, &pattern.0, complement),
         }
     }
 }
 
 /// A mask's pattern, and whether it is complemented.
-fn parts(mask: MaskSpec<'_, DevicePlaces>) -> (&DevicePlaces, bool) {
+fn parts(mask: MaskSpec<'_, DeviceVectorPattern>) -> (&DeviceVectorPattern, bool) {
     (mask.pattern, mask.complement)
 }
 
-fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
+fn check(mask: Option<(&DeviceVectorPattern, bool)>, expected: usize) -> Result<()> {
     match mask {
         Some((pattern, _)) if pattern.0.len != expected => {
             Err(Error::Length { what: "mask", found: pattern.0.len, expected })
@@ -219,7 +219,7 @@ impl Backend for Cuda {
     type Vector<T: Value> = DeviceVector<T>;
     type Dense<T: Value> = DeviceDense<T>;
     type Pattern = Arc<DevicePattern>;
-    type VectorPattern = DevicePlaces;
+    type VectorPattern = DeviceVectorPattern;
     type Plan = Plan;
 
     fn upload<T: Value>(&self, a: &Csr<T>) -> Result<DeviceCsr<T>> {
@@ -295,7 +295,7 @@ impl Backend for Cuda {
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
         x: &DeviceVector<Rhs<R>>,
-        mask: Option<MaskSpec<'_, DevicePlaces>>,
+        mask: Option<MaskSpec<'_, DeviceVectorPattern>>,
     ) -> Result<DeviceVector<Out<R>>> {
         self.mxv_vector(&printed_ring(ring), &a.raw(), x.raw(), mask.map(parts))?.typed()
     }
@@ -304,7 +304,7 @@ impl Backend for Cuda {
         ring: R,
         x: &DeviceVector<Lhs<R>>,
         a: &DeviceCsr<Rhs<R>>,
-        mask: Option<MaskSpec<'_, DevicePlaces>>,
+        mask: Option<MaskSpec<'_, DeviceVectorPattern>>,
     ) -> Result<DeviceVector<Out<R>>> {
         self.vxm_vector(&printed_ring(ring), x.raw(), &a.raw(), mask.map(parts))?.typed()
     }
@@ -338,7 +338,7 @@ impl Backend for Cuda {
         &self,
         monoid: P,
         a: &DeviceCsr<P::Out>,
-        mask: Option<MaskSpec<'_, DevicePlaces>>,
+        mask: Option<MaskSpec<'_, DeviceVectorPattern>>,
     ) -> Result<DeviceVector<P::Out>> {
         let mask = mask.map(parts);
         check(mask, a.shape().0)?;
@@ -354,7 +354,7 @@ impl Backend for Cuda {
         mask: &Arc<DevicePattern>,
         complement: bool,
     ) -> Result<DeviceCsr<T>> {
-        self.restrict_raw(&a.raw(), mask, complement)?.typed()
+        self.apply_mask_raw(&a.raw(), mask, complement)?.typed()
     }
     fn ewise_add_matrices<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
@@ -400,16 +400,16 @@ impl Backend for Cuda {
         self.fold_buffer(monoid, &a.values)
     }
 
-    fn nonzero_vector<T: Num>(&self, x: &DeviceVector<T>) -> Result<DevicePlaces> {
-        Ok(DevicePlaces(self.vector_nonzero_raw(x.raw())?))
+    fn nonzero_vector<T: Num>(&self, x: &DeviceVector<T>) -> Result<DeviceVectorPattern> {
+        Ok(DeviceVectorPattern(self.vector_nonzero_raw(x.raw())?))
     }
     fn apply_mask_vector<T: Value>(
         &self,
         x: &DeviceVector<T>,
-        mask: MaskSpec<'_, DevicePlaces>,
+        mask: MaskSpec<'_, DeviceVectorPattern>,
     ) -> Result<DeviceVector<T>> {
         check(Some(parts(mask)), x.len())?;
-        self.vector_restrict_raw(x.raw(), &mask.pattern.0, mask.complement)?.typed()
+        self.vector_apply_mask_raw(x.raw(), &mask.pattern.0, mask.complement)?.typed()
     }
     fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
@@ -473,18 +473,18 @@ impl Backend for Cuda {
         self.vector_assign_raw(&mut w, Some(indices), &Assigned::Vector(v.raw()))?;
         w.typed()
     }
-    fn index_pattern(&self, indices: &[u32], len: usize) -> Result<DevicePlaces> {
+    fn index_pattern(&self, indices: &[u32], len: usize) -> Result<DeviceVectorPattern> {
         crate::ops::vector::pattern_of(indices, len)?;
         let mut sorted = collected(indices.len(), indices.iter().copied(), "indices of an assignment")?;
         sorted.sort_unstable();
         let marks = crate::par::filled(sorted.len(), true, "indices of an assignment")?;
-        Ok(DevicePlaces(self.upload_list_raw(len, &sorted, Slice::of(&marks))?))
+        Ok(DeviceVectorPattern(self.upload_list_raw(len, &sorted, Slice::of(&marks))?))
     }
     fn full_vector<T: Value>(
         &self,
         len: usize,
         x: T,
-        mask: Option<MaskSpec<'_, DevicePlaces>>,
+        mask: Option<MaskSpec<'_, DeviceVectorPattern>>,
     ) -> Result<DeviceVector<T>> {
         let mask = mask.map(parts);
         check(mask, len)?;
@@ -497,7 +497,12 @@ impl Backend for Cuda {
         let values = self.to_full_raw(&nothing, Slice::of(&[x]))?.values;
         RawCsr { pattern: Arc::clone(pattern), values }.typed()
     }
-    fn assign_masked<T: Value>(&self, w: &mut DeviceVector<T>, x: T, mask: MaskSpec<'_, DevicePlaces>) -> Result<()> {
+    fn assign_masked<T: Value>(
+        &self,
+        w: &mut DeviceVector<T>,
+        x: T,
+        mask: MaskSpec<'_, DeviceVectorPattern>,
+    ) -> Result<()> {
         check(Some(parts(mask)), w.len())?;
         self.vector_assign_masked_raw(w.raw_mut(), &mask.pattern.0, mask.complement, Slice::of(&[x]))
     }
@@ -558,7 +563,7 @@ impl Backend for Cuda {
         monoid: P,
         u: &DeviceVector<P::Out>,
         (indices, len): (&[u32], usize),
-        mask: Option<MaskSpec<'_, DevicePlaces>>,
+        mask: Option<MaskSpec<'_, DeviceVectorPattern>>,
     ) -> Result<DeviceVector<P::Out>> {
         if u.len() != indices.len() {
             return Err(Error::Length { what: "indices of a scatter", found: indices.len(), expected: u.len() });

@@ -88,6 +88,7 @@
 mod adopt;
 mod aggregate;
 mod apply;
+mod apply_mask;
 mod arg;
 mod assemble;
 mod assign;
@@ -118,7 +119,6 @@ mod part;
 mod pattern;
 mod pattern_cache;
 mod reduce;
-mod restrict;
 mod rows;
 mod scan;
 pub mod spgemm;
@@ -146,7 +146,7 @@ mod vector_form;
 mod vector_ops;
 mod vector_part;
 
-pub use backend::DevicePlaces;
+pub use backend::DeviceVectorPattern;
 pub(crate) use buffer::RawBuffer;
 pub use contract::{DeviceBatch, DeviceEinsum};
 pub(crate) use cp::CpSteps;

@@ -340,7 +340,7 @@ impl Cuda {
         let mask = mask.map(|(mask, complement)| Ok::<_, Error>((self.sort_rows(mask)?, complement))).transpose()?;
         let mask = mask.as_ref();
         if let Some((mask, complement)) = mask {
-            placed = self.restrict_raw(&placed, mask, *complement)?;
+            placed = self.apply_mask_raw(&placed, mask, *complement)?;
         }
         let c = self.sorted_raw(c)?;
         let lists = (self.device_list(rows, "rows", shape.0)?, self.device_list(cols, "cols", shape.1)?);

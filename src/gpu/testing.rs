@@ -6,8 +6,8 @@ use super::launch::{Arg, Shape, args};
 use super::pattern::Offsets;
 use super::{
     Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, adopt, aggregate,
-    apply, assemble, assign, contract, cp, distance, ewise, graph, index, kronecker, naive_union, part, reduce,
-    restrict, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union,
+    apply, apply_mask, assemble, assign, contract, cp, distance, ewise, graph, index, kronecker, naive_union, part,
+    reduce, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union,
     vector_ops,
 };
 use crate::algebra::{
@@ -53,7 +53,7 @@ fn units() -> Vec<Unit> {
         naive_union::programs(),
         part::programs(),
         reduce::programs(),
-        restrict::programs(),
+        apply_mask::programs(),
         rows::programs(),
         scan::programs(),
         spgemm::programs(),

@@ -77,7 +77,7 @@ impl Cuda {
             (Form::List(_), _) | (_, Form::List(_)) => {
                 let (list, with, kernel) =
                     if u.indices().is_some() { (u, v, "list_with") } else { (v, u, "with_list") };
-                let list = self.vector_restrict_raw(list, with, false)?;
+                let list = self.vector_apply_mask_raw(list, with, false)?;
                 let n = list.values.len();
                 let values = self.alloc_raw(op.out, n, "values of a vector")?;
                 let (a, b) = if kernel == "list_with" { (&list, v) } else { (u, &list) };
@@ -247,7 +247,7 @@ impl Cuda {
     /// The entries of v in the pattern of a mask, or with `complement` outside it. The mask's values are not read.
     ///
     /// Cost: O(n) kernels; if v or the mask is sparse, O(nnz) of it.
-    pub(crate) fn vector_restrict_raw(&self, v: &RawVector, mask: &RawVector, complement: bool) -> Result<RawVector> {
+    pub(crate) fn vector_apply_mask_raw(&self, v: &RawVector, mask: &RawVector, complement: bool) -> Result<RawVector> {
         same_len("a mask", v, mask)?;
         let (n, complement_number) = (v.values.len(), u32::from(complement));
         match (&v.form, &mask.form) {

@@ -64,7 +64,7 @@ impl Cuda {
         }
         // The values of a mask are not read.
         let mask = self.pattern_of(&list, u.len)?;
-        self.vector_restrict_raw(u, &mask, false)
+        self.vector_apply_mask_raw(u, &mask, false)
     }
     /// A vector of length `len` with entries at the indices of a list, which may repeat them.
     fn pattern_of(&self, list: &DeviceList, len: usize) -> Result<RawVector> {

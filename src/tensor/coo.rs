@@ -100,12 +100,12 @@ impl<T: Value, I: Index> Tensor<T, I> {
     }
     /// Entries as (index tuple, value), in stored order.
     pub fn iter(&self) -> impl Iterator<Item = (Vec<usize>, &T)> + '_ {
-        self.values.iter().enumerate().map(|(e, x)| (self.place(e), x))
+        self.values.iter().enumerate().map(|(e, x)| (self.coordinates(e), x))
     }
-    /// Index tuple of entry `e`.
+    /// Coordinates of entry `e`: its index in each mode.
     /// # Panics
     /// If there is no such entry.
-    pub fn place(&self, e: usize) -> Vec<usize> {
+    pub fn coordinates(&self, e: usize) -> Vec<usize> {
         self.indices.iter().map(|list| list[e].get()).collect()
     }
     /// The tensor with the same indices and other values.

@@ -76,7 +76,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
     /// use sparring::{algebra::Plus, par::Threads, tensor::Tensor};
     /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![1, 0, 1], vec![1, 0, 1]], vec![1.0, 2.0, 4.0])?;
     /// let y = x.summed(&Threads::current(), Plus::new())?;
-    /// assert_eq!((y.values(), y.place(1)), (&[2.0, 5.0][..], vec![1, 1]));
+    /// assert_eq!((y.values(), y.coordinates(1)), (&[2.0, 5.0][..], vec![1, 1]));
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
@@ -99,7 +99,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
         let (mut last, n) = (0, values.len());
         for e in 1..n {
             if indices.iter().all(|list| list[last] == list[e]) {
-                let Some(fold) = &fold else { return Err(Error::Repeated { place: self.place(order[e]) }) };
+                let Some(fold) = &fold else { return Err(Error::Repeated { place: self.coordinates(order[e]) }) };
                 values[last] = fold(values[last], values[e]);
             } else {
                 last += 1;

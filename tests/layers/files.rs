@@ -316,12 +316,12 @@ fn defined(body: &[String]) -> BTreeSet<String> {
 }
 
 /// A shortest cycle; `None` if there is none.
-pub(crate) fn circle(graph: &Graph) -> Option<Vec<String>> {
-    graph.keys().filter_map(|file| way(graph, file, file)).min_by_key(Vec::len)
+pub(crate) fn cycle(graph: &Graph) -> Option<Vec<String>> {
+    graph.keys().filter_map(|file| path(graph, file, file)).min_by_key(Vec::len)
 }
 
 /// The shortest path from `from` to `to` with at least one step, both ends included.
-pub(crate) fn way(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
+pub(crate) fn path(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
     let mut came = BTreeMap::<&str, &str>::new();
     let mut next = VecDeque::from([from]);
     while let Some(file) = next.pop_front() {

@@ -50,7 +50,7 @@ pub(super) enum Output {
 }
 
 /// A variant of an operation: the prefix of its times, and a function that runs it once.
-pub(super) type Way<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Output> + 'a>);
+pub(super) type Variant<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Output> + 'a>);
 
 impl Output {
     /// Entries and checksums, for comparison with other libraries.

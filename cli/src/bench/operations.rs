@@ -9,7 +9,7 @@ use sparring::runtime::Machine;
 use sparring::{Coo, Cpu, Csr, Vector};
 use sparring_generate::{self as generate, splitmix64};
 
-use super::case::{Output, Way, load, verify};
+use super::case::{Output, Variant, load, verify};
 use super::steps::Steps;
 use crate::context::Context;
 use crate::failure::Result;
@@ -52,7 +52,7 @@ impl Operation {
         }
     }
 
-    fn ways<'a>(self, cpu: &'a Cpu, a: &'a Csr<f64>, more: &'a mut More) -> Vec<Way<'a>> {
+    fn variants<'a>(self, cpu: &'a Cpu, a: &'a Csr<f64>, more: &'a mut More) -> Vec<Variant<'a>> {
         let threads: &Threads = cpu.threads();
         match self {
             Self::Mxv => {
@@ -69,10 +69,10 @@ impl Operation {
                 ]
             }
             Self::Vxm => {
-                let way = |(prefix, x): (&'static str, &'a Vector<f64>)| -> Way<'a> {
+                let variant = |(prefix, x): (&'static str, &'a Vector<f64>)| -> Variant<'a> {
                     (prefix, Box::new(move || Ok(Output::Entries(cpu.vxm(RING(), x, a).eval()?))))
                 };
-                FRONTIERS.iter().map(|f| f.0).zip(&more.frontiers).map(way).collect()
+                FRONTIERS.iter().map(|f| f.0).zip(&more.frontiers).map(variant).collect()
             }
             Self::Transpose => vec![("", Box::new(|| Ok(Output::Matrix(a.transpose(threads)?))))],
             Self::Reduce => vec![
@@ -91,7 +91,7 @@ impl Operation {
                 ("", Box::new(move || Ok(Output::Matrix(cpu.mxm(RING(), a, a).mask(a.pattern().clone()).eval()?)))),
                 ("all_", Box::new(move || Ok(Output::Matrix(cpu.mxm(RING(), a, a).eval()?)))),
             ],
-            Self::Steps => more.steps.as_ref().map_or_else(Vec::new, |steps| steps.ways()),
+            Self::Steps => more.steps.as_ref().map_or_else(Vec::new, |steps| steps.variants()),
         }
     }
 }
@@ -176,10 +176,10 @@ pub(super) fn run(context: &Context, operation: Operation, name: &str, repeat: u
         line.insert(key.into(), value);
     }
     let mut text = format!("{name:18} {:>14}", thousands(a.nnz() as u64));
-    for (prefix, mut way) in operation.ways(cpu, &a, &mut more) {
+    for (prefix, mut variant) in operation.variants(cpu, &a, &mut more) {
         let mut times = Times::default();
         // The first run is the warm-up.
-        if let Some((nnz, found)) = way()?.checks()? {
+        if let Some((nnz, found)) = variant()?.checks()? {
             for (key, value) in [("nnz", json!(nnz)), ("sum", json!(found.sum)), ("wsum", json!(found.wsum))] {
                 line.insert(format!("{prefix}{key}"), value);
             }
@@ -188,7 +188,7 @@ pub(super) fn run(context: &Context, operation: Operation, name: &str, repeat: u
             }
         }
         for _ in 0..repeat {
-            let (made, ms) = timed(&mut way);
+            let (made, ms) = timed(&mut variant);
             made?;
             times.push(ms);
         }

@@ -8,7 +8,7 @@ use sparring::runtime::{
 use sparring::{Cpu, Csr, Dense};
 use sparring_generate::splitmix64;
 
-use super::case::{Output, Way};
+use super::case::{Output, Variant};
 
 /// The operands.
 pub(super) struct Steps {
@@ -82,7 +82,7 @@ impl Steps {
         })
     }
     /// An operation with a vector result.
-    fn vector<'a>(&'a self, prefix: &'static str, make: impl Fn() -> Operation<'a> + 'a) -> Way<'a> {
+    fn vector<'a>(&'a self, prefix: &'static str, make: impl Fn() -> Operation<'a> + 'a) -> Variant<'a> {
         let made = move || {
             let y = make().eval()?;
             self.machine.wait()?;
@@ -90,19 +90,19 @@ impl Steps {
         };
         (prefix, Box::new(made))
     }
-    fn of_a<'a>(&'a self, prefix: &'static str, op: Op<'a>) -> Way<'a> {
+    fn of_a<'a>(&'a self, prefix: &'static str, op: Op<'a>) -> Variant<'a> {
         (prefix, Box::new(move || self.made(self.machine.call(op, &self.a).eval()?)))
     }
-    fn of_two<'a>(&'a self, prefix: &'static str, op: Op<'a>, b: &'a Matrix) -> Way<'a> {
+    fn of_two<'a>(&'a self, prefix: &'static str, op: Op<'a>, b: &'a Matrix) -> Variant<'a> {
         (prefix, Box::new(move || self.made(self.machine.call(op, (&self.a, b)).eval()?)))
     }
     fn made(&self, c: Matrix) -> sparring::Result<Output> {
         self.machine.wait()?;
         Ok(Output::NamedMatrix(c))
     }
-    pub(super) fn ways(&self) -> Vec<Way<'_>> {
+    pub(super) fn variants(&self) -> Vec<Variant<'_>> {
         let Self { machine, a, transposed, part, half, all, .. } = self;
-        let mut ways: Vec<Way<'_>> = vec![
+        let mut variants: Vec<Variant<'_>> = vec![
             self.of_a("apply_", Op::Apply(&self.scaled)),
             self.of_a("tril_", Op::Select(&self.tril)),
             self.of_a("value_", Op::Select(&self.above)),
@@ -137,8 +137,8 @@ impl Steps {
         // Typed, and measured on the processor.
         if let Some(a) = a.csr() {
             let spmm = || Ok(Output::Dense(self.cpu.spmm_product(PlusTimes::<f64>::new(), a, &self.tall)?));
-            ways.push(("spmm_", Box::new(spmm)));
+            variants.push(("spmm_", Box::new(spmm)));
         }
-        ways
+        variants
     }
 }

@@ -54,9 +54,9 @@ impl Inputs {
 }
 
 /// A kind of write: the name of its times, and a function that performs one write.
-type Way<'a> = (&'static str, Box<dyn FnMut(usize) -> sparring::Result<()> + 'a>);
+type Variant<'a> = (&'static str, Box<dyn FnMut(usize) -> sparring::Result<()> + 'a>);
 
-fn ways<'a>(cpu: &'a Cpu, inputs: &'a Inputs) -> Vec<Way<'a>> {
+fn variants<'a>(cpu: &'a Cpu, inputs: &'a Inputs) -> Vec<Variant<'a>> {
     let Inputs { half, distances, ones, steps, a } = inputs;
     // Each kind has its own vectors, unshared after the first write.
     let (mut levels, mut parents, mut least, mut next) =
@@ -101,10 +101,10 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
         line.insert(key.into(), value);
     }
     let mut text = format!("{name:10} {n:>10}");
-    for (what, mut way) in ways(&context.quiet, &inputs) {
+    for (what, mut variant) in variants(&context.quiet, &inputs) {
         let mut times = Times::default();
         // The first measurement is the warm-up: it copies shared data and settles the storage form of the vector.
-        let mut once = || (0..WRITES).try_for_each(&mut way);
+        let mut once = || (0..WRITES).try_for_each(&mut variant);
         once()?;
         for _ in 0..repeat {
             let (done, ms) = timed(&mut once);

@@ -14,10 +14,10 @@
 
 mod action;
 mod arrays;
-mod asked;
 mod axes;
 mod banks;
 mod batch;
+mod einsum;
 mod large;
 mod launch;
 mod matrices;
@@ -31,6 +31,6 @@ mod tiles;
 mod tune;
 mod units;
 
-pub use asked::DeviceEinsum;
 pub use batch::DeviceBatch;
+pub use einsum::DeviceEinsum;
 pub(super) use units::programs;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::algorithm::Algorithm;
 use super::engine::{Lists, Part, Sizes};
-use super::way::Algorithm;
 use crate::algebra::{Type, Value};
 use crate::distance::QuerySpec;
 use crate::gpu::Cuda;

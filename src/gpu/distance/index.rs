@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::algorithm::CachedRows;
 use super::given::{Given, Of};
 use super::vectors::{DeviceVectors, Prepared};
-use super::way::CachedRows;
 use crate::distance::{Float, Measure, Neighbours, Options, QuerySpec, index_file};
 use crate::gpu::csr::Operand;
 use crate::gpu::{Cuda, DeviceCsr};

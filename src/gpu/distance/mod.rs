@@ -21,6 +21,7 @@
 //! [`Options::memory_budget`](crate::distance::Options::memory_budget). X is then processed in blocks and Y in parts,
 //! and the lists are merged, with the same bits.
 
+mod algorithm;
 mod blocks;
 mod engine;
 mod given;
@@ -33,15 +34,14 @@ mod shared;
 mod stream;
 mod tiles;
 mod vectors;
-mod way;
 
 pub use index::DeviceIndex;
 pub use vectors::DeviceVectors;
 
+use algorithm::Algorithm;
 use given::{Given, Of, Source, Wanted};
 use pass::Pass;
 use vectors::Prepared;
-use way::Algorithm;
 
 use super::csr::Operand;
 use super::jit::Unit;

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::algorithm::CachedRows;
 use super::engine::{Radius, Ready};
 use super::given::{Budget, Given, Wanted};
-use super::way::CachedRows;
 use crate::algebra::Type;
 use crate::backend::PreparedRows;
 use crate::distance::{Float, Neighbours, check_radius};

@@ -5,10 +5,10 @@
 
 mod entries;
 mod form;
-mod kept;
 mod mttkrp;
 mod partition;
 mod schedule;
+mod stored;
 mod widths;
 
 use std::marker::PhantomData;
@@ -16,9 +16,9 @@ use std::ops::Range;
 
 use entries::{RawTensor, check_sizes};
 pub use form::{TensorBytes, TensorForm, TensorStats};
-use kept::{Entries, StoredEntries, once};
 use mttkrp::Product;
 pub use partition::loads_of;
+use stored::{Entries, StoredEntries, once};
 
 use super::buffer::RawBuffer;
 use super::jit::Unit;

@@ -153,7 +153,7 @@ fn without_repeats<T: FrosttValue, I: Index>(
         Duplicates::Sum => repeats::summed(threads, x),
         Duplicates::Refuse => match repeats::first(threads, &x)? {
             None => Ok(x),
-            Some((earlier, later)) => Err(repeated(&x.place(later), options, earlier, later, source)),
+            Some((earlier, later)) => Err(repeated(&x.coordinates(later), options, earlier, later, source)),
         },
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::super::apply_mask::apply_mask_values;
 use super::super::assign::{AssignRows, FillRows};
 use super::super::ewise::PutRows;
 use super::super::extract::{extract_values, place_values, within_values};
-use super::super::restrict::apply_mask_values;
 use super::super::select::{Band, Keeps, band_values, keep_values};
 use crate::algebra::words::{Fold, Moves, moved as by_word, moved_two};
 use crate::algebra::{Value, Word};

@@ -11,7 +11,7 @@ use crate::algebra::{Array, Formula, MonoidFormula, Printable, Slice, SliceMut, 
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::gpu::{
-    DeviceArray, DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RankPart, RawBuffer, RawCsr, RawVector,
+    DeviceArray, DeviceCsr, DeviceIndex, DevicePattern, DeviceVectorPattern, RankPart, RawBuffer, RawCsr, RawVector,
     spgemm as device,
 };
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
@@ -280,11 +280,11 @@ impl Cuda {
         }
     }
     /// The mask of a vector.
-    fn mask_entries(&self, mask: Option<MaskSpec<'_>>) -> Result<Option<(DevicePlaces, bool)>> {
+    fn mask_entries(&self, mask: Option<MaskSpec<'_>>) -> Result<Option<(DeviceVectorPattern, bool)>> {
         match mask {
             None => Ok(None),
             Some(MaskSpec { structure: Operand::Vector(m), complement }) => {
-                Ok(Some((DevicePlaces(self.vector(m)?.into_owned()), complement)))
+                Ok(Some((DeviceVectorPattern(self.vector(m)?.into_owned()), complement)))
             }
             Some(_) => Err(unfit()),
         }
@@ -355,18 +355,18 @@ impl Cuda {
         Ok(match (made, mask.structure) {
             (Object::Matrix(a), Operand::Matrix(m)) => {
                 let m = self.pattern(m)?;
-                self.keep(self.restrict_raw(&*self.matrix(&a)?, &m, mask.complement)?).into()
+                self.keep(self.apply_mask_raw(&*self.matrix(&a)?, &m, mask.complement)?).into()
             }
             (Object::Vector(x), Operand::Vector(m)) => {
                 let m = self.vector(m)?;
-                self.keep_vector(self.vector_restrict_raw(&*self.vector(&x)?, &m, mask.complement)?).into()
+                self.keep_vector(self.vector_apply_mask_raw(&*self.vector(&x)?, &m, mask.complement)?).into()
             }
             _ => return Err(unfit()),
         })
     }
 }
 
-fn by_ref(mask: &Option<(DevicePlaces, bool)>) -> Option<(&DevicePlaces, bool)> {
+fn by_ref(mask: &Option<(DeviceVectorPattern, bool)>) -> Option<(&DeviceVectorPattern, bool)> {
     mask.as_ref().map(|(places, complement)| (places, *complement))
 }
 

@@ -1,4 +1,4 @@
-//! Masking of a matrix, and the pattern of its nonzero values: see `cuda/restrict.cu`.
+//! Masking of a matrix, and the pattern of its nonzero values: see `cuda/apply_mask.cu`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::rows::tiles;
 use crate::algebra::Type;
 use crate::{Error, Result};
 
-const SOURCE: Source = source!("restrict.cu");
+const SOURCE: Source = source!("apply_mask.cu");
 const SMALL: &str = "unsigned int";
 
 fn settings(ty: Type, [a, m, c]: [&'static str; 3]) -> [Setting; 4] {
@@ -25,7 +25,7 @@ impl Cuda {
     ///
     /// Shapes: `a`, `mask` and the result m×n. Cost: a binary search in a row of the mask for each entry of A, and 8
     /// bytes an entry beside the result; a mask with unsorted rows is sorted first.
-    pub(crate) fn restrict_raw(&self, a: &RawCsr, mask: &Arc<DevicePattern>, complement: bool) -> Result<RawCsr> {
+    pub(crate) fn apply_mask_raw(&self, a: &RawCsr, mask: &Arc<DevicePattern>, complement: bool) -> Result<RawCsr> {
         let p = &*a.pattern;
         if a.shape() != mask.shape() {
             return Err(Error::Shape { op: "a mask", lhs: a.shape(), rhs: mask.shape() });
