@@ -1,7 +1,7 @@
-// apply_mask.cu: compacts marked entries of a matrix, in order, and marks those that a mask allows. Grid: `marks_at`: one
-// block of 256 threads per tile of 1024 entries; otherwise a thread per entry or row. Defined by the host: `OffsetA`,
-// `OffsetM` (of the mask), `OffsetC` (of the result and of `before`: marks before an entry) and `Value`, plain words of
-// a value's size.
+// apply_mask.cu: compacts marked entries of a matrix, in order, and marks those that a mask allows. Grid: `marks_at`:
+// one block of 256 threads per tile of 1024 entries; otherwise a thread per entry or row. Defined by the host:
+// `OffsetA`, `OffsetM` (of the mask), `OffsetC` (of the result and of `before`: marks before an entry) and `Value`,
+// plain words of a value's size.
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 
