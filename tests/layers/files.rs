@@ -327,14 +327,14 @@ pub(crate) fn path(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
     while let Some(file) = next.pop_front() {
         for other in graph.get(file)? {
             if other == to {
-                let mut way = vec![to.to_owned(), file.to_owned()];
+                let mut path = vec![to.to_owned(), file.to_owned()];
                 let mut at = file;
                 while at != from {
                     at = came[at];
-                    way.push(at.to_owned());
+                    path.push(at.to_owned());
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             if other != from && !came.contains_key(other.as_str()) {
                 came.insert(other, file);
