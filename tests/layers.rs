@@ -227,7 +227,7 @@ fn unsafe_lives_where_proofs_are_collected() {
     let homes = [
         "algebra/value.rs",
         "algebra/record.rs",
-        "algebra/words.rs",
+        "algebra/words",
         "par",
         "simd",
         "kernels",

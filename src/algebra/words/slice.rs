@@ -1,15 +1,9 @@
-//! Type erasure: arrays of values as arrays of words, and arrays with a run-time type.
-//!
-//! Code that moves values without computing on them is compiled for words, once per size. This module has the only
-//! conversions between values and words. A [`Slice`] records the type, and returns the values for that type.
+//! Borrowed arrays of values of a run-time type, contiguous or at a stride.
 
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::{Type, Value, Word, for_each_type};
-use crate::{Error, Result};
+use super::super::{Type, Value, for_each_type};
 
 /// Short parts are copied as this number of values: a size known to the compiler.
 const WINDOW: usize = 8;
@@ -39,156 +33,6 @@ macro_rules! by_size {
     };
 }
 
-/// The word of a value.
-#[inline(always)]
-pub(crate) fn word<T: Value>(x: T) -> T::Word {
-    const { same_layout::<T>() };
-    // SAFETY: same size (checked); a word may hold any bytes, padding included.
-    unsafe { std::mem::transmute_copy(&x) }
-}
-/// The value of a word.
-/// # Safety
-/// `w` is the word of a value of type `T`.
-#[inline(always)]
-pub(crate) unsafe fn value<T: Value>(w: T::Word) -> T {
-    const { same_layout::<T>() };
-    // SAFETY: same size (checked), and the bytes are those of a `T` by the caller's promise.
-    unsafe { std::mem::transmute_copy(&w) }
-}
-
-const fn same_layout<T: Value>() {
-    assert!(size_of::<T>() == size_of::<T::Word>() && align_of::<T>() == align_of::<T::Word>());
-}
-
-/// Values as words.
-#[inline(always)]
-pub(crate) fn words<T: Value>(x: &[T]) -> &[T::Word] {
-    const { same_layout::<T>() };
-    // SAFETY: same size and alignment (checked); a word may hold any bytes; nothing is written through the result.
-    unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
-}
-/// Values as mutable words.
-/// # Safety
-/// Every word written is that of a value of type `T`.
-#[inline(always)]
-pub(crate) unsafe fn words_mut<T: Value>(x: &mut [T]) -> &mut [T::Word] {
-    const { same_layout::<T>() };
-    // SAFETY: same size and alignment (checked); written words are of a `T` by the caller's promise.
-    unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
-}
-/// Words as values.
-/// # Safety
-/// Every word is that of a value of type `T`.
-#[inline(always)]
-pub(crate) unsafe fn values<T: Value>(x: &[T::Word]) -> &[T] {
-    const { same_layout::<T>() };
-    // SAFETY: same size and alignment (checked); the words are values by the caller's promise.
-    unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
-}
-/// Words as mutable values.
-/// # Safety
-/// Every word is that of a value of type `T`.
-#[inline(always)]
-pub(crate) unsafe fn values_mut<T: Value>(x: &mut [T::Word]) -> &mut [T] {
-    const { same_layout::<T>() };
-    // SAFETY: as for `values`; values are written, and a word may hold any of them.
-    unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
-}
-/// A vector of values as one of words; nothing is copied.
-#[cfg(test)]
-pub(crate) fn into_words<T: Value>(x: Vec<T>) -> Vec<T::Word> {
-    const { same_layout::<T>() };
-    let mut x = ManuallyDrop::new(x);
-    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of words; 2. a word may hold
-    // any bytes; 3. `x` is not dropped.
-    unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
-}
-/// A vector of words as one of values; nothing is copied.
-/// # Safety
-/// Every word is that of a value of type `T`.
-pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
-    const { same_layout::<T>() };
-    let mut x = ManuallyDrop::new(x);
-    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of values; 2. the words are
-    // values by the caller's promise; 3. `x` is not dropped.
-    unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
-}
-
-/// The all-zero value: 0, `false`, or a struct of these.
-#[inline(always)]
-pub(crate) const fn zero<T: Value>() -> T {
-    // SAFETY: zeros are a value of every type of numbers and of bool, and a struct is its fields (`Value`'s promise).
-    unsafe { std::mem::zeroed() }
-}
-
-/// A growable vector of values with an erased type.
-pub(crate) trait ValueVec {
-    /// The values, mutable.
-    fn slice_mut(&mut self) -> SliceMut<'_>;
-    /// Reserves memory for `additional` values; false if the allocation fails.
-    fn try_reserve(&mut self, additional: usize) -> bool;
-    /// Appends zeros or truncates.
-    fn resize_zeroed(&mut self, len: usize);
-}
-impl<T: Value> ValueVec for Vec<T> {
-    fn slice_mut(&mut self) -> SliceMut<'_> {
-        SliceMut::of(self)
-    }
-    fn try_reserve(&mut self, additional: usize) -> bool {
-        Vec::try_reserve(self, additional).is_ok()
-    }
-    fn resize_zeroed(&mut self, len: usize) {
-        self.resize(len, zero());
-    }
-}
-
-/// A fold of two values into one.
-pub(crate) type Fold<'a, W> = &'a (dyn Fn(W, W) -> W + Sync);
-
-/// A data movement: code that copies and folds values, compiled once per value size.
-///
-/// An implementation can return only copies of the given words and results of the fold on them: it is generic over the
-/// word type, and a [`Word`] cannot be constructed. (Implementations must not query the type of a word by `Any`.)
-pub(crate) trait Moves {
-    /// The structure computed beside the values.
-    type Structure;
-    /// The moved values, some of them folded.
-    fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Self::Structure, Vec<W>)>;
-}
-
-/// Runs a data movement on values of type `T`, with an optional fold.
-pub(crate) fn moved<T: Value, M: Moves>(
-    moves: M,
-    values: &[T],
-    fold: Option<impl Fn(T, T) -> T + Sync>,
-) -> Result<(M::Structure, Vec<T>)> {
-    let on_words = fold.map(|fold| {
-        move |x: T::Word, y: T::Word| {
-            // SAFETY: the words of the movement are copies of those of `values` and results of this fold (`Moves`): all
-            // are of a `T`.
-            word(fold(unsafe { value::<T>(x) }, unsafe { value::<T>(y) }))
-        }
-    });
-    let (found, moved) = moves.run(words(values), on_words.as_ref().map(|fold| fold as Fold<'_, T::Word>))?;
-    // SAFETY: as above.
-    Ok((found, unsafe { from_words(moved) }))
-}
-
-/// A data movement of the values of two operands of one type; otherwise as [`Moves`].
-pub(crate) trait MovesTwo {
-    /// The structure computed beside the values.
-    type Structure;
-    /// The moved values of both operands.
-    fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Self::Structure, Vec<W>)>;
-}
-
-/// Runs a data movement of two operands on values of type `T`.
-pub(crate) fn moved_two<T: Value, M: MovesTwo>(moves: M, a: &[T], b: &[T]) -> Result<(M::Structure, Vec<T>)> {
-    let (found, moved) = moves.run(words(a), words(b))?;
-    // SAFETY: the words of the movement are copies of those of `a` and `b` (`MovesTwo`): all are of a `T`.
-    Ok((found, unsafe { from_words(moved) }))
-}
-
 /// A borrowed slice of values of a run-time type.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
@@ -203,6 +47,13 @@ unsafe impl Send for Slice<'_> {}
 unsafe impl Sync for Slice<'_> {}
 
 impl<'a> Slice<'a> {
+    /// `len` values of a type from an address on.
+    /// # Safety
+    /// They exist, aligned for the type, and are borrowed for `'a`.
+    #[inline]
+    pub(super) unsafe fn new(ty: Type, at: *const u8, len: usize) -> Self {
+        Self { ty, at, len, of: PhantomData }
+    }
     /// Erases the type of a slice.
     /// ```
     /// use sparring::algebra::{Slice, Type};
@@ -332,6 +183,13 @@ unsafe impl Send for SliceMut<'_> {}
 unsafe impl Sync for SliceMut<'_> {}
 
 impl<'a> SliceMut<'a> {
+    /// `len` values of a type from an address on.
+    /// # Safety
+    /// They exist, aligned for the type, and are mutably borrowed for `'a`.
+    #[inline]
+    pub(super) unsafe fn new(ty: Type, at: *mut u8, len: usize) -> Self {
+        Self { ty, at, len, of: PhantomData }
+    }
     /// Erases the type of a slice.
     #[must_use]
     pub fn of<T: Value>(x: &'a mut [T]) -> Self {
@@ -648,197 +506,6 @@ unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
     unsafe { to.copy_from_nonoverlapping(from, size) };
 }
 
-/// A value of a run-time type. Constants are compared by their bits: −0 differs from 0, and a NaN equals itself.
-///
-/// ```
-/// use sparring::algebra::{Constant, Type};
-/// let c = Constant::of(2.5);
-/// assert_eq!((c.ty(), c.get::<f64>(), c.get::<i32>()), (Type::F64, Some(2.5), None));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Constant {
-    ty: Type,
-    /// The bytes of the value; padding of structs is 0.
-    words: Arc<[u64]>,
-}
-
-impl Constant {
-    /// Erases the type of a value.
-    #[must_use]
-    pub fn of<T: Value>(x: T) -> Self {
-        const { same_layout::<T>() };
-        let mut words = vec![0u64; size_of::<T>().div_ceil(8)];
-        // SAFETY: both have the size of a `T`; its fields are at the offsets of its type (`Value`'s promise).
-        unsafe { copy_fields(T::TYPE, (&raw const x).cast(), words.as_mut_ptr().cast()) };
-        Self { ty: T::TYPE, words: words.into() }
-    }
-    /// Its type.
-    #[must_use]
-    pub fn ty(&self) -> Type {
-        self.ty
-    }
-    /// The value, if it is of type `T`.
-    #[must_use]
-    pub fn get<T: Value>(&self) -> Option<T> {
-        self.slice().get::<T>().map(|x| x[0])
-    }
-    /// An array of this one value.
-    #[must_use]
-    pub fn slice(&self) -> Slice<'_> {
-        // The alignment of the words is at least that of any value.
-        Slice { ty: self.ty, at: self.words.as_ptr().cast(), len: 1, of: PhantomData }
-    }
-    /// Field `index` of a struct, or part of a complex number.
-    pub(crate) fn field(&self, index: usize) -> Option<Self> {
-        let (ty, offset) = match self.ty {
-            Type::Struct(s) => s.fields.get(index).map(|f| (f.1, f.2))?,
-            Type::ComplexF32 if index < 2 => (Type::F32, 4 * index),
-            Type::ComplexF64 if index < 2 => (Type::F64, 8 * index),
-            _ => return None,
-        };
-        let mut words = vec![0u64; ty.size().div_ceil(8)];
-        let from = self.words.as_ptr().cast::<u8>();
-        // SAFETY: the field lies within the struct, which is stored in the words.
-        unsafe { copy_fields(ty, from.add(offset), words.as_mut_ptr().cast()) };
-        Some(Self { ty, words: words.into() })
-    }
-}
-
-/// Copies a value without its padding.
-/// # Safety
-/// `from` is a value of the type, `to` has its size, and they do not overlap.
-unsafe fn copy_fields(ty: Type, from: *const u8, to: *mut u8) {
-    match ty {
-        Type::Struct(s) => {
-            for &(_, field, offset) in s.fields {
-                // SAFETY: a field lies within its struct.
-                unsafe { copy_fields(field, from.add(offset), to.add(offset)) };
-            }
-        }
-        // SAFETY: the caller's promise.
-        _ => unsafe { to.copy_from_nonoverlapping(from, ty.size()) },
-    }
-}
-
-/// Zeroed memory for a number of values of any type.
-#[derive(Debug)]
-pub(crate) struct Zeroed {
-    ty: Type,
-    words: Vec<u64>,
-    len: usize,
-}
-
-impl Zeroed {
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub(crate) fn new(ty: Type, len: usize) -> Result<Self> {
-        let refused = |bytes| Error::OutOfMemory { what: "values", bytes };
-        let bytes = len.checked_mul(ty.size()).ok_or(refused(len as u128 * ty.size() as u128))?;
-        let mut words: Vec<u64> = Vec::new();
-        words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| refused(bytes as u128))?;
-        words.resize(bytes.div_ceil(8), 0);
-        // Zero bytes are valid values: numbers may be 0, and a struct consists of its fields. The alignment of a word
-        // is at least that of any value.
-        Ok(Self { ty, words, len })
-    }
-    #[inline]
-    pub(crate) fn slice(&self) -> Slice<'_> {
-        Slice { ty: self.ty, at: self.words.as_ptr().cast(), len: self.len, of: PhantomData }
-    }
-    #[inline]
-    pub(crate) fn slice_mut(&mut self) -> SliceMut<'_> {
-        SliceMut { ty: self.ty, at: self.words.as_mut_ptr().cast(), len: self.len, of: PhantomData }
-    }
-}
-
-impl Elements for Zeroed {
-    fn slice(&self) -> Slice<'_> {
-        self.slice()
-    }
-    fn slice_mut(&mut self) -> SliceMut<'_> {
-        self.slice_mut()
-    }
-}
-
-/// A vector of values of a run-time type.
-#[derive(Debug)]
-pub struct Array {
-    ty: Type,
-    values: Box<dyn Elements>,
-}
-
-/// A vector of values of any type, owned by an [`Array`].
-trait Elements: Send + Sync + std::fmt::Debug + std::any::Any {
-    fn slice(&self) -> Slice<'_>;
-    fn slice_mut(&mut self) -> SliceMut<'_>;
-}
-impl<T: Value> Elements for Vec<T> {
-    fn slice(&self) -> Slice<'_> {
-        Slice::of(self)
-    }
-    fn slice_mut(&mut self) -> SliceMut<'_> {
-        SliceMut::of(self)
-    }
-}
-
-impl Array {
-    /// Erases the type of a vector, without a copy.
-    /// ```
-    /// use sparring::algebra::Array;
-    /// let a = Array::of(vec![1u8, 2]);
-    /// assert_eq!(a.slice().get::<u8>(), Some(&[1, 2][..]));
-    /// assert_eq!(a.into_vec::<u8>().unwrap(), [1, 2]);
-    /// ```
-    #[must_use]
-    pub fn of<T: Value>(values: Vec<T>) -> Self {
-        Self { ty: T::TYPE, values: Box::new(values) }
-    }
-    /// `len` zeros, or structs of zeros, as an output buffer; [`into_vec`](Self::into_vec) fails for this storage.
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub(crate) fn zeros(ty: Type, len: usize) -> Result<Self> {
-        Ok(Self { ty, values: Box::new(Zeroed::new(ty, len)?) })
-    }
-    /// Type of the values.
-    #[must_use]
-    pub fn ty(&self) -> Type {
-        self.ty
-    }
-    /// Number of values.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.slice().len()
-    }
-    /// Whether there are no values.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    /// The values.
-    #[must_use]
-    pub fn slice(&self) -> Slice<'_> {
-        self.values.slice()
-    }
-    /// The values, mutable.
-    #[must_use]
-    pub fn slice_mut(&mut self) -> SliceMut<'_> {
-        self.values.slice_mut()
-    }
-    /// The vector, if its values are of type `T`, without a copy.
-    /// # Errors
-    /// The array itself otherwise.
-    pub fn into_vec<T: Value>(self) -> Result<Vec<T>, Self> {
-        let Self { ty, values } = self;
-        if !(&*values as &dyn std::any::Any).is::<Vec<T>>() {
-            return Err(Self { ty, values });
-        }
-        match (values as Box<dyn std::any::Any>).downcast::<Vec<T>>() {
-            Ok(values) => Ok(*values),
-            Err(_) => unreachable!("its type was looked at"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -851,31 +518,6 @@ mod tests {
             /// One.
             y: u8,
         }
-    }
-
-    #[test]
-    fn words_are_the_values() {
-        let values = vec![Padded { x: 1.5, y: 2 }, Padded { x: f64::NAN, y: 3 }];
-        let words = into_words(values.clone());
-        assert_eq!(words.len(), 2);
-        // SAFETY: the words came from values of this type.
-        let back = unsafe { from_words::<Padded>(words) };
-        assert_eq!((back[0], back[1].y), (values[0], 3));
-        let w = word(7u16);
-        // SAFETY: the word came from a value of this type.
-        assert_eq!(unsafe { value::<u16>(w) }, 7);
-    }
-
-    #[test]
-    fn the_type_is_checked() {
-        let mut x = [1u32, 2, 3];
-        let mut s = SliceMut::of(&mut x);
-        assert!(s.get::<f32>().is_none());
-        s.part(1..3).get::<u32>().unwrap()[0] = 9;
-        assert_eq!(s.as_slice().get::<u32>(), Some(&[1, 9, 3][..]));
-        assert_eq!(Slice::of(&x).part(1..2).get::<u32>(), Some(&[9][..]));
-        let array = Array::of(vec![true]);
-        assert!(array.into_vec::<u8>().is_err());
     }
 
     #[test]
