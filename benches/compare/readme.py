@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's picture and short table, and benches/results/speed.md with all rows, from saved runs alone.
 
-    python3 benches/compare/readme.py --cpu NAME,NAME --distance NAME,NAME --tensor NAME --contract NAME,NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
+    python3 benches/compare/readme.py --cpu NAME,NAME --distance NAME,NAME --tensor NAME,NAME --contract NAME,NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
     python3 benches/compare/readme.py --self-test
 
 A NAME is a run in benches/results/. The table goes between the markers of the README; the picture and all rows go
@@ -144,6 +144,15 @@ def by_isa(runs):
     return {isa: list(rows.values()) for isa, rows in found.items()}
 
 
+def by_processor(runs):
+    """Runs by the processor's name and instruction set; a set is measured on one processor."""
+    found = {}
+    for run in runs:
+        found.setdefault(processor(run[0]), []).append(run)
+    assert len({isa for _, isa in found}) == len(found), f"an instruction set on two processors: {sorted(found)}"
+    return found
+
+
 def ratios(row):
     """The ratios of a row that count: with kept memory, where measured."""
     return row[3] or row[2]
@@ -282,6 +291,8 @@ def self_test():
                          "| MTTKRP, all modes | pygenten, best method | 4.00 | 4.00 (uber, R = 16) | 1 | not measured |"], short
     ours = of_contractions([[{}, *(dict(case="gemm", dtype="f64", size=2, who=who, ms=ms) for who, ms in (("sparring", 2.0), ("mkl", 3.0)))]])
     assert ours == [["C = A·B + C, batches", "MKL", {"f64, n = 2": 1.5}]], ours
+    machines = [[{"machine": name}] for name in ("AMD EPYC with AVX2", "AMD EPYC with AVX-512", "AMD EPYC with AVX2")]
+    assert by_processor(machines) == {("EPYC", "AVX2"): [machines[0], machines[2]], ("EPYC", "AVX-512"): [machines[1]]}
     assert len(SHORT) <= 10 and colour("MKL") != colour("SuiteSparse, best method") != OTHER_COLOUR == colour("networkit")
 
 
@@ -301,23 +312,24 @@ def main():
         parser.error("a run of each is needed")
     read = lambda name: read_lines(os.path.join(RESULTS, name + ".jsonl"))
     cpu_runs, distance_runs, gpu_run = [read(name) for name in args.cpu.split(",")], [read(name) for name in args.distance.split(",")], read(args.gpu)
-    tensor_run, gpu_distance_run = read(args.tensor), read(args.gpu_distance)
+    tensor_runs, gpu_distance_run = [read(name) for name in args.tensor.split(",")], read(args.gpu_distance)
     contract_runs, gpu_contract_run = [read(name) for name in args.contract.split(",")], read(args.gpu_contract)
     split = by_isa(cpu_runs)
     known, device = {"AVX-512", "AVX2"}, gpu_run[0]
-    assert set(split) <= known, f"a run under another instruction set: {set(split) - known}"
+    run_under = {processor(run[0])[1] for run in [*cpu_runs, *distance_runs, *tensor_runs, *contract_runs]}
+    assert run_under <= known, f"a run under another instruction set: {run_under - known}"
     best, second = split["AVX-512"], split.get("AVX2", [])
-    # Fresh memory alone; each instruction set on one processor.
-    for runs, rows in [(distance_runs, of_distances(distance_runs)), ([tensor_run], [["MTTKRP, all modes", "pygenten, best method", tensor.ratios_of(tensor_run)]]),
-                       (contract_runs, of_contractions(contract_runs))]:
-        (name, isa), = {processor(run[0]) for run in runs}
-        assert isa == "AVX-512", isa
-        best += [[what, beside, found, {}, name] for what, beside, found in rows]
+    # Fresh memory alone.
+    mttkrp = lambda runs: [["MTTKRP, all modes", "pygenten, best method", tensor.ratios_of(run)] for run in runs]
+    for runs, rows in [(distance_runs, of_distances), (tensor_runs, mttkrp), (contract_runs, of_contractions)]:
+        for (name, isa), some in by_processor(runs).items():
+            (best if isa == "AVX-512" else second).extend([what, beside, found, {}, name] for what, beside, found in rows(some))
     gpu = [*of_gpu(gpu_run), *of_gpu_distances(gpu_distance_run), *of_gpu_contractions(gpu_contract_run)]
     python = environment(os.path.join(TOP, "target", "readme-venv"), ["matplotlib"], "import matplotlib")
     subprocess.run([python, os.path.abspath(__file__), "--draw"], input=json.dumps(sections(best, second, gpu, device["device"])), text=True, check=True)
 
     link = lambda name: f"[{name}]({name}.md)"
+    linked = lambda names, runs: "; ".join(f"{run[0]['machine']}, {link(name)}" for name, run in zip(names.split(","), runs))
     where = []
     for name, run in zip(args.cpu.split(","), cpu_runs):
         kinds = ", ".join(dict.fromkeys(NAMES[line["op"]] for line in run if line.get("op") in NAMES))
@@ -332,10 +344,9 @@ def main():
         "*Smallest* and *AVX2* are of kept memory, where both were measured.\n\n"
         "![Ratios by case](speed.svg)\n\n"
         f"{first}\n{threads} threads on either side (SciPy: one).\n\n" + "\n".join(where) + "\n"
-        f"- distances: {distance_runs[0][0]['machine']}, {', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there\n"
-        f"- MTTKRP: {tensor_run[0]['machine']}, {link(args.tensor)}; pygenten's wheel has no AVX\n"
-        f"- batches of small matrices, mass operators of finite elements: {contract_runs[0][0]['machine']}, arrays kept on either side, "
-        f"{', '.join(map(link, args.contract.split(',')))}\n\n"
+        f"- distances: {linked(args.distance, distance_runs)}; *dense*: on dense rows, as sparse ones are not taken there\n"
+        f"- MTTKRP: {linked(args.tensor, tensor_runs)}; pygenten's wheel has no AVX\n"
+        f"- batches of small matrices, mass operators of finite elements, arrays kept on either side: {linked(args.contract, contract_runs)}\n\n"
         f"{on_gpu}\n{device['date']}, {device['device']}, double precision, data on the device. spECK and cuVS were measured on an H200 in other runs; of "
         f"distances (f32 entries, f64 sums) preparation counts on either side. {link(args.gpu)}, {link(args.gpu_distance)}, {link(args.gpu_contract)}.\n\n"
         "## Beside these\n\n"
