@@ -111,7 +111,7 @@ mod gpu {
         }
         let line = serde_json::json!({
             "op": "spmv", "case": name, "dtype": dtype, "rows": nrows, "nnz": a.nnz(), "longest_row": stats.longest_row,
-            "kind": format!("{kind:?}"), "why": if options.kind.is_some() { "asked for" } else { why },
+            "kind": format!("{kind:?}"), "why": if options.kind.is_some() { "requested" } else { why },
             "copies": copies, "ms": ms, "min_ms": times[0], "bytes": bytes, "gbs": bytes as f64 / ms / 1e6,
             "floor_ms": bytes as f64 / 4.0e9, "error": ((found - want) / want).abs(),
         });

@@ -420,7 +420,7 @@ fn damaged_serializations_are_told_with_numbers() {
         assert!(e.contains(says), "{e}, expected {says}");
     }
     let e = Csr::<f32>::deserialize(&mut &matrix[..]).unwrap_err().to_string();
-    assert!(e.contains("its values are f64, asked for as f32"), "{e}");
+    assert!(e.contains("its values are f64, requested as f32"), "{e}");
     // Several objects in succession.
     let mut two: &[u8] = &[&vector[..], full].concat();
     assert_eq!(Vector::<u16>::deserialize(&mut two).unwrap().nnz(), 2);

@@ -194,7 +194,7 @@ fn constraints_starts_and_refusals() {
     let found = CpAls::new(4).seed(10).starts(4).run(&cuda, &x).unwrap();
     assert_eq!((found.fit, &found.model), (best.fit, &best.model));
     let by_c = CpAls::new(4).seed(10).variant(Variant::C).run(&cuda, &x).unwrap();
-    assert!(by_c.explain.starts_with("mttkrp: permuted, asked for") && by_c.fits == one(10).fits, "{}", by_c.explain);
+    assert!(by_c.explain.starts_with("mttkrp: permuted, requested") && by_c.fits == one(10).fits, "{}", by_c.explain);
     assert!(matches!(CpAls::new(4).variant(Variant::A).run(&cuda, &x), Err(Error::Unsupported { .. })));
     assert!(matches!(CpAls::new(2000).run(&cuda, &x), Err(Error::Unsupported { .. })));
     // An empty tensor and one of stored zeros only: the fitted model is zero.

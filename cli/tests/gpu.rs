@@ -376,7 +376,7 @@ fn a_decomposition_is_the_processors() {
         }
     }
     let variant = |name| ["cp", AMINOACID, "--rank", "2", "--variant", name, "--device", "cuda:0"];
-    assert!(json(&variant("c"))["chosen"].as_str().unwrap().starts_with("mttkrp: permuted, asked for; "));
+    assert!(json(&variant("c"))["chosen"].as_str().unwrap().starts_with("mttkrp: permuted, requested; "));
     assert!(failed(&variant("tree"), 2).starts_with("sparring: the variant tree on a GPU is not supported: "));
 }
 

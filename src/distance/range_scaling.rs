@@ -383,7 +383,7 @@ mod tests {
         let (double, single) = (Limits::of::<f64>(), Limits::of::<f32>());
         let span = |above, least| Span { above, least, count: 20 };
         let norm = |p| Invariance::Norm { p, power: 1 };
-        let never = || panic!("not asked for");
+        let never = || panic!("not requested");
         for invariance in [Invariance::Rows, Invariance::Degree(0.5), norm(1.0), norm(2.0), norm(3.0), norm(10.0)] {
             assert_eq!(scale(double, invariance, span(30, -30), never), Scale::None);
         }

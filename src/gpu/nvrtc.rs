@@ -245,7 +245,7 @@ impl OwnedProgram<'_> {
         let mut status = unsafe { size(self.handle, &raw mut len) };
         let mut bytes = vec![0u8; len];
         if status == 0 && len > 0 {
-            // SAFETY: the program is alive; the buffer has the size that the library asked for.
+            // SAFETY: the program is alive; the buffer has the size that the library reported.
             status = unsafe { read(self.handle, bytes.as_mut_ptr().cast()) };
         }
         if status == 0 { Ok(bytes) } else { Err(self.nvrtc.error_text(status)) }

@@ -204,7 +204,7 @@ fn on_cpu<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
     };
     if let Some(count) = direct {
         let why = if method == TriangleMethod::Direct {
-            "asked for".into()
+            "requested".into()
         } else {
             format!("the mean degree of a neighbor is {neighbor_degree}")
         };
@@ -297,8 +297,8 @@ enum Form {
 fn choose(method: TriangleMethod, lookups: usize, counts_bits: bool) -> (Form, String) {
     let most = if counts_bits { 32 } else { 64 };
     match method {
-        TriangleMethod::Masked => (Form::Lists, "asked for".into()),
-        TriangleMethod::Compressed => (Form::Packed, "asked for".into()),
+        TriangleMethod::Masked => (Form::Lists, "requested".into()),
+        TriangleMethod::Compressed => (Form::Packed, "requested".into()),
         _ if lookups > most => {
             (Form::Packed, format!("lists would look up {lookups} entries per edge, more than {most}"))
         }

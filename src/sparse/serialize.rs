@@ -142,7 +142,7 @@ impl<I: Index> SerializedMatrix<I> {
 }
 
 fn other_type(found: Type, asked: Type) -> Error {
-    Error::Argument { name: "from", message: format!("its values are {found}, asked for as {asked}") }
+    Error::Argument { name: "from", message: format!("its values are {found}, requested as {asked}") }
 }
 
 /// The content of a serialized vector: a list of indices, or none for a full vector.

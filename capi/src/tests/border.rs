@@ -188,7 +188,7 @@ fn freeing_what_another_call_uses_is_harmless() {
 }
 
 #[test]
-fn processors_have_the_threads_asked_for() {
+fn processors_have_the_requested_threads() {
     let mut threads = 0;
     for n in [1, 2, 3] {
         let cpu = cpu(n, 0);

@@ -124,7 +124,7 @@ impl Cuda {
     ) -> Result<DeviceMttkrp<'a, T>> {
         let x = x.into();
         let stats = self.stats_of(x.dims(), x.nnz(), T::TYPE, 0)?;
-        let (form, why) = form.map_or_else(|| form::choose(&stats), |form| (form, "asked for"));
+        let (form, why) = form.map_or_else(|| form::choose(&stats), |form| (form, "requested"));
         let kept = match form {
             TensorForm::Parts => {
                 check_sizes(x.dims(), 0)?;
@@ -145,8 +145,8 @@ impl Cuda {
         form: Option<TensorForm>,
     ) -> Result<DeviceMttkrp<'static, T>> {
         let stats = self.stats_of(x.dims(), x.nnz(), T::TYPE, x.bytes())?;
-        let (form, why) = match form.map_or_else(|| form::choose(&stats), |form| (form, "asked for")) {
-            (TensorForm::Parts, "asked for") => {
+        let (form, why) = match form.map_or_else(|| form::choose(&stats), |form| (form, "requested")) {
+            (TensorForm::Parts, "requested") => {
                 let (what, why) = ("parts of a device tensor".into(), "parts are uploaded from the host".into());
                 return Err(Error::Unsupported { what, why });
             }
