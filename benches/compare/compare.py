@@ -241,6 +241,16 @@ def measure_memory(args, case, log):
     log(dict(line, peer="sparring", op="memory", round=0))
 
 
+def without_places(arguments):
+    """The arguments of a run without those that name places of this machine: programs, environments, folders of data."""
+    places, kept, skipped = {"--env", "--venv", "--binary", "--library", "--sparring", "--work"}, [], False
+    for argument in arguments:
+        if not skipped and argument.partition("=")[0] not in places:
+            kept.append(argument)
+        skipped = not skipped and argument in places
+    return kept
+
+
 def machine(args, command):
     """The conditions of the figures, as the first line of a run; `command` reproduces it."""
     def first(path, key):

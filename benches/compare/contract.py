@@ -30,7 +30,7 @@ import subprocess
 import sys
 import time
 
-from compare import HERE, RESULTS, TOP, environment, isa_option, lower, machine, read_lines
+from compare import HERE, RESULTS, TOP, environment, isa_option, lower, machine, read_lines, without_places
 
 import vocabulary
 
@@ -457,7 +457,7 @@ def main():
     if args.check:
         sys.exit(subprocess.run([python, os.path.abspath(__file__), "--worker", "check", "--check", str(args.check), "--seed", str(args.seed),
                                  "--library", args.library]).returncode)
-    lines = [dict(machine(args, ["python3", "benches/compare/contract.py", *sys.argv[1:]]), threads=args.threads, rounds=args.rounds,
+    lines = [dict(machine(args, ["python3", "benches/compare/contract.py", *without_places(sys.argv[1:])]), threads=args.threads, rounds=args.rounds,
                   repeat=args.repeat)]
     threads = str(args.threads)
     env = dict(os.environ, OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads, MKL_DYNAMIC="FALSE",

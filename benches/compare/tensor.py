@@ -24,7 +24,7 @@ import os
 import subprocess
 import sys
 
-from compare import HERE, RESULTS, TOP, environment, isa_option, lower, machine, read_lines
+from compare import HERE, RESULTS, TOP, environment, isa_option, lower, machine, read_lines, without_places
 
 import vocabulary
 
@@ -236,6 +236,7 @@ def self_test():
     assert ratios_of(lines) == {"uber, R = 16": 5.0}, ratios_of(lines)
     lines[-1]["checksum_mttkrp"] = [1.0, 2.1]
     assert not report(lines)[1]
+    assert without_places(["--env", "x", "--rounds", "1", "--work=y", "--save", "--env"]) == ["--rounds", "1", "--save"]
     print("tensor.py: the tables of made-up lines are right")
 
 
@@ -271,7 +272,7 @@ def main():
         return print(report(read_lines(args.tables))[0])
     python = environment(args.env, PACKAGES, PROBE)
     os.makedirs(args.work, exist_ok=True)
-    lines = [dict(machine(args, ["python3", "benches/compare/tensor.py", *sys.argv[1:]]), threads=args.threads,
+    lines = [dict(machine(args, ["python3", "benches/compare/tensor.py", *without_places(sys.argv[1:])]), threads=args.threads,
                   rounds=args.rounds)]
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_PROC_BIND="false", OPENBLAS_NUM_THREADS="1")
 
