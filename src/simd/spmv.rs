@@ -182,12 +182,12 @@ unsafe fn scalar<T: Float, I: Index>(matrix: Rows<'_, I, T>, x: &[T], rows: Rang
 mod tests {
     use super::*;
 
-    /// Rows of fewer entries than `most` and one of 1100, with zeros of both signs, infinity and NaN.
-    fn case(most: usize) -> (Pattern<u32>, Vec<f64>, Vec<f64>) {
-        let (nrows, ncols) = (203, 1100);
+    /// Rows of given lengths and one of 1100, with zeros of both signs, infinity and NaN.
+    fn case(len_of: impl Fn(usize) -> usize) -> (Pattern<u32>, Vec<f64>, Vec<f64>) {
+        let (nrows, ncols) = (603, 1100);
         let (mut row_ptr, mut columns) = (vec![0], vec![]);
         for i in 0..nrows {
-            let len = if i == 100 { ncols } else { i * 7 % most };
+            let len = if i == 100 { ncols } else { len_of(i) };
             let mut row: Vec<u32> =
                 (0..len).map(|t| ((i * 31 + t * if len == ncols { 1 } else { 17 }) % ncols) as u32).collect();
             row.sort_unstable();
@@ -217,7 +217,10 @@ mod tests {
     #[test]
     fn every_loop_has_the_bits_of_the_definition() {
         for most in [41, 18, 6] {
-            every_loop_has_them_on(&case(most));
+            every_loop_has_them_on(&case(|i| i * 7 % most));
+        }
+        for len in 0..=17 {
+            every_loop_has_them_on(&case(|_| len));
         }
         assert!(FloatRows::new(crate::algebra::MinPlus::<f64>::default()).is_none());
     }
@@ -232,7 +235,7 @@ mod tests {
             a.col_idx().iter().map(|&k| u64::from(k)).collect(),
         )
         .unwrap();
-        for rows in [0..a.nrows(), 0..0, 3..4, 5..13, 95..110, 200..203] {
+        for rows in [0..a.nrows(), 0..0, 3..4, 5..13, 2..99, 95..110, 600..603] {
             let (mut y, mut of_wide) = (vec![1.0; rows.len()], vec![2.0; rows.len()]);
             let mut y32 = vec![3.0f32; rows.len()];
             let ring = FloatRows::new(PlusTimes::<f64>::default()).unwrap();
@@ -285,7 +288,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "assertion failed")]
     fn a_short_vector_is_refused() {
-        let (a, values, x) = case(41);
+        let (a, values, x) = case(|i| i * 7 % 41);
         let ring = FloatRows::new(PlusTimes::<f64>::default()).unwrap();
         ring.rows((&a, &values), &x[1..], 0..1, &mut [0.0]);
     }
