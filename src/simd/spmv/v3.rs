@@ -15,10 +15,9 @@ static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 
 /// Rows with fewer entries than this on average are short.
 const SHORT: usize = 16;
 /// Rows of varying lengths with fewer entries than this on average go by entries, other short rows by rows. Milliseconds of
-/// two threads, by entries and by rows, for random lengths of means 3, 5 and 6: 2¹⁴ rows 0.10 and 0.17, 0.12 and 0.17,
-/// 0.16 and 0.20 on a Xeon, 0.11 and 0.15, 0.13 and 0.16, 0.15 and 0.16 on an EPYC with AVX2; 2¹⁸ rows 1.6 and 2.2, 2.8
-/// and 2.7, 3.3 and 3.1 on the Xeon, 2.1 and 2.1, 3.4 and 2.7, 4.6 and 3.4 on the EPYC. A grid of 10⁶ rows of five, 5.5
-/// and 2.7, 7.4 and 4.2, goes by rows.
+/// two threads, by entries and by rows, for random lengths of means 3 and 5: 2¹⁴ rows 0.09 and 0.15, 0.11 and 0.15 on a
+/// Xeon, 0.11 and 0.15, 0.13 and 0.16 on an EPYC with AVX2; 2¹⁸ rows 1.4 and 2.1, 2.5 and 2.4 on the Xeon, 2.1 and 2.1,
+/// 3.4 and 2.7 on the EPYC. A grid of 10⁶ rows of five takes 3.8 and 2.5, 7.4 and 4.2.
 const VERY_SHORT: usize = 5;
 /// Rows from which on an array of products pays, and whose lengths are looked at.
 const SEVERAL: usize = 64;
