@@ -1,8 +1,8 @@
 //! The loops for AVX2: the eight sums of a row in two registers of doubles, or in one of floats.
 //!
-//! A row of up to eight entries has at most one product in each sum, and is added as scalars. Where very short rows vary
-//! in length, a loop over rows mispredicts every other one: their products are computed in one loop over entries, across
-//! rows, and each row is then folded from them without a branch.
+//! A row of up to eight entries has at most one product in each sum, and is added as scalars. Where very short rows
+//! vary in length, a loop over rows mispredicts every other one: their products are computed in one loop over
+//! entries, across rows, and each row is then folded from them without a branch.
 
 use super::{PREFETCH_DISTANCE, Rows, SUMS, V3};
 use crate::simd::prefetch_at;
@@ -14,10 +14,10 @@ static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 
 
 /// Rows with fewer entries than this on average are short.
 const SHORT: usize = 16;
-/// Rows of varying lengths with fewer entries than this on average go by entries, other short rows by rows. Milliseconds of
-/// two threads, by entries and by rows, for random lengths of means 3 and 5: 2¹⁴ rows 0.09 and 0.15, 0.11 and 0.15 on a
-/// Xeon, 0.11 and 0.15, 0.13 and 0.16 on an EPYC with AVX2; 2¹⁸ rows 1.4 and 2.1, 2.5 and 2.4 on the Xeon, 2.1 and 2.1,
-/// 3.4 and 2.7 on the EPYC. A grid of 10⁶ rows of five takes 3.8 and 2.5, 7.4 and 4.2.
+/// Rows of varying lengths with fewer entries than this on average go by entries, other short rows by rows.
+/// Milliseconds of two threads, by entries and by rows, for random lengths of means 3 and 5: 2¹⁴ rows 0.09 and 0.15,
+/// 0.11 and 0.15 on a Xeon, 0.11 and 0.15, 0.13 and 0.16 on an EPYC with AVX2; 2¹⁸ rows 1.4 and 2.1, 2.5 and 2.4 on
+/// the Xeon, 2.1 and 2.1, 3.4 and 2.7 on the EPYC. A grid of 10⁶ rows of five takes 3.8 and 2.5, 7.4 and 4.2.
 const VERY_SHORT: usize = 5;
 /// Rows from which on an array of products pays, and whose lengths are looked at.
 const SEVERAL: usize = 64;
@@ -189,8 +189,8 @@ fn is_varied(row_ptr: &[usize]) -> bool {
     changes > row_ptr.len() / 8
 }
 
-/// A row of `n` products, at most eight. The sums beyond them are 0, and no other is −0 after the first: adding 0 to them
-/// changes nothing, so it is left out.
+/// A row of `n` products, at most eight. The sums beyond them are 0, and no other is −0 after the first: adding 0 to
+/// them changes nothing, so it is left out.
 #[inline(always)]
 fn few<T: Copy + Default + Add<Output = T>>(n: usize, product: impl Fn(usize) -> T) -> T {
     let two = |t| product(t) + product(t + 1);
