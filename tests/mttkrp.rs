@@ -51,7 +51,7 @@ fn factors(rng: &mut Rng, dims: &[usize], rank: usize) -> Vec<Dense<f64>> {
     dims.iter().map(|&n| Dense::new(n, rank, (0..n * rank).map(|_| whole(rng)).collect()).unwrap()).collect()
 }
 
-const SHAPES: [(&[usize], usize); 12] = [
+const SHAPES: [(&[usize], usize); 14] = [
     (&[7], 20),
     (&[3, 0, 2], 0),
     (&[5, 9], 30),
@@ -64,6 +64,9 @@ const SHAPES: [(&[usize], usize); 12] = [
     (&[900, 3, 4, 2, 700], 9_000),
     (&[3, 2, 4, 2, 3, 2, 3, 2], 5_000),
     (&[2, 70_000, 3], 10_000),
+    // More pairs of indices than a table of them takes; one fibre a slice, with the index of the fibre before.
+    (&[300, 400, 500, 2], 4_000),
+    (&[40, 1, 500], 9_000),
 ];
 const RANKS: [usize; 12] = [1, 2, 3, 5, 8, 15, 16, 24, 31, 32, 33, 71];
 

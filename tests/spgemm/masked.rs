@@ -59,6 +59,23 @@ pub(super) fn is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask:
     }
 }
 
+/// Most rows of A are the row before, shifted, and so are rows of the mask those two rows before, by the same step: their
+/// products are not.
+#[test]
+fn a_masked_row_is_the_one_right_before_shifted() {
+    let n = 600;
+    let matrix = |rows: &[Vec<u32>]| {
+        let row_ptr = std::iter::once(0).chain(rows.iter().scan(0, |end, row| (*end += row.len(), Some(*end)).1));
+        Pattern::<u32>::new(n, n, row_ptr.collect(), rows.concat()).unwrap()
+    };
+    let within = |columns: &[usize]| columns.iter().filter(|&&j| j < n).map(|&j| j as u32).collect::<Vec<_>>();
+    let band = matrix(&(0..n).map(|i| within(&[i, i + 1, i + 2])).collect::<Vec<_>>());
+    let mask = matrix(&(0..n).map(|i| within([&[i + 1, i + 3][..], &[], &[i, i + 2]][i % 3])).collect::<Vec<_>>());
+    let values = (0..band.nnz()).map(|p| (p * 7 % 11) as f64 - 5.0).collect();
+    let a = Csr::with_pattern(Arc::new(band), values).unwrap();
+    is_the_definition(&Cpu::with_threads(2).unwrap(), (&a, &a), &Arc::new(mask));
+}
+
 quickcheck! {
     /// C⟨M⟩ and C⟨¬M⟩: entries inside the mask, and entries outside.
     fn masked_products_are_the_definition(pair: AnyPair) -> Outcome {
