@@ -51,7 +51,7 @@ fn factors(rng: &mut Rng, dims: &[usize], rank: usize) -> Vec<Dense<f64>> {
     dims.iter().map(|&n| Dense::new(n, rank, (0..n * rank).map(|_| whole(rng)).collect()).unwrap()).collect()
 }
 
-const SHAPES: [(&[usize], usize); 14] = [
+const SHAPES: [(&[usize], usize); 12] = [
     (&[7], 20),
     (&[3, 0, 2], 0),
     (&[5, 9], 30),
@@ -64,9 +64,6 @@ const SHAPES: [(&[usize], usize); 14] = [
     (&[900, 3, 4, 2, 700], 9_000),
     (&[3, 2, 4, 2, 3, 2, 3, 2], 5_000),
     (&[2, 70_000, 3], 10_000),
-    // More pairs of indices than a table of them takes; one fibre a slice, with the index of the fibre before.
-    (&[300, 400, 500, 2], 4_000),
-    (&[40, 1, 500], 9_000),
 ];
 const RANKS: [usize; 12] = [1, 2, 3, 5, 8, 15, 16, 24, 31, 32, 33, 71];
 
@@ -451,6 +448,36 @@ fn sums_by_name_are_those_by_types() {
             }
         }
     }
+}
+
+/// Two indices of mode 1 for each of mode 0: few pairs, but more possible ones than a table takes.
+#[test]
+fn modes_that_depend_on_each_other_share_a_copy() {
+    let (mut rng, dims, n) = (Rng(12), [400, 400, 30, 6], 12_000);
+    let mut indices = vec![vec![0u32; n]; 4];
+    for e in 0..n {
+        let i = rng.below(dims[0]);
+        let place = [i, (7 * i + 13 * rng.below(2)) % dims[1], rng.below(dims[2]), rng.below(dims[3])];
+        indices.iter_mut().zip(place).for_each(|(list, k)| list[e] = k as u32);
+    }
+    let values = (0..n).map(|_| whole(&mut rng)).collect();
+    let x = Tensor::new(dims.to_vec(), indices, values).unwrap().summed(&Threads::current(), Plus::new()).unwrap();
+    let (f, cpu) = (factors(&mut rng, &dims, 8), Cpu::with_threads(2).unwrap());
+    let plan = cpu.mttkrp_plan(&x, 8, Some(Variant::Tree)).unwrap();
+    let how = plan.explain();
+    assert!(how.contains("800 nodes"), "{how}");
+    for mode in 0..4 {
+        let y = cpu.mttkrp(PlusTimes::new(), &x, &f, mode).plan(&plan).eval().unwrap();
+        assert_eq!(y.values(), textbook(PlusTimes::<f64>::new(), &x, &f, mode), "mode {mode}");
+    }
+}
+
+/// The fibre of a slice ends with it, though that of the next slice has the same index.
+#[test]
+fn each_slice_has_fibres_of_its_own() {
+    let x = tensor::<u32>(&mut Rng(13), &[40, 1, 500], 9_000, true);
+    let plan = Cpu::new().mttkrp_plan(&x, 8, Some(Variant::Copies)).unwrap();
+    assert!(plan.explain().contains("mode 0: a copy with 40 fibres"), "{}", plan.explain());
 }
 
 #[test]

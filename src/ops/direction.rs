@@ -81,3 +81,21 @@ pub(crate) fn check_transpose(a: ((usize, usize), usize), at: ((usize, usize), u
     let message = format!("it is {rows}×{cols} with {entries} entries, the transpose is {n}×{m} with {nnz}");
     Err(Error::Argument { name: "transpose", message })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::Bitmap;
+
+    #[test]
+    fn products_are_counted_in_every_form() {
+        let at = Pattern::<u32>::new(4, 5, vec![0, 2, 2, 5, 6], vec![0, 1, 2, 3, 4, 0]).unwrap();
+        for (ks, count) in [(vec![], 0), (vec![0], 2), (vec![1, 3], 1), (vec![0, 2, 3], 6)] {
+            let mut bits = Bitmap::empty(4).unwrap();
+            ks.iter().for_each(|&k| _ = bits.insert(k as usize));
+            assert_eq!(products(&at, &VectorPattern::list(4, ks)), count);
+            assert_eq!(products(&at, &VectorPattern::bitmap(bits)), count);
+        }
+        assert_eq!(products(&at, &VectorPattern::full(4)), 6);
+    }
+}

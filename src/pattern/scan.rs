@@ -212,6 +212,7 @@ mod tests {
         assert!(is_sorted(&[0, 3], &[1u32, 1 << 31, u32::MAX - 1], u32::MAX as usize));
         assert!(!is_sorted(&[0, 3], &[1u32, 1 << 31, u32::MAX], u32::MAX as usize));
         assert!(is_sorted(&[0, 2], &[0u32, (1 << 31) - 1], 1 << 31) && !is_sorted(&[0, 2], &[0u32, 1 << 31], 1 << 31));
+        assert!(!is_sorted(&[0, 2], &[3u32, 3], 9) && !is_sorted(&[0, 2], &[3u64, 3], 9));
         assert!(is_sorted::<u32>(&[0], &[], 0) && is_sorted::<u32>(&[0, 0], &[], 3) && !is_sorted(&[0, 1], &[0u32], 0));
     }
 
