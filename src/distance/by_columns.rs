@@ -340,3 +340,21 @@ impl<W: Float> RowSums<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recipe may break its promise that equal first norms imply equal second norms; then rows are not taken in order.
+    #[test]
+    fn rows_are_in_order_only_where_their_norms_determine_it() {
+        let threads = Threads::new(2).unwrap();
+        let first = [2.0, 1.0, 2.0];
+        let of = |second: &[f64; 3], order| in_order(&threads, [&first, second], order).unwrap();
+        let expected = (vec![1, 0, 2], vec![0, 1, 3], [vec![1.0, 2.0], vec![4.0, 5.0]]);
+        assert_eq!(of(&[5.0, 4.0, 5.0], DisjointOrder::Increasing), Some(expected));
+        assert_eq!(of(&[5.0, 4.0, 6.0], DisjointOrder::Increasing), None);
+        assert_eq!(of(&[5.0, 4.0, 5.0], DisjointOrder::Unknown), None);
+        assert_eq!(in_order(&threads, [&[f64::NAN], &[0.0]], DisjointOrder::Decreasing).unwrap(), None);
+    }
+}
