@@ -241,7 +241,7 @@ fn single_products_are_the_definition() {
     (1..n).for_each(|i| permutation.swap(i, rng.below(i + 1)));
     let taken: Vec<Vec<u32>> = (0..3 * n as u32 / 2).map(|i| vec![i * i % n as u32]).collect();
     // The columns of a diagonal, in the first half two in every other row.
-    let step = |i: u32| if i % 2 == 0 { vec![i, i + 1] } else { vec![] };
+    let step = |i: u32| if i.is_multiple_of(2) { vec![i, i + 1] } else { vec![] };
     let stairs: Vec<Vec<u32>> = (0..n as u32).map(|i| if i < n as u32 / 2 { step(i) } else { vec![i] }).collect();
     let narrow: Vec<Vec<u32>> = (0..n as u32).map(|i| vec![i % 3]).collect();
     let cases = [
