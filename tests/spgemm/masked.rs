@@ -59,8 +59,8 @@ pub(super) fn is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask:
     }
 }
 
-/// Most rows of A are the row before, shifted. Rows of the mask are those two rows before, shifted by the same step, but
-/// their products are not.
+/// Most rows of A are the row before, shifted. Rows of the mask are those two rows before, shifted by the same step,
+/// but their products are not.
 #[test]
 fn a_masked_row_is_the_one_right_before_shifted() {
     let n = 600;
