@@ -345,7 +345,7 @@ impl<W: Float> RowSums<W> {
 mod tests {
     use super::*;
 
-    /// A recipe may break its promise that equal first norms imply equal second norms; then rows are not taken in order.
+    /// A recipe may break its promise that equal first norms imply equal second norms; its rows are then not ordered.
     #[test]
     fn rows_are_in_order_only_where_their_norms_determine_it() {
         let threads = Threads::new(2).unwrap();

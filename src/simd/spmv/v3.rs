@@ -15,11 +15,11 @@ static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 
 /// Rows with fewer entries than this on average are short.
 const SHORT: usize = 16;
 /// Rows of varying lengths with fewer entries than this on average go by entries, other short rows by rows.
-/// Milliseconds of two threads, by entries and by rows, for random lengths of means 3 and 5: 2¹⁴ rows 0.09 and 0.15,
+/// Milliseconds of two threads, by entries and by rows, for random lengths of means 3 and 5: 2¹⁴ rows 0.09 and 0.16,
 /// 0.11 and 0.15 on a Xeon, 0.11 and 0.15, 0.13 and 0.16 on an EPYC with AVX2; 2¹⁸ rows 1.4 and 2.1, 2.5 and 2.4 on
 /// the Xeon, 2.1 and 2.1, 3.4 and 2.7 on the EPYC. A grid of 10⁶ rows of five takes 3.8 and 2.5, 7.4 and 4.2.
 const VERY_SHORT: usize = 5;
-/// Rows from which on an array of products pays, and whose lengths are looked at.
+/// Rows from which on an array of products pays; the lengths of as many are sampled.
 const SEVERAL: usize = 64;
 /// Products computed at a time; they stay in the first-level cache.
 const PRODUCTS: usize = 1024;
@@ -189,8 +189,8 @@ fn is_varied(row_ptr: &[usize]) -> bool {
     changes > row_ptr.len() / 8
 }
 
-/// A row of `n` products, at most eight. The sums beyond them are 0, and no other is −0 after the first: adding 0 to
-/// them changes nothing, so it is left out.
+/// A row of `n` products, at most eight. The other sums are 0. Adding 0 changes a sum only if it is −0, which adding
+/// the first product to 0 excludes, so other additions of 0 are omitted.
 #[inline(always)]
 fn few<T: Copy + Default + Add<Output = T>>(n: usize, product: impl Fn(usize) -> T) -> T {
     let two = |t| product(t) + product(t + 1);
@@ -211,7 +211,7 @@ fn few<T: Copy + Default + Add<Output = T>>(n: usize, product: impl Fn(usize) ->
 
 /// Loops for rows that are short on average.
 trait Short: Sized {
-    /// Rows whose lengths can be predicted, or with enough entries to hide it if not.
+    /// Rows of predictable lengths, or long enough to hide mispredictions.
     /// # Safety
     /// Those of [`V3::v3`].
     unsafe fn by_rows(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
