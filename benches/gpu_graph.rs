@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::time::Instant;
 
 use sparring::algebra::{AbsDiff, Any, Identity, Max, Min, MinPlus, Pair, Ring, SecondI, Value};
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::gpu::{DeviceCsr, DeviceVector};
 use sparring::{Csr, Cuda, Error, Result, Vector, io};
 use sparring_generate as generate;

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use plotters::prelude::{BLACK, Circle, IntoDrawingArea, PathElement, RGBColor, SVGBackend, WHITE};
 use sparring::algebra::PlusTimes;
-use sparring::backend::Backend;
+use sparring::backend::Kernels;
 use sparring::distance::Metric;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, io};

@@ -5,7 +5,7 @@ pub use crate::algebra::{
     MinPlus, MinSecond, MinSecondI, Monoid, Num, Plus, PlusFirst, PlusPair, PlusSecond, PlusTimes, Real, Ring,
     Semiring, Times, UnaryOp, Union, V, Value,
 };
-pub use crate::backend::{Backend, Container, DistanceBackend};
+pub use crate::backend::{Backend, Container, DistanceBackend, Kernels};
 pub use crate::distance::Metric;
 pub use crate::einsum;
 pub use crate::factor::CpAls;

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
 use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, Slice, SquaredDiff, Tril, Type, Union};
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::contract;
 use sparring::distance::{Formula, Measure, Metric};
 use sparring::factor::CpAls;

@@ -14,7 +14,7 @@ use common::rings::{CountPaths, Either, SumPlaces, SumWhere};
 use common::{Same, identical};
 use quickcheck::{Arbitrary, Gen};
 use sparring::algebra::*;
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::gpu::DeviceCsr;
 use sparring::graph::bfs_levels;
 use sparring::{Cpu, Csr, Cuda, Error, Vector};

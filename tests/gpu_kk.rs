@@ -11,7 +11,7 @@ use common::gpu::cuda;
 use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
 use common::{Same, check, check_invariants, golden, identical};
 use sparring::algebra::{Lhs, Min, MinPlus, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
-use sparring::backend::Backend;
+use sparring::backend::{Backend, Kernels};
 use sparring::gpu::DeviceCsr;
 use sparring::spgemm::{Accumulator, Compress, KkSettings, Options, Policy};
 use sparring::{Cpu, Csr, Cuda, Error};

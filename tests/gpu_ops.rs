@@ -17,7 +17,7 @@ use common::gpu::cuda;
 use common::reference::{Table, table};
 use common::{Same, check, check_invariants, identical};
 use sparring::algebra::*;
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::par::Threads;
 use sparring::{Csr, Cuda, Error, Pattern};
 

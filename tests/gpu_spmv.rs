@@ -8,7 +8,7 @@ use common::arbitrary::{AnyPattern, Draw, Rng};
 use common::gpu::cuda;
 use common::rings::SumPlaces;
 use sparring::algebra::*;
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::gpu::DeviceVector;
 use sparring::gpu::testing::{self, SpmvKind};
 use sparring::sparse::{Dense, SparseVec};

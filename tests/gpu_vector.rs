@@ -7,7 +7,7 @@ use common::Same;
 use common::arbitrary::{Draw, Rng};
 use common::gpu::cuda;
 use sparring::algebra::*;
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::gpu::{DeviceVector, testing};
 use sparring::sparse::{MaskSpec, SparseVec};
 use sparring::{Cuda, Error, Vector};

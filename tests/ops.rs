@@ -14,7 +14,7 @@ use common::rings::{CountPaths, Either, SumPlaces, SumWhere};
 use common::{Same, data, reference};
 use quickcheck::quickcheck;
 use sparring::algebra::*;
-use sparring::backend::{Backend, Container};
+use sparring::backend::{Backend, Container, Kernels};
 use sparring::par::Threads;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Error, Vector};
@@ -284,7 +284,7 @@ fn patterns_are_shared() {
     assert!(shares(&cpu.apply(Abs::new(), &a).eval().expect("c")));
     assert!(shares(&cpu.ewise_add(Plus::new(), &a, &b).eval().expect("c")));
     assert!(shares(&cpu.ewise_mult(Plus::new(), &a, &b).eval().expect("c")));
-    assert!(shares(&Backend::upload(&cpu, &a).expect("c")));
+    assert!(shares(&Kernels::upload(&cpu, &a).expect("c")));
 }
 
 #[test]

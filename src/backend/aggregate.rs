@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 
 use super::container::Vectors;
+use super::kernels::Kernels;
 use super::operations::{Mask, masked};
-use super::{Backend, Operation, TransposeA};
+use super::{Operation, TransposeA};
 use crate::algebra::{Cast, Num, Plus, Value};
 use crate::op;
 use crate::{Index, Result};
@@ -19,9 +20,9 @@ pub trait RowAggregate<T: Value> {
     #[doc(hidden)]
     const NAME: &'static str;
     #[doc(hidden)]
-    fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<Self::Out>>;
+    fn of_rows<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<Self::Out>>;
     #[doc(hidden)]
-    fn of_columns<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<Self::Out>> {
+    fn of_columns<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<Self::Out>> {
         Self::of_rows(m, &m.transposed(a)?)
     }
 }
@@ -41,17 +42,17 @@ pub struct ArgMax;
 impl<T: Value> RowAggregate<T> for Count {
     type Out = i64;
     const NAME: &'static str = "count_rows";
-    fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
+    fn of_rows<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
         m.row_counts(a)
     }
-    fn of_columns<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
+    fn of_columns<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
         m.column_counts(a)
     }
 }
 impl<T: Num> RowAggregate<T> for Mean {
     type Out = f64;
     const NAME: &'static str = "mean_rows";
-    fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<f64>> {
+    fn of_rows<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<f64>> {
         let sums = m.reduce_rows_of(Plus::<f64>::new(), &m.apply_matrix(Cast::<T, f64>::new(), a)?, None)?;
         m.ewise_mult_vectors(MeanOf::new(), &sums, &m.row_counts(a)?)
     }
@@ -59,25 +60,25 @@ impl<T: Num> RowAggregate<T> for Mean {
 impl<T: Num> RowAggregate<T> for ArgMin {
     type Out = i64;
     const NAME: &'static str = "argmin_rows";
-    fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
+    fn of_rows<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
         m.row_arg(a, false)
     }
 }
 impl<T: Num> RowAggregate<T> for ArgMax {
     type Out = i64;
     const NAME: &'static str = "argmax_rows";
-    fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
+    fn of_rows<M: Kernels<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
         m.row_arg(a, true)
     }
 }
 
 /// An aggregate of each non-empty row.
-pub struct AggregateRows<G, T: Value, M: Backend<I>, I: Index> {
+pub struct AggregateRows<G, T: Value, M: Kernels<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) flip: bool,
     pub(super) of: PhantomData<G>,
 }
-impl<G: RowAggregate<T>, T: Value, M: Backend<I>, I: Index> Operation<M, I> for AggregateRows<G, T, M, I> {
+impl<G: RowAggregate<T>, T: Value, M: Kernels<I>, I: Index> Operation<M, I> for AggregateRows<G, T, M, I> {
     type Kind = Vectors;
     type Out = G::Out;
     const NAME: &'static str = G::NAME;
@@ -86,7 +87,7 @@ impl<G: RowAggregate<T>, T: Value, M: Backend<I>, I: Index> Operation<M, I> for 
         masked::<M, I, Vectors, _>(m, of, mask)
     }
 }
-impl<G, T: Value, M: Backend<I>, I: Index> TransposeA for AggregateRows<G, T, M, I> {
+impl<G, T: Value, M: Kernels<I>, I: Index> TransposeA for AggregateRows<G, T, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }

@@ -39,6 +39,7 @@ pub(super) fn assign<M: Backend<I>, I: Index, T: Value>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Kernels;
     use crate::{Cpu, Csr};
 
     /// A matrix of density about 1/3.
@@ -64,7 +65,7 @@ mod tests {
                     let b = &matrix(rows.len(m), cols.len(n), !seed);
                     let (mut c, mut d) = (a.clone(), a.clone());
                     assign(cpu, &mut c, b.clone(), part, None).unwrap();
-                    Backend::<u32>::assign_part(cpu, &mut d, b.clone(), part, None).unwrap();
+                    Kernels::<u32>::assign_part(cpu, &mut d, b.clone(), part, None).unwrap();
                     assert_eq!(c, d, "{part:?}");
                 }
             }

@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::Backend;
 use super::container::{Kind, Mask, Vectors};
 use super::indices::Line;
+use super::kernels::Kernels;
 use super::write::{Accum, Accumulate, Plain, WriteMask, write};
 use crate::algebra::{BinaryOp, Value};
 use crate::par::explained;
@@ -17,7 +17,7 @@ type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op 
 type PatternOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Pattern;
 
 /// The computation of an operation: its result T, before mask, accumulator and replace.
-pub trait Operation<M: Backend<I>, I: Index>: Sized {
+pub trait Operation<M: Kernels<I>, I: Index>: Sized {
     /// [`Matrices`](super::Matrices) or [`Vectors`](super::Vectors).
     type Kind: Kind<M, I>;
     /// Type of the result's values.
@@ -113,7 +113,7 @@ impl<'m, M, I, Op> Build<'m, M, I, Op> {
     }
 }
 
-impl<'m, M: Backend<I>, I: Index, Op: Operation<M, I>, A> Build<'m, M, I, Op, Unmasked, A> {
+impl<'m, M: Kernels<I>, I: Index, Op: Operation<M, I>, A> Build<'m, M, I, Op, Unmasked, A> {
     /// Writes only at the indices of the mask; other entries are kept, unless [`replace`](Build::replace) is set.
     /// [`Mask`] lists the accepted types.
     #[allow(clippy::type_complexity, reason = "the chain, with a mask")]
@@ -165,7 +165,7 @@ impl<M, I, Op: TransposeB, S, A> Build<'_, M, I, Op, S, A> {
     }
 }
 
-impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PatternOf<Op, M, I>>> Build<'_, M, I, Op, S, Plain> {
+impl<M: Kernels<I>, I: Index, Op: Operation<M, I>, S: Masking<PatternOf<Op, M, I>>> Build<'_, M, I, Op, S, Plain> {
     /// The result, a new matrix or vector; under a mask, only its allowed entries.
     /// # Errors
     /// Those of the operation, the mask and the backend.
@@ -196,7 +196,7 @@ impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PatternOf<Op, M, I
 
 impl<M, I, Op, S, A> Build<'_, M, I, Op, S, A>
 where
-    M: Backend<I>,
+    M: Kernels<I>,
     I: Index,
     Op: Operation<M, I>,
     S: Masking<PatternOf<Op, M, I>>,
@@ -223,16 +223,16 @@ where
 
 impl<M, I, Op, S, A> Build<'_, M, I, Op, S, A>
 where
-    M: Backend<I>,
+    M: Kernels<I>,
     I: Index,
     Op: Operation<M, I, Kind = Vectors>,
     S: Masking<M::VectorPattern>,
     A: Accumulate<Op::Out>,
 {
     /// Writes the result into row i of `c`; mask, accumulator and replace apply to this row alone. After
-    /// [`assign`](Backend::assign), C(i, J)⟨m, r⟩ ⊙= u (`GrB_Row_assign`).
+    /// [`assign`](super::Backend::assign), C(i, J)⟨m, r⟩ ⊙= u (`GrB_Row_assign`).
     ///
-    /// Cost: that of the operation, and of [`assign_matrix`](Backend::assign_matrix) of one row.
+    /// Cost: that of the operation, and of [`assign_matrix`](super::Backend::assign_matrix) of one row.
     /// ```
     /// use sparring::prelude::*;
     /// let mut c = Csr::<i32>::new(2, 3, vec![0, 1, 2], vec![0, 2], vec![1, 2])?;

@@ -2,13 +2,13 @@
 
 use std::ops::Not;
 
-use super::Backend;
+use super::kernels::Kernels;
 use crate::algebra::{BinaryOp, Num, Second, Value};
 use crate::sparse::MaskSpec;
 use crate::{Index, Result};
 
 /// Matrices or vectors: the primitives that operations and the write of their results require of both.
-pub trait Kind<M: Backend<I>, I: Index>: Sized {
+pub trait Kind<M: Kernels<I>, I: Index>: Sized {
     /// The matrix or vector type with values of type `T`.
     type Of<T: Value>: Container<M, I, Kind = Self, Value = T>;
     /// The pattern type.
@@ -58,7 +58,7 @@ pub struct Matrices;
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors;
 
-impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
+impl<M: Kernels<I>, I: Index> Kind<M, I> for Matrices {
     type Of<T: Value> = M::Matrix<T>;
     type Pattern = M::Pattern;
     fn shape<T: Value>(m: &M, x: &M::Matrix<T>) -> (usize, usize) {
@@ -100,7 +100,7 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
     }
 }
 
-impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
+impl<M: Kernels<I>, I: Index> Kind<M, I> for Vectors {
     type Of<T: Value> = M::Vector<T>;
     type Pattern = M::VectorPattern;
     fn shape<T: Value>(m: &M, x: &M::Vector<T>) -> (usize, usize) {
@@ -147,12 +147,12 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
     message = "`{Self}` is not a matrix or vector on the backend `{M}`",
     note = "`upload` and `upload_vector` copy a host matrix or vector to the backend"
 )]
-pub trait Container<M: Backend<I>, I: Index>: Clone {
+pub trait Container<M: Kernels<I>, I: Index>: Clone {
     /// [`Matrices`] or [`Vectors`].
     type Kind: Kind<M, I>;
     /// Type of its values.
     type Value: Value;
-    /// Number of entries, stored zeros included ([`Backend::nnz`]).
+    /// Number of entries, stored zeros included ([`nnz`](super::Backend::nnz)).
     /// # Errors
     /// Those of the backend, which may have to count them.
     fn count(&self, m: &M) -> Result<usize>;
@@ -199,23 +199,23 @@ impl<C> Not for Complement<C> {
     label = "expected `&x` (nonzero values of x), `x.structure()` (entries of x) or `!x.structure()`",
     note = "the mask of a matrix is a matrix on the same backend, that of a vector a vector; valued masks hold numbers"
 )]
-pub trait Mask<M: Backend<I>, I: Index, K: Kind<M, I>> {
+pub trait Mask<M: Kernels<I>, I: Index, K: Kind<M, I>> {
     /// The pattern of the mask, and whether it is complemented.
     /// # Errors
     /// Those of the backend.
     fn resolve(self, m: &M) -> Result<(K::Pattern, bool)>;
 }
-impl<M: Backend<I>, I: Index, C: Container<M, I, Value: Num>> Mask<M, I, C::Kind> for &C {
+impl<M: Kernels<I>, I: Index, C: Container<M, I, Value: Num>> Mask<M, I, C::Kind> for &C {
     fn resolve(self, m: &M) -> Result<(<C::Kind as Kind<M, I>>::Pattern, bool)> {
         Ok((self.nonzero(m)?, false))
     }
 }
-impl<M: Backend<I>, I: Index, C: Container<M, I>> Mask<M, I, C::Kind> for Structure<C> {
+impl<M: Kernels<I>, I: Index, C: Container<M, I>> Mask<M, I, C::Kind> for Structure<C> {
     fn resolve(self, m: &M) -> Result<(<C::Kind as Kind<M, I>>::Pattern, bool)> {
         Ok((self.0.entry_pattern(m)?, false))
     }
 }
-impl<M: Backend<I>, I: Index, K: Kind<M, I>, C: Mask<M, I, K>> Mask<M, I, K> for Complement<C> {
+impl<M: Kernels<I>, I: Index, K: Kind<M, I>, C: Mask<M, I, K>> Mask<M, I, K> for Complement<C> {
     fn resolve(self, m: &M) -> Result<(K::Pattern, bool)> {
         let (pattern, complement) = self.0.resolve(m)?;
         Ok((pattern, !complement))

@@ -1,8 +1,8 @@
-//! [`Cpu`] as a [`Backend`]: host matrices and vectors, and the operations of [`ops`].
+//! The [`Kernels`] of [`Cpu`]: host matrices and vectors, and the operations of [`ops`].
 
 use std::sync::Arc;
 
-use super::Backend;
+use super::Kernels;
 use super::container::{Container, Mask, Matrices, Vectors};
 use super::cpu_hyper::{Aligned, each};
 use super::indices::Line;
@@ -121,7 +121,7 @@ impl Cpu {
 }
 
 /// Results are bitwise identical for any number of threads. Clones of a matrix or vector share storage.
-impl<I: Index> Backend<I> for Cpu {
+impl<I: Index> Kernels<I> for Cpu {
     type Matrix<T: Value> = Csr<T, I>;
     type Vector<T: Value> = Vector<T, I>;
     type Dense<T: Value> = Dense<T>;
@@ -582,6 +582,12 @@ impl<I: Index> Backend<I> for Cpu {
         self.assigned(c, a, part, mask)
     }
 
+    fn concat_blocks<T: Value>(&self, blocks: &[&[&Csr<T, I>]]) -> Result<Csr<T, I>> {
+        self.joined(blocks)
+    }
+    fn diagonal_matrix<T: Value>(&self, v: &Vector<T, I>, k: i64) -> Result<Csr<T, I>> {
+        self.of_diagonal(v, k)
+    }
     fn diagonal_of<T: Value>(&self, a: &Csr<T, I>, k: i64) -> Result<Vector<T, I>> {
         noted!("diagonal", a);
         self.diagonal(a, k)
@@ -605,7 +611,7 @@ impl<I: Index> Backend<I> for Cpu {
             noted!("count", a);
             return Ok(counts);
         }
-        self.row_counts(&Backend::transposed(self, a)?)
+        self.row_counts(&Kernels::transposed(self, a)?)
     }
     fn row_arg<T: Num>(&self, a: &Csr<T, I>, greatest: bool) -> Result<Vector<i64, I>> {
         noted!(if greatest { "argmax" } else { "argmin" }, a);

@@ -169,7 +169,7 @@ impl Cpu {
         }
         let c = self.product_of_stored(ring, a, b)?;
         Ok(Some(match mask {
-            Some(mask) => super::Backend::apply_mask_matrix(self, &c, mask.pattern, mask.complement)?,
+            Some(mask) => super::Kernels::apply_mask_matrix(self, &c, mask.pattern, mask.complement)?,
             None => c,
         }))
     }

@@ -1,14 +1,16 @@
-//! Submatrices on the CPU. The code that moves entries is compiled once per value size.
+//! Submatrices, blocks and diagonals on the CPU. The code that moves entries is compiled once per value size.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::Backend;
+use super::Kernels;
 use super::assign::assign;
-use crate::algebra::{IndexUnaryOp, Monoid, Num, Second, Value};
+use crate::algebra::{IndexUnaryOp, Monoid, Num, Second, Slice, Value};
 use crate::ops::by_formula::{Band, Rearrange, assigned, fill_masked, rearranged};
-use crate::ops::{self, arg_rows, column_histogram, diagonal_entries, diagonal_of};
-use crate::par::{collected, filled, note};
+use crate::ops::{
+    self, arg_rows, column_histogram, concat_blocks, concat_shape, diagonal_entries, diagonal_of, diagonal_pattern,
+};
+use crate::par::{collected, filled, note, reserved};
 use crate::pattern::check_ncols;
 use crate::sparse::{IndexList, MaskSpec, MatrixPattern, VectorPattern};
 use crate::{Cpu, Csr, Error, Index, Result, Vector};
@@ -56,6 +58,26 @@ impl Cpu {
     /// A row or a column.
     pub(super) fn line_of<T: Value, I: Index>(&self, a: &Csr<T, I>, (rows, cols): Part<'_>) -> Result<Vector<T, I>> {
         self.extracted(a, (rows, cols))?.to_row_major(self.threads())
+    }
+    /// The block matrix of these rows of blocks.
+    pub(super) fn joined<T: Value, I: Index>(&self, blocks: &[&[&Csr<T, I>]]) -> Result<Csr<T, I>> {
+        let blocks: Vec<Vec<Cow<'_, Csr<T, I>>>> =
+            blocks.iter().map(|row| row.iter().map(|a| self.in_order(a)).collect()).collect::<Result<_>>()?;
+        let shapes: Vec<Vec<_>> = blocks.iter().map(|row| row.iter().map(|a| (a.shape(), a.nnz())).collect()).collect();
+        let shape = concat_shape::<I>(&shapes)?;
+        let parts = blocks.iter().map(|row| row.iter().map(|a| (&**a.pattern(), Slice::of(a.values()))).collect());
+        let (pattern, values) = concat_blocks(self.threads(), &parts.collect::<Vec<Vec<_>>>(), shape)?;
+        let values = match values.into_vec() {
+            Ok(values) => values,
+            // A type-erased array of structs cannot be converted back.
+            Err(_) => values_by_rows(&blocks, shape.2)?,
+        };
+        Csr::with_pattern(Arc::new(pattern), values)
+    }
+    /// The square matrix whose diagonal k is v.
+    pub(super) fn of_diagonal<T: Value, I: Index>(&self, v: &Vector<T, I>, k: i64) -> Result<Csr<T, I>> {
+        let (indices, values) = v.to_sparse()?.into_parts();
+        Csr::with_pattern(Arc::new(diagonal_pattern(v.len(), indices, k)?), values)
     }
     /// C(I, J) = A. A bitmap or full matrix is written in place, in the steps of [`assign`].
     pub(super) fn assigned<T: Value, I: Index>(
@@ -215,5 +237,41 @@ impl Cpu {
             }
         };
         Vector::from_list(a.nrows(), rows, columns)
+    }
+}
+
+fn values_by_rows<T: Value, I: Index>(blocks: &[Vec<Cow<'_, Csr<T, I>>>], nnz: usize) -> Result<Vec<T>> {
+    let mut values = reserved(nnz, "values")?;
+    for row in blocks {
+        for i in 0..row.first().map_or(0, |a| a.nrows()) {
+            row.iter().for_each(|block| values.extend_from_slice(block.row(i).1));
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::value! {
+        /// Two numbers.
+        pub(super) struct Two {
+            /// One.
+            pub(super) a: f64,
+            /// The other.
+            pub(super) b: u8,
+        }
+    }
+
+    #[test]
+    fn blocks_of_structs_are_joined() {
+        let two = |b| Two { a: 0.5, b };
+        let a = Csr::<Two>::new(2, 2, vec![0, 1, 3], vec![1, 0, 1], vec![two(1), two(2), two(3)]).unwrap();
+        let c = Cpu::with_threads(2).unwrap().joined(&[&[&a, &a], &[&a, &a]]).unwrap();
+        let found: Vec<_> = c.iter().map(|(i, j, x)| (i, j, x.b)).collect();
+        let half = [(0, 1, 1), (0, 3, 1), (1, 0, 2), (1, 1, 3), (1, 2, 2), (1, 3, 3)];
+        let below = half.map(|(i, j, b)| (i + 2, j, b));
+        assert_eq!(found, [half, below].concat());
     }
 }

@@ -1,11 +1,12 @@
-//! The operations with mask, accumulator and result: one type each, created by the methods of [`Backend`].
+//! The operations with mask, accumulator and result: one type each, created by the methods of [`Backend`](super::Backend).
 
 use std::marker::PhantomData;
 
 use super::container::{Container, Kind, Matrices, Vectors};
 use super::indices::Indices;
+use super::kernels::Kernels;
 use super::write::{Accum, Accumulate, JoinScalar, On, Plain, WriteMask, keep_allowed, write};
-use super::{Backend, Build, Operation, TransposeA, TransposeB};
+use super::{Build, Operation, TransposeA, TransposeB};
 use crate::algebra::{
     BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, Type, UnaryOp, Value, transposed_ring,
 };
@@ -21,7 +22,7 @@ pub(super) type Mask<'a, P> = Option<MaskSpec<'a, P>>;
 pub(super) type Write<P> = Option<WriteMask<P>>;
 
 /// Applies the mask to T, for operations that ignore the mask while computing.
-pub(super) fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+pub(super) fn masked<M: Kernels<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     mut t: K::Of<T>,
     mask: Mask<'_, K::Pattern>,
@@ -34,7 +35,7 @@ pub(super) fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
 
 /// An operand of an elementwise operation, with the mask applied if that is cheap. Also returns whether the operand
 /// needs no further masking.
-fn masked_operand<M: Backend<I>, I: Index, K: Entrywise<M, I>, T: Value>(
+fn masked_operand<M: Kernels<I>, I: Index, K: Entrywise<M, I>, T: Value>(
     m: &M,
     x: K::Of<T>,
     flip: bool,
@@ -45,7 +46,7 @@ fn masked_operand<M: Backend<I>, I: Index, K: Entrywise<M, I>, T: Value>(
     Ok((masked::<M, I, K, T>(m, x, mask.filter(|_| applied))?, applied))
 }
 /// The result of an elementwise operation; the mask is applied unless the operands are `masked`.
-fn masked_result<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+fn masked_result<M: Kernels<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     t: K::Of<T>,
     mask: Mask<'_, K::Pattern>,
@@ -54,12 +55,12 @@ fn masked_result<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     masked::<M, I, K, T>(m, t, mask.filter(|_| !is_masked))
 }
 
-pub(super) fn flipped<M: Backend<I>, I: Index, T: Value>(m: &M, a: M::Matrix<T>, flip: bool) -> Result<M::Matrix<T>> {
+pub(super) fn flipped<M: Kernels<I>, I: Index, T: Value>(m: &M, a: M::Matrix<T>, flip: bool) -> Result<M::Matrix<T>> {
     if flip { m.transposed(&a) } else { Ok(a) }
 }
 
 /// C = A ⊕.⊗ B.
-pub struct Mxm<R: Semiring, M: Backend<I>, I: Index> {
+pub struct Mxm<R: Semiring, M: Kernels<I>, I: Index> {
     pub(super) ring: R,
     pub(super) a: M::Matrix<Lhs<R>>,
     pub(super) b: M::Matrix<Rhs<R>>,
@@ -68,7 +69,7 @@ pub struct Mxm<R: Semiring, M: Backend<I>, I: Index> {
     pub(super) plan: Option<M::Plan>,
 }
 
-impl<'m, R: Semiring, M: Backend<I>, I: Index, S, A> Build<'m, M, I, Mxm<R, M, I>, S, A> {
+impl<'m, R: Semiring, M: Kernels<I>, I: Index, S, A> Build<'m, M, I, Mxm<R, M, I>, S, A> {
     /// Sets options of the algorithm.
     pub fn options(mut self, options: Options) -> Self {
         self.op.options = options;
@@ -82,7 +83,7 @@ impl<'m, R: Semiring, M: Backend<I>, I: Index, S, A> Build<'m, M, I, Mxm<R, M, I
     }
 }
 
-impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxm<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> Operation<M, I> for Mxm<R, M, I> {
     type Kind = Matrices;
     type Out = Out<R>;
     const NAME: &'static str = "mxm";
@@ -111,12 +112,12 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxm<R, M, I> {
         write::<M, I, Matrices, _, _>(m, Self::NAME, c, t, mask, accum)
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index> TransposeA for Mxm<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> TransposeA for Mxm<R, M, I> {
     fn flip_a(&mut self) {
         self.flip[0] = !self.flip[0];
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Mxm<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> TransposeB for Mxm<R, M, I> {
     fn flip_b(&mut self) {
         self.flip[1] = !self.flip[1];
     }
@@ -124,7 +125,7 @@ impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Mxm<R, M, I> {
 
 /// A builder for the plan of C = A·B.
 #[must_use = "no plan is made before eval()"]
-pub struct PlanOf<'m, M: Backend<I>, I: Index> {
+pub struct PlanOf<'m, M: Kernels<I>, I: Index> {
     pub(super) machine: &'m M,
     pub(super) a: Result<M::Pattern>,
     pub(super) b: Result<M::Pattern>,
@@ -132,7 +133,7 @@ pub struct PlanOf<'m, M: Backend<I>, I: Index> {
     pub(super) options: Options,
 }
 
-impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
+impl<M: Kernels<I>, I: Index> PlanOf<'_, M, I> {
     /// Sets options of the algorithm.
     pub fn options(mut self, options: &Options) -> Self {
         self.options = options.clone();
@@ -175,7 +176,7 @@ impl<I: Index> PlanOf<'_, super::Cpu, I> {
 }
 
 /// y = A ⊕.⊗ x.
-pub struct Mxv<R: Semiring, M: Backend<I>, I: Index> {
+pub struct Mxv<R: Semiring, M: Kernels<I>, I: Index> {
     pub(super) ring: R,
     pub(super) a: M::Matrix<Lhs<R>>,
     pub(super) x: M::Vector<Rhs<R>>,
@@ -183,7 +184,7 @@ pub struct Mxv<R: Semiring, M: Backend<I>, I: Index> {
     pub(super) transpose: Option<M::Matrix<Lhs<R>>>,
 }
 
-impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S, A> {
+impl<R: Semiring, M: Kernels<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S, A> {
     /// Supplies a precomputed Aᵀ: the product then uses the rows of A that the mask allows (pull) or the rows of Aᵀ at
     /// the indices of x (push), whichever is cheaper.
     ///
@@ -199,7 +200,7 @@ impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S
     /// ```
     ///
     /// Both directions give the same entries, bitwise if ⊕ is exact; sums of floats may be rounded differently, as
-    /// documented at [`mxv`](Backend::mxv) and [`vxm`](Backend::vxm). The choice depends on counts alone, not on
+    /// documented at [`mxv`](super::Backend::mxv) and [`vxm`](super::Backend::vxm). The choice depends on counts alone, not on
     /// threads; on the CPU it costs O(nnz(x)). A matrix that is not the transpose gives a wrong result; only its shape
     /// and number of entries are checked.
     pub fn with_transpose(mut self, at: &M::Matrix<Lhs<R>>) -> Self {
@@ -207,7 +208,7 @@ impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S
         self
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "mxv";
@@ -224,14 +225,14 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
         }
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index> TransposeA for Mxv<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> TransposeA for Mxv<R, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
 }
 
 /// yᵀ = xᵀ ⊕.⊗ A.
-pub struct Vxm<R: Semiring, M: Backend<I>, I: Index> {
+pub struct Vxm<R: Semiring, M: Kernels<I>, I: Index> {
     pub(super) ring: R,
     pub(super) x: M::Vector<Lhs<R>>,
     pub(super) a: M::Matrix<Rhs<R>>,
@@ -239,7 +240,7 @@ pub struct Vxm<R: Semiring, M: Backend<I>, I: Index> {
     pub(super) transpose: Option<M::Matrix<Rhs<R>>>,
 }
 
-impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Vxm<R, M, I>, S, A> {
+impl<R: Semiring, M: Kernels<I>, I: Index, S, A> Build<'_, M, I, Vxm<R, M, I>, S, A> {
     /// Supplies a precomputed Aᵀ: the product then uses the rows of A at the indices of x (push) or the rows of Aᵀ that
     /// the mask allows (pull), whichever is cheaper; see [`with_transpose`](Build::with_transpose) of `mxv`.
     pub fn with_transpose(mut self, at: &M::Matrix<Rhs<R>>) -> Self {
@@ -247,7 +248,7 @@ impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Vxm<R, M, I>, S
         self
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "vxm";
@@ -264,7 +265,7 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
         }
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Vxm<R, M, I> {
+impl<R: Semiring, M: Kernels<I>, I: Index> TransposeB for Vxm<R, M, I> {
     fn flip_b(&mut self) {
         self.flip = !self.flip;
     }
@@ -277,7 +278,7 @@ fn transposed_shape(shape: (usize, usize), flip: bool) -> (usize, usize) {
 
 /// Direction of a matrix–vector product: true for pull, by the matrix whose rows are those of the result, or false for
 /// push, by its transpose; and the matrix to use. Without a given transpose it is `a`, which pulls if `is_rows`.
-fn direction<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
+fn direction<'a, M: Kernels<I>, I: Index, P: Monoid, T: Value, X: Value>(
     m: &M,
     a: &'a M::Matrix<T>,
     transpose: Option<&'a M::Matrix<T>>,
@@ -286,7 +287,7 @@ fn direction<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
     mask: Mask<'_, M::VectorPattern>,
 ) -> Result<(bool, &'a M::Matrix<T>)> {
     let Some(at) = transpose else { return Ok((is_rows, a)) };
-    let (shape, nnz, of_at, nnz_of_at) = (m.shape(a), m.nnz(a)?, m.shape(at), m.nnz(at)?);
+    let (shape, nnz, of_at, nnz_of_at) = (m.shape(a), a.count(m)?, m.shape(at), at.count(m)?);
     check_transpose((shape, nnz), (of_at, nnz_of_at))?;
     let (rows, named) = if is_rows { (a, at) } else { (at, a) };
     let stops = P::IS_LAST || P::TERMINAL.is_some() && P::Out::TYPE == Type::Bool;
@@ -294,7 +295,7 @@ fn direction<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
 }
 
 /// Elementwise operations of matrices and vectors.
-pub trait Entrywise<M: Backend<I>, I: Index>: Kind<M, I> {
+pub trait Entrywise<M: Kernels<I>, I: Index>: Kind<M, I> {
     #[doc(hidden)]
     fn ewise_mult<O: BinaryOp>(m: &M, op: O, a: &Self::Of<O::A>, b: &Self::Of<O::B>) -> Result<Self::Of<O::Out>>;
     #[doc(hidden)]
@@ -318,7 +319,7 @@ pub trait Entrywise<M: Backend<I>, I: Index>: Kind<M, I> {
 
 macro_rules! entrywise {
     ($kind:ident: $mult:ident($($pairing:expr)?) $union:ident $apply:ident $index:ident $select:ident $reduce:ident $flip:expr) => {
-        impl<M: Backend<I>, I: Index> Entrywise<M, I> for $kind {
+        impl<M: Kernels<I>, I: Index> Entrywise<M, I> for $kind {
             fn ewise_mult<O: BinaryOp>(
                 m: &M,
                 op: O,
@@ -368,13 +369,13 @@ entrywise!(Vectors: ewise_mult_vectors() ewise_union_vectors apply_vector apply_
 type Of<M, I, K, T> = <K as Kind<M, I>>::Of<T>;
 
 /// C = A ∘ B over the union of the patterns; an entry without a counterpart is kept.
-pub struct EwiseAdd<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
+pub struct EwiseAdd<O: BinaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
     pub(super) b: Of<M, I, K, O::B>,
     pub(super) flip: [bool; 2],
 }
-impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I>
+impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Kernels<I>, I: Index> Operation<M, I>
     for EwiseAdd<O, K, M, I>
 {
     type Kind = K;
@@ -407,13 +408,13 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backen
 }
 
 /// C = A ∘ B over the intersection of the patterns.
-pub struct EwiseMult<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
+pub struct EwiseMult<O: BinaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
     pub(super) b: Of<M, I, K, O::B>,
     pub(super) flip: [bool; 2],
 }
-impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> for EwiseMult<O, K, M, I> {
+impl<O: BinaryOp, K: Entrywise<M, I>, M: Kernels<I>, I: Index> Operation<M, I> for EwiseMult<O, K, M, I> {
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "ewise_mult";
@@ -426,14 +427,14 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
 }
 
 /// C = A ∘ B of matrices, for the pairs of entries selected by a [`Pairing`].
-pub struct Pairs<O: BinaryOp, M: Backend<I>, I: Index> {
+pub struct Pairs<O: BinaryOp, M: Kernels<I>, I: Index> {
     pub(super) pairing: Pairing,
     pub(super) op: O,
     pub(super) a: M::Matrix<O::A>,
     pub(super) b: M::Matrix<O::B>,
     pub(super) flip: [bool; 2],
 }
-impl<O: BinaryOp, M: Backend<I>, I: Index> Operation<M, I> for Pairs<O, M, I> {
+impl<O: BinaryOp, M: Kernels<I>, I: Index> Operation<M, I> for Pairs<O, M, I> {
     type Kind = Matrices;
     type Out = O::Out;
     const NAME: &'static str = "pairs";
@@ -453,25 +454,25 @@ impl<O: BinaryOp, M: Backend<I>, I: Index> Operation<M, I> for Pairs<O, M, I> {
         write::<M, I, Matrices, _, _>(m, name, c, t, mask, accum)
     }
 }
-impl<O: BinaryOp, M: Backend<I>, I: Index> TransposeA for Pairs<O, M, I> {
+impl<O: BinaryOp, M: Kernels<I>, I: Index> TransposeA for Pairs<O, M, I> {
     fn flip_a(&mut self) {
         self.flip[0] = !self.flip[0];
     }
 }
-impl<O: BinaryOp, M: Backend<I>, I: Index> TransposeB for Pairs<O, M, I> {
+impl<O: BinaryOp, M: Kernels<I>, I: Index> TransposeB for Pairs<O, M, I> {
     fn flip_b(&mut self) {
         self.flip[1] = !self.flip[1];
     }
 }
 
 /// C = A ∘ B over the union of the patterns; given values replace missing entries.
-pub struct EwiseUnion<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
+pub struct EwiseUnion<O: BinaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: (Of<M, I, K, O::A>, O::A),
     pub(super) b: (Of<M, I, K, O::B>, O::B),
     pub(super) flip: [bool; 2],
 }
-impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> for EwiseUnion<O, K, M, I> {
+impl<O: BinaryOp, K: Entrywise<M, I>, M: Kernels<I>, I: Index> Operation<M, I> for EwiseUnion<O, K, M, I> {
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "ewise_union";
@@ -485,12 +486,12 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
 
 macro_rules! flips {
     ($($name:ident)*) => {$(
-        impl<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> TransposeA for $name<O, K, M, I> {
+        impl<O: BinaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> TransposeA for $name<O, K, M, I> {
             fn flip_a(&mut self) {
                 self.flip[0] = !self.flip[0];
             }
         }
-        impl<O: BinaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> TransposeB for $name<O, K, M, I> {
+        impl<O: BinaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> TransposeB for $name<O, K, M, I> {
             fn flip_b(&mut self) {
                 self.flip[1] = !self.flip[1];
             }
@@ -500,12 +501,12 @@ macro_rules! flips {
 flips! { EwiseAdd EwiseMult EwiseUnion }
 
 /// C = f(A).
-pub struct Apply<O: UnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
+pub struct Apply<O: UnaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
     pub(super) flip: bool,
 }
-impl<O: UnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> for Apply<O, K, M, I> {
+impl<O: UnaryOp, K: Entrywise<M, I>, M: Kernels<I>, I: Index> Operation<M, I> for Apply<O, K, M, I> {
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "apply";
@@ -514,20 +515,20 @@ impl<O: UnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> fo
         masked_result::<M, I, K, O::Out>(m, K::apply(m, self.op, &a)?, mask, is_masked)
     }
 }
-impl<O: UnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> TransposeA for Apply<O, K, M, I> {
+impl<O: UnaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> TransposeA for Apply<O, K, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
 }
 
 /// C = f(A, s, i, j).
-pub struct ApplyIndex<O: IndexUnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
+pub struct ApplyIndex<O: IndexUnaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
     pub(super) s: O::S,
     pub(super) flip: bool,
 }
-impl<O: IndexUnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> for ApplyIndex<O, K, M, I> {
+impl<O: IndexUnaryOp, K: Entrywise<M, I>, M: Kernels<I>, I: Index> Operation<M, I> for ApplyIndex<O, K, M, I> {
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "apply_index";
@@ -538,13 +539,13 @@ impl<O: IndexUnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, 
 }
 
 /// The entries for which f(a, s, i, j) holds.
-pub struct Select<O: IndexUnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> {
+pub struct Select<O: IndexUnaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> {
     pub(super) op: O,
     pub(super) a: Of<M, I, K, O::A>,
     pub(super) s: O::S,
     pub(super) flip: bool,
 }
-impl<O: IndexUnaryOp<Out = bool>, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> for Select<O, K, M, I> {
+impl<O: IndexUnaryOp<Out = bool>, K: Entrywise<M, I>, M: Kernels<I>, I: Index> Operation<M, I> for Select<O, K, M, I> {
     type Kind = K;
     type Out = O::A;
     const NAME: &'static str = "select";
@@ -556,7 +557,7 @@ impl<O: IndexUnaryOp<Out = bool>, K: Entrywise<M, I>, M: Backend<I>, I: Index> O
 
 macro_rules! flips_index {
     ($($name:ident)*) => {$(
-        impl<O: IndexUnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> TransposeA for $name<O, K, M, I> {
+        impl<O: IndexUnaryOp, K: Kind<M, I>, M: Kernels<I>, I: Index> TransposeA for $name<O, K, M, I> {
             fn flip_a(&mut self) {
                 self.flip = !self.flip;
             }
@@ -566,12 +567,12 @@ macro_rules! flips_index {
 flips_index! { ApplyIndex Select }
 
 /// y(i) = ⊕ over row i.
-pub struct ReduceRows<P: Monoid, M: Backend<I>, I: Index> {
+pub struct ReduceRows<P: Monoid, M: Kernels<I>, I: Index> {
     pub(super) monoid: P,
     pub(super) a: M::Matrix<P::Out>,
     pub(super) flip: bool,
 }
-impl<P: Monoid, M: Backend<I>, I: Index> Operation<M, I> for ReduceRows<P, M, I> {
+impl<P: Monoid, M: Kernels<I>, I: Index> Operation<M, I> for ReduceRows<P, M, I> {
     type Kind = Vectors;
     type Out = P::Out;
     const NAME: &'static str = "reduce_rows";
@@ -579,18 +580,18 @@ impl<P: Monoid, M: Backend<I>, I: Index> Operation<M, I> for ReduceRows<P, M, I>
         m.reduce_rows_of(self.monoid, &flipped(m, self.a, self.flip)?, mask)
     }
 }
-impl<P: Monoid, M: Backend<I>, I: Index> TransposeA for ReduceRows<P, M, I> {
+impl<P: Monoid, M: Kernels<I>, I: Index> TransposeA for ReduceRows<P, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
 }
 
 /// Aᵀ.
-pub struct Transpose<T: Value, M: Backend<I>, I: Index> {
+pub struct Transpose<T: Value, M: Kernels<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) flip: bool,
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Transpose<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for Transpose<T, M, I> {
     type Kind = Matrices;
     type Out = T;
     const NAME: &'static str = "transpose";
@@ -598,18 +599,18 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Transpose<T, M, I> {
         masked::<M, I, Matrices, T>(m, flipped(m, self.a, !self.flip)?, mask)
     }
 }
-impl<T: Value, M: Backend<I>, I: Index> TransposeA for Transpose<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> TransposeA for Transpose<T, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
 }
 
 /// w(p) = v(indices(p)).
-pub struct Extract<'i, T: Value, M: Backend<I>, I: Index> {
+pub struct Extract<'i, T: Value, M: Kernels<I>, I: Index> {
     pub(super) v: M::Vector<T>,
     pub(super) indices: Indices<'i, I>,
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "extract";
@@ -625,7 +626,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I>
 }
 
 /// w(indices(p)) = v(p); other entries of w are kept.
-pub struct Assign<'i, T: Value, M: Backend<I>, I: Index> {
+pub struct Assign<'i, T: Value, M: Kernels<I>, I: Index> {
     pub(super) v: M::Vector<T>,
     pub(super) indices: Indices<'i, I>,
 }
@@ -642,7 +643,7 @@ pub(super) fn no_target<T>() -> Result<T> {
     })
 }
 
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
@@ -683,7 +684,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> 
         write::<M, I, Vectors, _, _>(m, Self::NAME, w, t, Some(written), Plain)
     }
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalar<T> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for AssignScalar<T> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
@@ -723,7 +724,7 @@ impl<'m, P: Monoid, C, M, I> Reduce<'m, P, C, M, I> {
         Reduce { machine, monoid, a, accum: Accum(op), index }
     }
 }
-impl<P: Monoid, C, M: Backend<I>, I: Index> Reduce<'_, P, C, M, I>
+impl<P: Monoid, C, M: Kernels<I>, I: Index> Reduce<'_, P, C, M, I>
 where
     C: Container<M, I, Value = P::Out>,
     C::Kind: Entrywise<M, I> + Kind<M, I, Of<P::Out> = C>,
@@ -742,7 +743,7 @@ where
         Ok((made?, how))
     }
 }
-impl<P: Monoid, C, M: Backend<I>, I: Index, A: JoinScalar<P::Out>> Reduce<'_, P, C, M, I, A>
+impl<P: Monoid, C, M: Kernels<I>, I: Index, A: JoinScalar<P::Out>> Reduce<'_, P, C, M, I, A>
 where
     C: Container<M, I, Value = P::Out>,
     C::Kind: Entrywise<M, I> + Kind<M, I, Of<P::Out> = C>,

@@ -12,20 +12,21 @@
 
 use super::container::{Kind, Matrices, Vectors};
 use super::indices::{Indices, Line};
+use super::kernels::Kernels;
 use super::operations::{Mask, Write, flipped, masked, no_target};
 use super::write::{Accumulate, WriteMask, write};
-use super::{Backend, Operation, TransposeA};
+use super::{Operation, TransposeA};
 use crate::algebra::Value;
 use crate::sparse::{IndexList, MaskSpec};
 use crate::{Error, Index, Result};
 
 /// A(I, J).
-pub struct ExtractMatrix<T: Value, M: Backend<I>, I: Index> {
+pub struct ExtractMatrix<T: Value, M: Kernels<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) part: (IndexList, IndexList),
     pub(super) flip: bool,
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for ExtractMatrix<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for ExtractMatrix<T, M, I> {
     type Kind = Matrices;
     type Out = T;
     const NAME: &'static str = "extract";
@@ -37,18 +38,18 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for ExtractMatrix<T, M, 
         masked::<M, I, Matrices, T>(m, flipped(m, t, self.flip)?, mask)
     }
 }
-impl<T: Value, M: Backend<I>, I: Index> TransposeA for ExtractMatrix<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> TransposeA for ExtractMatrix<T, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
 }
 
 /// A(i, J) or A(I, j), a vector.
-pub struct ExtractLine<T: Value, M: Backend<I>, I: Index> {
+pub struct ExtractLine<T: Value, M: Kernels<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) line: Line,
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for ExtractLine<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for ExtractLine<T, M, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "extract";
@@ -56,19 +57,19 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for ExtractLine<T, M, I>
         masked::<M, I, Vectors, T>(m, m.extract_line(&self.a, &self.line)?, mask)
     }
 }
-impl<T: Value, M: Backend<I>, I: Index> TransposeA for ExtractLine<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> TransposeA for ExtractLine<T, M, I> {
     fn flip_a(&mut self) {
         self.line = self.line.clone().transposed();
     }
 }
 
 /// C(I, J) = A; other entries of C are kept.
-pub struct AssignMatrix<T: Value, M: Backend<I>, I: Index> {
+pub struct AssignMatrix<T: Value, M: Kernels<I>, I: Index> {
     pub(super) a: M::Matrix<T>,
     pub(super) part: (IndexList, IndexList),
     pub(super) flip: bool,
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignMatrix<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for AssignMatrix<T, M, I> {
     type Kind = Matrices;
     type Out = T;
     const NAME: &'static str = "assign";
@@ -93,14 +94,14 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignMatrix<T, M, I
         replaced::<M, I, Matrices, T>(m, c, mask)
     }
 }
-impl<T: Value, M: Backend<I>, I: Index> TransposeA for AssignMatrix<T, M, I> {
+impl<T: Value, M: Kernels<I>, I: Index> TransposeA for AssignMatrix<T, M, I> {
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
 }
 
 /// Removes entries outside of the mask, if replace is set.
-fn replaced<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+fn replaced<M: Kernels<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     c: &mut K::Of<T>,
     mask: Write<K::Pattern>,
@@ -116,7 +117,7 @@ pub struct AssignScalarMatrix<T> {
     pub(super) x: T,
     pub(super) part: (IndexList, IndexList),
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalarMatrix<T> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for AssignScalarMatrix<T> {
     type Kind = Matrices;
     type Out = T;
     const NAME: &'static str = "assign";
@@ -163,7 +164,7 @@ pub struct AssignScalarAt<'i, T, I> {
     pub(super) x: T,
     pub(super) indices: Indices<'i, I>,
 }
-impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalarAt<'_, T, I> {
+impl<T: Value, M: Kernels<I>, I: Index> Operation<M, I> for AssignScalarAt<'_, T, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::Backend;
+use super::kernels::Kernels;
 use super::operations::flipped;
 use super::write::{Accum, Plain};
 use crate::algebra::{BinaryOp, Lhs, Out, Rhs, Semiring};
@@ -11,7 +11,7 @@ use crate::{Index, Result};
 
 /// A builder for A ⊕.⊗ X. The result is dense, so there is no mask.
 #[must_use = "nothing is computed before eval() or into()"]
-pub struct Spmm<'m, R: Semiring, M: Backend<I>, I: Index, A = Plain> {
+pub struct Spmm<'m, R: Semiring, M: Kernels<I>, I: Index, A = Plain> {
     pub(super) machine: &'m M,
     pub(super) ring: R,
     pub(super) a: M::Matrix<Lhs<R>>,
@@ -21,7 +21,7 @@ pub struct Spmm<'m, R: Semiring, M: Backend<I>, I: Index, A = Plain> {
     pub(super) index: PhantomData<I>,
 }
 
-impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
+impl<'m, R: Semiring, M: Kernels<I>, I: Index> Spmm<'m, R, M, I> {
     /// Accumulates the result by ⊙: y = y ⊙ t, elementwise.
     pub fn accum<O: BinaryOp<A = Out<R>, B = Out<R>, Out = Out<R>>>(self, op: O) -> Spmm<'m, R, M, I, Accum<O>> {
         let Self { machine, ring, a, x, flip, index, .. } = self;
@@ -29,7 +29,7 @@ impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
     }
     /// The result, a new dense matrix.
     /// # Errors
-    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape).
+    /// See [`Backend`](super::Backend); [`Error::Shape`](crate::Error::Shape).
     pub fn eval(self) -> Result<M::Dense<Out<R>>> {
         self.product()
     }
@@ -49,7 +49,7 @@ impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
         machine.spmm_product_into(ring, &flipped(machine, a, flip)?, x, y)
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index, A> Spmm<'_, R, M, I, A> {
+impl<R: Semiring, M: Kernels<I>, I: Index, A> Spmm<'_, R, M, I, A> {
     /// Transposes A.
     pub fn transpose_a(mut self) -> Self {
         self.flip = !self.flip;
@@ -59,13 +59,13 @@ impl<R: Semiring, M: Backend<I>, I: Index, A> Spmm<'_, R, M, I, A> {
         self.machine.spmm_product(self.ring, &flipped(self.machine, self.a, self.flip)?, self.x)
     }
 }
-impl<R: Semiring, M: Backend<I>, I: Index, O> Spmm<'_, R, M, I, Accum<O>>
+impl<R: Semiring, M: Kernels<I>, I: Index, O> Spmm<'_, R, M, I, Accum<O>>
 where
     O: BinaryOp<A = Out<R>, B = Out<R>, Out = Out<R>>,
 {
     /// y = y ⊙ (A ⊕.⊗ X).
     /// # Errors
-    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape) if `y` has another shape.
+    /// See [`Backend`](super::Backend); [`Error::Shape`](crate::Error::Shape) if `y` has another shape.
     pub fn into(self, y: &mut M::Dense<Out<R>>) -> Result<()> {
         let (m, op) = (self.machine, self.accum.0);
         let t = self.product()?;

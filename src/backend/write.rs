@@ -13,8 +13,8 @@
 
 use std::marker::PhantomData;
 
-use super::Backend;
 use super::container::Kind;
+use super::kernels::Kernels;
 use crate::algebra::{BinaryOp, Host, V, Value};
 use crate::par::note;
 use crate::sparse::MaskSpec;
@@ -128,7 +128,7 @@ impl<'m, M, I, K, T, A> On<'m, M, I, K, T, A> {
         Self { m, accum, of: PhantomData }
     }
 }
-impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> WriteOps<K::Of<T>, K::Pattern>
+impl<M: Kernels<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> WriteOps<K::Of<T>, K::Pattern>
     for On<'_, M, I, K, T, A>
 {
     fn shape(&self, x: &K::Of<T>) -> (usize, usize) {
@@ -152,7 +152,7 @@ impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> WriteOp
 }
 
 /// [`write_with`] for typed matrices and vectors.
-pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>>(
+pub(super) fn write<M: Kernels<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>>(
     m: &M,
     op: &'static str,
     c: &mut K::Of<T>,
@@ -167,7 +167,7 @@ pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumul
 pub trait Accumulate<T: Value>: Sized {
     /// x = x ⊙ t, or t without ⊙.
     #[doc(hidden)]
-    fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()>;
+    fn accumulate<M: Kernels<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()>;
     /// Whether there is an accumulator.
     #[doc(hidden)]
     const SOME: bool;
@@ -182,14 +182,14 @@ pub struct Accum<O>(pub(super) O);
 
 impl<T: Value> Accumulate<T> for Plain {
     const SOME: bool = false;
-    fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, _: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
+    fn accumulate<M: Kernels<I>, I: Index, K: Kind<M, I>>(&self, _: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
         *x = t;
         Ok(())
     }
 }
 impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>> Accumulate<T> for Accum<O> {
     const SOME: bool = true;
-    fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
+    fn accumulate<M: Kernels<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
         K::accumulate(m, self.0, x, t)
     }
 }

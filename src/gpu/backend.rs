@@ -1,4 +1,4 @@
-//! [`Cuda`] as a [`Backend`]: matrices and vectors are those of the device. The operations forward to the sibling
+//! The [`Kernels`] of [`Cuda`]: matrices and vectors are those of the device. The operations forward to the sibling
 //! files, which take printed operators and arrays whose types are known at run time.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::algebra::{
     Any, BinaryOp, First, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type,
     UnaryOp, Value, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
 };
-use crate::backend::{Backend, Container, Line, Mask, Matrices, Vectors};
+use crate::backend::{Container, Kernels, Line, Mask, Matrices, Vectors};
 use crate::ops::{Pairing, concat_shape};
 use crate::par::collected;
 use crate::sparse::{IndexList, MaskSpec};
@@ -214,7 +214,7 @@ fn check(mask: Option<(&DeviceVectorPattern, bool)>, expected: usize) -> Result<
 /// Beside those of the operations: [`Error::DeviceMemory`] with the bytes that are missing, [`Error::Compile`] for an
 /// operator whose text does not compile, [`Error::NoCompiler`], [`Error::Device`]; [`Error::IndexOverflow`] for
 /// dimensions of 2³² or more, or 2³² products of `vxm`.
-impl Backend for Cuda {
+impl Kernels for Cuda {
     type Matrix<T: Value> = DeviceCsr<T>;
     type Vector<T: Value> = DeviceVector<T>;
     type Dense<T: Value> = DeviceDense<T>;
@@ -552,7 +552,7 @@ impl Backend for Cuda {
     fn diagonal_of<T: Value>(&self, a: &DeviceCsr<T>, k: i64) -> Result<DeviceVector<T>> {
         self.diagonal_raw(&a.raw(), k)?.typed()
     }
-    fn concat<T: Value>(&self, blocks: &[&[&DeviceCsr<T>]]) -> Result<DeviceCsr<T>> {
+    fn concat_blocks<T: Value>(&self, blocks: &[&[&DeviceCsr<T>]]) -> Result<DeviceCsr<T>> {
         let shapes = blocks.iter().map(|row| row.iter().map(|a| (a.shape(), a.nnz())).collect());
         let shape = concat_shape::<u32>(&shapes.collect::<Vec<Vec<_>>>())?;
         let blocks: Vec<Vec<_>> = blocks.iter().map(|row| row.iter().map(|a| a.raw()).collect()).collect();

@@ -1,7 +1,7 @@
 //! Folds of rows and of whole matrices, in the documented order.
 
 use sparring::algebra::*;
-use sparring::backend::Backend;
+use sparring::backend::{Backend, Kernels};
 use sparring::{Csr, Cuda};
 
 use crate::common::Same;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sparring::algebra::*;
-use sparring::backend::{Backend, Line};
+use sparring::backend::{Backend, Kernels, Line};
 use sparring::gpu::testing;
 use sparring::sparse::{IndexList, MaskSpec};
 use sparring::{Cpu, Csr, Cuda};
@@ -87,7 +87,7 @@ fn takes_parts<T: Draw + Same>(cuda: &Cuda, patterns: &[AnyPattern]) {
                 let (mut c, mut d) = (a.clone(), there.clone());
                 let here = sparring::sparse::MatrixPattern::from(Arc::clone(mask.pattern()));
                 let on_host = masked.map(|complement| MaskSpec::new(&here, complement));
-                Backend::<u32>::assign_part(cpu, &mut c, b.clone(), (i, j), on_host).unwrap();
+                Kernels::<u32>::assign_part(cpu, &mut c, b.clone(), (i, j), on_host).unwrap();
                 let on_device = masked.map(|complement| MaskSpec::new(on_mask.pattern(), complement));
                 cuda.assign_part(&mut d, on_b.clone(), (i, j), on_device).unwrap();
                 expect_identical(&format!("C(I, J) = A, mask {masked:?}, {what}"), &down(cuda, &d), &c);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sparring::algebra::PlusTimes;
-use sparring::backend::Backend;
+use sparring::backend::{Backend, Kernels};
 use sparring::{Cpu, Csr, Error, Pattern};
 
 use crate::all_options;

@@ -1,7 +1,7 @@
 //! `sparring bench steps`: elementwise operations and submatrices, untyped.
 
 use sparring::algebra::{PlusTimes, Type};
-use sparring::backend::Backend;
+use sparring::backend::{Backend, Kernels};
 use sparring::runtime::{
     Aggregate, BinaryOp, IndexList, Machine, Matrix, Op, Operation, Pairing, Scalar, Semiring, UnaryOp, Vector,
 };
