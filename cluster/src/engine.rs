@@ -541,7 +541,7 @@ impl Engine for Cluster {
         })
     }
     fn made(&self, plan: &Plan) -> bool {
-        matches!(plan, Plan::Remote(plan) if plan.as_any().is::<BlockPlan>())
+        plan.of::<BlockPlan>().is_ok()
     }
     fn upload(&self, x: Operand<'_>) -> Result<Object> {
         Ok(match x {
@@ -668,15 +668,10 @@ impl Engine for Cluster {
         stats.nnz = nnz;
         stats.flops = flops as u64;
         stats.max_row_nnz = None;
-        Ok(Plan::Remote(Arc::new(BlockPlan { plan, shape, stats, grid: self.0.grid.shape() })))
+        Ok(Plan::new(BlockPlan { plan, shape, stats, grid: self.0.grid.shape() }))
     }
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
-        let planned = match plan {
-            Plan::Remote(plan) => plan.as_any().downcast_ref::<BlockPlan>(),
-            _ => None,
-        };
-        let other = || Error::Argument { name: "plan", message: "it was made on another machine".into() };
-        let planned = planned.ok_or_else(other)?;
+        let planned = plan.of::<BlockPlan>()?;
         let (a, b) = (self.block(a)?, self.block(b)?);
         if a.shape.1 != b.shape.0 {
             return Err(Error::Shape { op: "mxm", lhs: a.shape, rhs: b.shape });

@@ -1,6 +1,6 @@
 //! Matrix products: operands are gathered along lines of the grid, partial results folded along the other lines.
 
-use sparring::runtime::engine::{RemotePlan, raw_entries, values_of};
+use sparring::runtime::engine::{EnginePlan, raw_entries, values_of};
 use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
 use sparring::spgemm::Options;
 use sparring::{Error, Result};
@@ -190,12 +190,9 @@ pub(crate) struct BlockPlan {
     pub(crate) grid: (usize, usize),
 }
 
-impl RemotePlan for BlockPlan {
+impl EnginePlan for BlockPlan {
     fn engine(&self) -> String {
         "cluster".into()
-    }
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
     }
     fn shape(&self) -> (usize, usize) {
         self.shape

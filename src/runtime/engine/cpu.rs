@@ -15,7 +15,7 @@ use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
 use crate::runtime::operator::{BinaryOp, UnaryOp};
-use crate::runtime::plan::Plan;
+use crate::runtime::plan::{EnginePlan, Plan, Stats};
 use crate::runtime::product::Product;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
@@ -41,7 +41,7 @@ impl Engine for Cpu {
         }
     }
     fn made(&self, plan: &Plan) -> bool {
-        matches!(plan, Plan::Host(_))
+        plan.of::<spgemm::Plan>().is_ok()
     }
     fn upload(&self, x: Operand<'_>) -> Result<Object> {
         Ok(match x {
@@ -84,12 +84,12 @@ impl Engine for Cpu {
     fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
         let (a, b) = (a.operand()?, b.operand()?);
         let request = spgemm::Request { options, budget: self.budget(), mask: mask_of(mask)? };
-        Ok(Plan::Host(spgemm::symbolic(Cpu::threads(self), a.pattern, b.pattern, &request)?))
+        Ok(Plan::new(spgemm::symbolic(Cpu::threads(self), a.pattern, b.pattern, &request)?))
     }
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let (a, b) = (a.operand()?, b.operand()?);
         let (pattern, values) =
-            spgemm::numeric_any(Cpu::threads(self), self.budget(), plan.host()?, ring.compiled(), a, b)?;
+            spgemm::numeric_any(Cpu::threads(self), self.budget(), plan.of()?, ring.compiled(), a, b)?;
         Matrix::new(pattern, values)
     }
     fn product(
@@ -106,7 +106,7 @@ impl Engine for Cpu {
         Ok(Product::one_pass(Matrix::new(Arc::clone(&info.c), values)?, info))
     }
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
-        let (operands, planned) = ((a.operand()?, b.operand()?), plan.host()?);
+        let (operands, planned) = ((a.operand()?, b.operand()?), plan.of()?);
         if let Some((pattern, mut values)) = c.unshared() {
             let (threads, budget, ring) = (Cpu::threads(self), self.budget(), ring.compiled());
             return spgemm::numeric_any_into(threads, budget, planned, ring, operands, &pattern, &mut values);
@@ -393,6 +393,22 @@ impl Cpu {
             (Object::Vector(x), Operand::Vector(_)) => allowed_entries(&x, Some(mask))?.into_owned().into(),
             _ => return Err(unfit()),
         })
+    }
+}
+
+impl EnginePlan for spgemm::Plan {
+    fn engine(&self) -> String {
+        "cpu".into()
+    }
+    fn shape(&self) -> (usize, usize) {
+        spgemm::Plan::shape(self)
+    }
+    fn explain(&self) -> String {
+        spgemm::Plan::explain(self)
+    }
+    fn stats(&self) -> Stats {
+        let &spgemm::Stats { flops, max_row_flops, max_row_nnz, nnz, cf, cmrf } = spgemm::Plan::stats(self);
+        Stats { flops, max_row_flops, max_row_nnz: Some(max_row_nnz), nnz, cf, cmrf }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::runtime::Machine;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
-use crate::runtime::plan::Plan;
+use crate::runtime::plan::{EnginePlan, Plan, Stats};
 use crate::runtime::remote::Remote;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
@@ -400,7 +400,7 @@ impl Engine for Cuda {
         }
     }
     fn made(&self, plan: &Plan) -> bool {
-        plan.device().is_ok_and(|plan| plan.array().is_on(self.device()))
+        plan.of::<device::Plan>().is_ok_and(|plan| plan.array().is_on(self.device()))
     }
     fn upload(&self, x: Operand<'_>) -> Result<Object> {
         Ok(match x {
@@ -464,17 +464,17 @@ impl Engine for Cuda {
             Some(_) => return Err(unfit()),
         };
         let mask = mask.as_ref().map(|(mask, complement)| (mask, *complement));
-        Ok(Plan::Device(device::plan_of(self, self.pattern(a)?, self.pattern(b)?, mask, options)?))
+        Ok(Plan::new(device::plan_of(self, self.pattern(a)?, self.pattern(b)?, mask, options)?))
     }
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.check_host_function(ring.host_function())?;
         let (a, b) = (self.matrix(a)?, self.matrix(b)?);
-        Ok(self.keep(self.numeric_raw(plan.device()?, ring.printed(), &a, &b)?))
+        Ok(self.keep(self.numeric_raw(plan.of()?, ring.printed(), &a, &b)?))
     }
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         self.check_host_function(ring.host_function())?;
         {
-            let (a, b, plan) = (self.matrix(a)?, self.matrix(b)?, plan.device()?);
+            let (a, b, plan) = (self.matrix(a)?, self.matrix(b)?, plan.of()?);
             let there = c.remote_mut().and_then(|c| c.as_any_mut().downcast_mut::<OnDevice<RawCsr>>());
             let Some(OnDevice { raw: c, .. }) = there else {
                 let message = "it is in the processor's memory; upload it".into();
@@ -562,6 +562,29 @@ impl Engine for Cuda {
     }
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         Some(self)
+    }
+}
+
+impl EnginePlan for device::Plan {
+    fn engine(&self) -> String {
+        format!("cuda:{}", self.array().ordinal())
+    }
+    fn shape(&self) -> (usize, usize) {
+        device::Plan::shape(self)
+    }
+    fn explain(&self) -> String {
+        device::Plan::explain(self)
+    }
+    fn stats(&self) -> Stats {
+        let compression = self.compression();
+        Stats {
+            flops: self.flops(),
+            max_row_flops: self.max_row_flops(),
+            max_row_nnz: None,
+            nnz: self.nnz(),
+            cf: compression.map(|c| c.cf),
+            cmrf: compression.map(|c| c.cmrf),
+        }
     }
 }
 

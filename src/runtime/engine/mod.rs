@@ -34,7 +34,7 @@ use crate::spgemm::Options;
 use crate::{Error, Result};
 
 pub use super::index::EngineIndex;
-pub use super::plan::RemotePlan;
+pub use super::plan::EnginePlan;
 pub use super::remote::Remote;
 pub use crate::graph::triangles::{PanelRows, masked_pairs};
 pub use wire::{bytes_of, raw_entries, values_of};
