@@ -71,7 +71,7 @@ fn semirings() -> impl Iterator<Item = Semiring> {
 /// The cost of calls by all names.
 fn by_all_names(table: &Table, m: &Machine, a: &Matrix, x: &Vector) {
     let of = |ring: &Semiring| ring.formula().mul().parameters().first().map_or(Type::F64, |p| p.1);
-    let operands = |ty| (m.clone(), a.cast(ty).expect("numbers"), x.cast(ty).expect("numbers"));
+    let operands = |ty| (m.clone(), a.wrapping_cast(ty).expect("memory"), x.wrapping_cast(ty).expect("memory"));
     let title = |ring: &Semiring| format!("{ring} over {}", of(ring));
     table.rows(
         "mxv",
