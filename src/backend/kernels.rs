@@ -7,7 +7,8 @@ use crate::sparse::{IndexList, MaskSpec};
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Index, Result, Vector};
 
-/// Storage and kernels of a machine. Everything in [`Backend`](super::Backend) is implemented on top of them, once for all machines.
+/// Storage and kernels of a machine. Everything in [`Backend`](super::Backend) is implemented on top of them, once for
+/// all machines.
 ///
 /// # Errors
 /// As for [`Backend`](super::Backend).
@@ -348,7 +349,8 @@ pub trait Kernels<I: Index = u32>:
     }
     /// The vector of length `len` with w(indices(p)) = v(p).
     /// # Errors
-    /// See [`Backend`](super::Backend); [`Error::IndexRange`](crate::Error::IndexRange), [`Error::Duplicate`](crate::Error::Duplicate).
+    /// See [`Backend`](super::Backend); [`Error::IndexRange`](crate::Error::IndexRange),
+    /// [`Error::Duplicate`](crate::Error::Duplicate).
     fn scatter_vector<T: Value>(&self, v: &Self::Vector<T>, indices: &[I], len: usize) -> Result<Self::Vector<T>>;
     /// The pattern of `indices`, of length `len`.
     /// # Errors

@@ -82,8 +82,9 @@ use crate::{Index, Result};
 /// costs O(1).
 ///
 /// Its methods are the builders that programs use, with masks, accumulators and replace, implemented once for all
-/// backends on top of their [`Kernels`]: storage, conversions ([`upload`](Kernels::upload)) and loops. Every backend gives the results of [`Cpu`], bitwise where arithmetic is exact; its
-/// documentation states where floats may be rounded or folded differently.
+/// backends on top of their [`Kernels`]: storage, conversions ([`upload`](Kernels::upload)) and loops. Every backend
+/// gives the results of [`Cpu`], bitwise where arithmetic is exact; its documentation states where floats may be
+/// rounded or folded differently.
 ///
 /// # Errors
 /// Operands that do not match: [`Error::Shape`](crate::Error::Shape), [`Error::Length`](crate::Error::Length); memory:

@@ -1,4 +1,5 @@
-//! The operations with mask, accumulator and result: one type each, created by the methods of [`Backend`](super::Backend).
+//! The operations with mask, accumulator and result: one type each, created by the methods of
+//! [`Backend`](super::Backend).
 
 use std::marker::PhantomData;
 
@@ -200,9 +201,9 @@ impl<R: Semiring, M: Kernels<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S
     /// ```
     ///
     /// Both directions give the same entries, bitwise if ⊕ is exact; sums of floats may be rounded differently, as
-    /// documented at [`mxv`](super::Backend::mxv) and [`vxm`](super::Backend::vxm). The choice depends on counts alone, not on
-    /// threads; on the CPU it costs O(nnz(x)). A matrix that is not the transpose gives a wrong result; only its shape
-    /// and number of entries are checked.
+    /// documented at [`mxv`](super::Backend::mxv) and [`vxm`](super::Backend::vxm). The choice depends on counts alone,
+    /// not on threads; on the CPU it costs O(nnz(x)). A matrix that is not the transpose gives a wrong result; only its
+    /// shape and number of entries are checked.
     pub fn with_transpose(mut self, at: &M::Matrix<Lhs<R>>) -> Self {
         self.op.transpose = Some(at.clone());
         self
