@@ -151,3 +151,41 @@ fn threads_share_a_handle() {
         });
     }
 }
+
+/// The predefined operators of the GraphBLAS C API 2.1, its tables 3.4 to 3.8: all 502 by their names there.
+#[test]
+fn every_predefined_operator_of_graphblas_has_its_name() {
+    use Type::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    let integers = [I8, I16, I32, I64, U8, U16, U32, U64];
+    let numbers = [&integers[..], &[F32, F64]].concat();
+    let all = [&[Bool][..], &numbers].concat();
+    let mut known = 0;
+    let mut each = |names: &str, types: &[Type], make: &dyn Fn(&str, Type) -> Result<()>| {
+        for name in names.split_whitespace() {
+            for &ty in types {
+                make(name, ty).unwrap_or_else(|e| panic!("{name} of {ty}: {e}"));
+                known += 1;
+            }
+        }
+    };
+    let unary = |name: &str, ty| UnaryOp::new(name, ty).map(drop);
+    each("IDENTITY ABS AINV MINV", &all, &unary);
+    each("LNOT", &[Bool], &unary);
+    each("BNOT", &integers, &unary);
+    let binary = |name: &str, ty| BinaryOp::new(name, ty).map(drop);
+    each("LOR LAND LXOR LXNOR", &[Bool], &binary);
+    each("BOR BAND BXOR BXNOR", &integers, &binary);
+    each("EQ NE GT LT GE LE FIRST SECOND ONEB MIN MAX PLUS MINUS TIMES DIV", &all, &binary);
+    let indexed = |name: &str, ty| UnaryOp::new(name, ty)?.with(0i64).map(drop);
+    each("ROWINDEX COLINDEX DIAGINDEX", &[I32, I64], &indexed);
+    each("TRIL TRIU DIAG OFFDIAG COLLE COLGT ROWLE ROWGT", &[I64], &indexed);
+    each("VALUEEQ VALUENE VALUELT VALUELE VALUEGT VALUEGE", &all, &unary);
+    let monoid = |name: &str, ty| Monoid::new(name, ty).map(drop);
+    each("PLUS TIMES MIN MAX", &numbers, &monoid);
+    each("LOR LAND LXOR LXNOR", &[Bool], &monoid);
+    let ring = |name: &str, ty| Semiring::new(name, ty).map(drop);
+    each("PLUS_TIMES MIN_PLUS MAX_PLUS MIN_TIMES MIN_MAX MIN_FIRST MIN_SECOND", &numbers, &ring);
+    each("MAX_TIMES MAX_MIN MAX_FIRST MAX_SECOND PLUS_MIN", &numbers, &ring);
+    each("LOR_LAND LAND_LOR LXOR_LAND LXNOR_LOR", &[Bool], &ring);
+    assert_eq!(known, 502);
+}

@@ -174,7 +174,7 @@ table! {
 }
 
 /// Aliases.
-const ALIASES: [(&str, &str); 20] = [
+const ALIASES: [(&str, &str); 22] = [
     ("oneb", "pair"),
     ("log", "ln"),
     ("log1p", "ln_1p"),
@@ -194,7 +194,9 @@ const ALIASES: [(&str, &str); 20] = [
     ("valueeq", "value_eq"),
     ("valuene", "value_ne"),
     ("valuelt", "value_lt"),
+    ("valuele", "value_le"),
     ("valuegt", "value_gt"),
+    ("valuege", "value_ge"),
 ];
 
 fn find(what: &str, name: &str, ty: Type, tables: &[&'static [Operator]]) -> Result<&'static Operator> {
