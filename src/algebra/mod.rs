@@ -31,6 +31,7 @@ mod log;
 mod monoid;
 mod operator;
 mod positional;
+pub(crate) mod precompiled;
 #[cfg(feature = "cuda")]
 mod printed;
 mod record;
@@ -63,6 +64,7 @@ pub use index_unary::*;
 pub use monoid::*;
 pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, UnaryOp};
 pub use positional::*;
+pub(crate) use precompiled::precompiled;
 #[cfg(feature = "cuda")]
 pub(crate) use printed::{
     Printable, Printed, print_once, printed_arithmetic, printed_binary, printed_index_unary, printed_monoid,

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::blocks::{blocks, fill_rows, in_order};
-use crate::algebra::{Num, Value};
+use crate::algebra::words::{Fold, Moves, moved};
+use crate::algebra::{Num, Value, Word, precompiled};
 use crate::par::Threads;
 use crate::sparse::count_rows;
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -28,11 +29,28 @@ pub(crate) fn apply_mask<T: Value, I: Index>(
         sorted = mask.sorted(threads)?;
         &sorted
     };
-    let (pattern, values) = apply_mask_values(threads, a.pattern(), a.values(), mask, complement)?;
+    let moves = ApplyMask { threads, a: a.pattern(), mask, complement };
+    let (pattern, values) = moved(moves, a.values(), None::<fn(T, T) -> T>)?;
     Csr::with_pattern(Arc::new(pattern), values)
 }
 
-/// [`apply_mask`] on typed values or on words; rows are sorted.
+struct ApplyMask<'a, I: Index> {
+    threads: &'a Threads,
+    a: &'a Pattern<I>,
+    mask: &'a Pattern<I>,
+    complement: bool,
+}
+impl<I: Index> Moves for ApplyMask<'_, I> {
+    type Structure = Pattern<I>;
+    fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
+        let Self { threads, a, mask, complement } = self;
+        let make: Make<W, I> = precompiled!(word apply_mask_values: Make<W, I>);
+        make(threads, a, values, mask, complement)
+    }
+}
+type Make<W, I> = fn(&Threads, &Pattern<I>, &[W], &Pattern<I>, bool) -> Result<(Pattern<I>, Vec<W>)>;
+
+/// [`apply_mask`] on words; rows are sorted.
 pub(crate) fn apply_mask_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     a: &Pattern<I>,

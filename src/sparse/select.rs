@@ -10,7 +10,7 @@ use super::sort::Scratch;
 use super::transpose::transpose;
 use super::units;
 use crate::algebra::words::{Fold, Moves, moved};
-use crate::algebra::{Value, Word};
+use crate::algebra::{Value, Word, precompiled};
 use crate::par::{Threads, append_blocks, collected, filled, out_of_memory, try_split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -105,6 +105,11 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
     }
 }
 
+type SortPattern<I> = fn(&Pattern<I>, &Threads) -> Result<Pattern<I>>;
+fn sorted_pattern<I: Index>(pattern: &Pattern<I>, threads: &Threads) -> Result<Pattern<I>> {
+    pattern.select(threads, |_, _| true)
+}
+
 /// [`Csr::sorted`], for values or words.
 pub(crate) fn sorted_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
@@ -129,9 +134,11 @@ struct Sorted<'a, I: Index> {
 impl<I: Index> Moves for Sorted<'_, I> {
     type Structure = Pattern<I>;
     fn run<W: Word>(self, words: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
-        sorted_values(self.threads, self.pattern, words)
+        let make: Sort<W, I> = precompiled!(word sorted_values: Sort<W, I>);
+        make(self.threads, self.pattern, words)
     }
 }
+type Sort<W, I> = fn(&Threads, &Pattern<I>, &[W]) -> Result<(Pattern<I>, Vec<W>)>;
 
 /// Writes `entries` to `cols` and `values`.
 fn write<T, I>(entries: impl Iterator<Item = (I, T)>, cols: &mut [I], values: &mut [T]) {
@@ -217,7 +224,8 @@ impl<I: Index> Pattern<I> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn sorted(&self, threads: &Threads) -> Result<Self> {
-        self.select(threads, |_, _| true)
+        let make: SortPattern<I> = precompiled!(index sorted_pattern: SortPattern<I>);
+        make(self, threads)
     }
     /// A(p, p): row and column r of the result are row and column `order[r]` of A.
     /// # Errors
@@ -343,7 +351,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn sorted(&self, threads: &Threads) -> Result<Self> {
-        self.select(threads, |_, _, _| true)
+        Self::built(sorted_rows(threads, self.pattern(), self.values()))
     }
     /// A(p, p): row and column r of the result are row and column `order[r]` of A.
     /// # Errors

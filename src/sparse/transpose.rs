@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::sort::{Entries, to_rows};
 use crate::algebra::words::{Fold, Moves, moved};
-use crate::algebra::{Value, Word};
+use crate::algebra::{Value, Word, precompiled};
 use crate::par::{Grouped, Threads, binned, reserved};
 use crate::pattern::check_nrows;
 use crate::{Csr, Index, Pattern, Result};
@@ -48,9 +48,11 @@ impl<I: Index> Moves for Transpose<'_, I> {
     type Structure = Pattern<I>;
     fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         let Self(threads, pattern) = self;
-        transpose(threads, pattern, values)
+        let make: Make<W, I> = precompiled!(word transpose: Make<W, I>);
+        make(threads, pattern, values)
     }
 }
+type Make<W, I> = fn(&Threads, &Pattern<I>, &[W]) -> Result<(Pattern<I>, Vec<W>)>;
 
 /// Aᵀ, for values or words.
 pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(

@@ -141,6 +141,17 @@ pub(crate) fn symbolic<I: Index>(
     b: &Arc<Pattern<I>>,
     request: &Request<'_, I>,
 ) -> Result<Plan<I>> {
+    let make: Symbolic<I> = precompiled!(index planned: Symbolic<I>);
+    make(threads, a, b, request)
+}
+type Symbolic<I> = fn(&Threads, &Arc<Pattern<I>>, &Arc<Pattern<I>>, &Request<'_, I>) -> Result<Plan<I>>;
+
+fn planned<I: Index>(
+    threads: &Threads,
+    a: &Arc<Pattern<I>>,
+    b: &Arc<Pattern<I>>,
+    request: &Request<'_, I>,
+) -> Result<Plan<I>> {
     request.check(a, b)?;
     from_facts(threads, a, b, request, PresymbolicFacts::default())
 }

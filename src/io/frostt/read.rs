@@ -10,6 +10,7 @@ use super::options::{Duplicates, FrosttOptions};
 use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, order, parse_piece};
 use super::repeats;
 use super::value::FrosttValue;
+use crate::algebra::precompiled;
 use crate::io::text::{
     Bad, Cursor, Stream, bytes_from, bytes_of, check_size, is_packed, parse_pieces, pieces, position,
 };
@@ -76,6 +77,12 @@ pub fn parse_frostt_with<T: FrosttValue>(
     name: &str,
     options: &FrosttOptions<'_>,
 ) -> Result<AnyTensor<T>> {
+    let parse: Parse<T> = precompiled!(float parsed: Parse<T>);
+    parse(bytes, name, options)
+}
+type Parse<T> = fn(&[u8], &str, &FrosttOptions<'_>) -> Result<AnyTensor<T>>;
+
+fn parsed<T: FrosttValue>(bytes: &[u8], name: &str, options: &FrosttOptions<'_>) -> Result<AnyTensor<T>> {
     if let Some(dims) = options.dims {
         Tensor::<T, u64>::empty(dims.to_vec())?;
     }

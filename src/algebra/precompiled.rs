@@ -5,8 +5,8 @@
 //! where it is defined. A constant selects the pointer; rustc does not compile the branches that the constant rules
 //! out.
 
+use super::{Real, Type, Word};
 use crate::Index;
-use crate::algebra::{Real, Type, Word};
 
 /// The index of W among the words of number types, if columns have 32 bits.
 pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
@@ -22,29 +22,45 @@ pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
     }
 }
 
-/// The index of T among f32 and f64, if indices have 32 bits.
+/// The index of T among f32 and f64, with indices of 32 or of 64 bits.
 pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
-    match T::TYPE {
-        _ if size_of::<I>() != 4 => None,
-        Type::F32 => Some(0),
-        Type::F64 => Some(1),
+    match (T::TYPE, size_of::<I>()) {
+        (Type::F32, 4) => Some(0),
+        (Type::F64, 4) => Some(1),
+        (Type::F32, 8) => Some(2),
+        (Type::F64, 8) => Some(3),
         _ => None,
     }
 }
 
 /// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the library's instance for the types that [`word`] or [`real`]
-/// names; `$make::<$T>` for the value types other than structs. Each instance is a separate static, so the linker drops
+/// names; `$make::<$I>` for indices of 32 bits; `$make::<$T>` for the value types other than structs, or for floats. Each instance is a separate static, so the linker drops
 /// those that a program does not use.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
         use $crate::algebra::WordOf;
-        $crate::kernels::precompiled!(
+        $crate::algebra::precompiled!(
             word $make: $F<$W, $I>;
-            0 WordOf<1, 1>, 1 WordOf<2, 1>, 2 WordOf<4, 1>, 3 WordOf<8, 1>, 4 WordOf<4, 2>, 5 WordOf<8, 2>
+            0 WordOf<1, 1>, u32; 1 WordOf<2, 1>, u32; 2 WordOf<4, 1>, u32; 3 WordOf<8, 1>, u32; 4 WordOf<4, 2>, u32;
+            5 WordOf<8, 2>, u32
         )
     }};
+    (index $make:ident: $F:ident<$I:ident>) => {
+        if const { size_of::<$I>() == 4 } {
+            static INSTANCE: &(dyn std::any::Any + Send + Sync) = &($make::<u32> as $F<u32>);
+            match INSTANCE.downcast_ref::<$F<$I>>() {
+                Some(instance) => *instance,
+                None => unreachable!("the only index of 32 bits"),
+            }
+        } else {
+            $make::<$I>
+        }
+    };
     (real $make:ident: $F:ident<$T:ident, $I:ident>) => {
-        $crate::kernels::precompiled!(real $make: $F<$T, $I>; 0 f32, 1 f64)
+        $crate::algebra::precompiled!(real $make: $F<$T, $I>; 0 f32, u32; 1 f64, u32; 2 f32, u64; 3 f64, u64)
+    };
+    (float $make:ident: $F:ident<$T:ident>) => {
+        $crate::algebra::precompiled!(number $make: $F<$T>; F32 f32, F64 f64)
     };
     (number $make:ident: $F:ident<$T:ident>) => {
         $crate::algebra::for_each_type!(numbers, precompiled!(number $make: $F<$T>;))
@@ -60,9 +76,9 @@ macro_rules! precompiled {
             $make::<$T>
         }
     };
-    ($place:ident $make:ident: $F:ident<$A:ident, $I:ident>; $($number:literal $of:ty),*) => {
-        $(if const { matches!($crate::kernels::$place::<$A, $I>(), Some($number)) } {
-            static INSTANCE: &(dyn std::any::Any + Send + Sync) = &($make::<$of, u32> as $F<$of, u32>);
+    ($place:ident $make:ident: $F:ident<$A:ident, $I:ident>; $($number:literal $of:ty, $index:ty);*) => {
+        $(if const { matches!($crate::algebra::precompiled::$place::<$A, $I>(), Some($number)) } {
+            static INSTANCE: &(dyn std::any::Any + Send + Sync) = &($make::<$of, $index> as $F<$of, $index>);
             match INSTANCE.downcast_ref::<$F<$A, $I>>() {
                 Some(instance) => *instance,
                 None => unreachable!("the index names these types"),
