@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
 use super::ranked;
-use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
+use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word, precompiled};
 use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Threads, UninitOutput, append_blocks, collected, filled, note, reserved};
 use crate::simd::{EntriesWithin, RowsOf, within};
@@ -125,8 +125,20 @@ struct Product<'a, I: Index> {
 }
 
 impl<I: Index> Sums<I> for Product<'_, I> {
-    /// Picks a strategy and runs it.
     fn make<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)> {
+        let make: Make<W, I> = precompiled!(word made: Make<W, I>);
+        make(self, products)
+    }
+}
+type Make<W, I> = fn(&Product<'_, I>, &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)>;
+
+fn made<W: Word, I: Index>(product: &Product<'_, I>, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)> {
+    product.sums(products)
+}
+
+impl<I: Index> Product<'_, I> {
+    /// Picks a strategy and runs it.
+    fn sums<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)> {
         let &Self { threads, before, a, .. } = self;
         let n = a.ncols();
         let entries = before.len() - 1;
