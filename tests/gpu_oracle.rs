@@ -14,6 +14,8 @@ mod objects;
 mod tally;
 #[path = "oracle/typed.rs"]
 mod typed;
+#[path = "oracle/wide.rs"]
+mod wide;
 
 use gpu::cuda;
 use names::Names;

@@ -12,6 +12,8 @@ mod objects;
 mod tally;
 #[path = "oracle/typed.rs"]
 mod typed;
+#[path = "oracle/wide.rs"]
+mod wide;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +36,24 @@ fn random_calls_by_name() {
 #[test]
 fn small_calls_by_name() {
     small("by name, 1 thread", &mut Names::new(cpu(1)), 97);
+}
+
+#[test]
+fn random_calls_in_large_dimensions() {
+    for (door, threads, seed) in [("large, 1 thread", 1, 8), ("large, 3 threads", 3, 9)] {
+        let mut names = Names::wide(cpu(threads));
+        random(door, &mut names, seed, 5);
+        println!("{door}: {} with a large dimension, {} refused", names.embedded, names.refused);
+        assert!(names.embedded > 2000 && names.refused > 0);
+    }
+}
+
+#[test]
+fn small_calls_in_large_dimensions() {
+    let mut names = Names::wide(cpu(1));
+    small("large, 1 thread", &mut names, 1999);
+    println!("{} with a large dimension, {} refused", names.embedded, names.refused);
+    assert!(names.embedded > 5000 && names.refused > 0);
 }
 
 #[test]

@@ -33,6 +33,8 @@ mod products;
 mod small;
 #[path = "runtime/textbook.rs"]
 mod textbook;
+#[path = "runtime/wide.rs"]
+mod wide;
 #[path = "runtime/write.rs"]
 mod write;
 

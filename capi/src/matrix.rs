@@ -11,7 +11,7 @@ use sparring::{Error, Pattern};
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
-use crate::memory::{NewHandle, copied, input, output, size, write, write_text};
+use crate::memory::{NewHandle, copied, input, output, output_as, size, write, write_text};
 use crate::scalar::SparringScalar;
 use crate::sparse::{Sparse, on_host};
 use crate::status::SparringStatus;
@@ -138,8 +138,9 @@ pub unsafe extern "C" fn sparring_matrix_from_coo(
 }
 
 /// An empty nrows × ncols matrix. `type` is a SparringType. `*matrix` receives the handle, NULL on failure; free it
-/// with sparring_matrix_free. The number of rows is unlimited, and empty rows cost nothing; the number of columns is
-/// below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+/// with sparring_matrix_free. Rows and columns are at most 2^60: SPARRING_INDEX_OVERFLOW otherwise. Empty rows and
+/// columns cost nothing; a matrix with more than 2^32 - 1 of either has no arrays to copy or borrow, but entries
+/// (sparring_matrix_entries).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_new(
     r#type: u32,
@@ -324,6 +325,30 @@ pub unsafe extern "C" fn sparring_matrix_copy(
             output(pattern.row_ptr(), row_ptr, row_ptr_len, "row_ptr")?;
             output(pattern.col_idx(), col_idx, nnz_len, "col_idx")?;
             output_values(data, values, nnz_len)
+        }
+    })
+}
+
+/// Copies the entries into your arrays, row by row; NULL omits an array. The matrix is in host memory: see
+/// sparring_matrix_to. `rows`, `cols` and `values` have room for `capacity` elements each: SPARRING_LENGTH if that is
+/// less than the number of entries. `values` has the matrix's type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_entries(
+    matrix: *const SparringMatrix,
+    rows: *mut u64,
+    cols: *mut u64,
+    values: *mut c_void,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let matrix = handle(matrix, "matrix")?.snapshot();
+        on_host("matrix", &matrix)?;
+        let (i, j, data) = matrix.extract_tuples_wide()?;
+        // SAFETY: by the contract above each array that is not NULL has the length given.
+        unsafe {
+            output_as(&i, rows, capacity, "rows", |i| i as u64)?;
+            output_as(&j, cols, capacity, "cols", |j| j as u64)?;
+            output_values(data.slice(), values, capacity)
         }
     })
 }

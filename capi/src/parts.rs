@@ -362,6 +362,38 @@ pub unsafe extern "C" fn sparring_matrix_build(
     })
 }
 
+/// As sparring_matrix_build, with indices of 64 bits, for up to 2^60 rows and columns. Memory depends on the entries
+/// alone if there are more than 2^32 - 1 of either.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
+pub unsafe extern "C" fn sparring_matrix_build_wide(
+    r#type: u32,
+    nrows: u64,
+    ncols: u64,
+    rows: *const u64,
+    cols: *const u64,
+    values: *const c_void,
+    len: u64,
+    dup: *const SparringBinaryOp,
+    matrix: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `matrix` points to room for a handle.
+        let out = unsafe { NewHandle::at(matrix, "matrix")? };
+        let (shape, len) = ((size(nrows, "nrows")?, size(ncols, "ncols")?), size(len, "len")?);
+        let ty = value_type(r#type)?;
+        let dup = joins(dup, ty)?;
+        // SAFETY: by the contract above the arrays have this length, and every bit pattern is a number.
+        let (rows, cols) = unsafe { (input(rows, len, "rows")?, input(cols, len, "cols")?) };
+        let index = |i| usize::try_from(i).unwrap_or(usize::MAX);
+        let (rows, cols) = (copied(rows, "row indices", index)?, copied(cols, "column indices", index)?);
+        // SAFETY: as above, `values` has len values of the type.
+        let values = unsafe { input_values(ty, values, len)? };
+        let made = Matrix::build_wide(&Threads::caller(), shape, (rows, cols, values), dup.as_ref());
+        out.give(made.map_err(|e| of_arrays(e, "rows", "cols"))?.into())
+    })
+}
+
 /// The vector of entries v(indices[p]) = values[p], as in sparring_vector_from_entries, with duplicates combined by the
 /// operator `dup` from left to right in the given order; if `dup` is NULL, duplicates are SPARRING_DUPLICATE. `dup`
 /// takes and returns the type. `*vector` receives the handle, NULL on failure; free it with sparring_vector_free.

@@ -51,7 +51,8 @@ pub(crate) fn beyond(name: &str, index: u64, len: usize) -> Fail {
 }
 
 /// An empty vector of length `len`. `type` is a SparringType. `*vector` receives the handle, NULL on failure; free it
-/// with sparring_vector_free. The length is below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+/// with sparring_vector_free. The length is at most 2^60: SPARRING_INDEX_OVERFLOW otherwise. Memory depends on the
+/// entries alone.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_vector_new(
     r#type: u32,
@@ -84,13 +85,13 @@ pub unsafe extern "C" fn sparring_vector_from_entries(
         let (len, nvals, ty) = (size(len, "len")?, size(nvals, "nvals")?, value_type(r#type)?);
         // SAFETY: by the contract above both arrays have this length, and every bit pattern is a number.
         let (indices, values) = unsafe { (input(indices, nvals, "indices")?, input_values(ty, values, nvals)?) };
-        // An impossible length is rejected before indices are truncated to 32 bits.
+        // An impossible length is reported as such.
         Vector::empty(ty, len).map_err(of_length)?;
         if let Some(p) = indices.iter().position(|&i| i >= len as u64) {
             return Err(beyond(&format!("indices[{p}]"), indices[p], len));
         }
-        let indices = copied(indices, "indices", |i| i as u32)?;
-        let vector = Vector::from_coo(&Threads::caller(), len, indices, values);
+        let indices = copied(indices, "indices", |i| i as usize)?;
+        let vector = Vector::from_coo_wide(&Threads::caller(), len, indices, values);
         out.give(vector.map_err(|e| Fail::from(e).naming("values"))?.into())
     })
 }
@@ -171,10 +172,10 @@ pub unsafe extern "C" fn sparring_vector_entries(
     ffi!({
         let vector = handle(vector, "vector")?.snapshot();
         on_host("vector", &vector)?;
-        let (found, data) = vector.entries()?;
+        let (found, data) = vector.extract_tuples_wide()?;
         // SAFETY: by the contract above each array that is not NULL has the length given.
         unsafe {
-            output_as(&found, indices, capacity, "indices", u64::from)?;
+            output_as(&found, indices, capacity, "indices", |i| i as u64)?;
             output_values(data.slice(), values, capacity)
         }
     })

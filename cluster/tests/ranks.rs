@@ -35,6 +35,9 @@ mod program;
 mod tally;
 #[path = "ranks/tensors.rs"]
 mod tensors;
+#[path = "../../tests/oracle/wide.rs"]
+#[allow(dead_code, reason = "the ranks take cases as they are")]
+mod wide;
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};

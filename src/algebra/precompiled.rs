@@ -34,8 +34,8 @@ pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
 }
 
 /// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the library's instance for the types that [`word`] or [`real`]
-/// names; `$make::<$I>` for indices of 32 bits; `$make::<$T>` for the value types other than structs, or for floats. Each instance is a separate static, so the linker drops
-/// those that a program does not use.
+/// names; `$make::<$I>` for indices of 32 bits; `$make::<$T>` for the value types other than structs, or for floats.
+/// Each instance is a separate static, so the linker drops those that a program does not use.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
         use $crate::algebra::WordOf;

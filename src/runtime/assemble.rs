@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::matrix::not_made;
 use super::operator::check;
+use super::wide::is_wide;
 use super::{BinaryOp, IndexList, Matrix, Scalar, Vector};
 use crate::algebra::{Array, Number};
 use crate::kernels::with_type;
 use crate::ops::by_formula;
-use crate::par::{Threads, filled};
+use crate::par::{Threads, collected, filled};
 use crate::sparse::VectorPattern;
 use crate::sparse::sums::summed;
 use crate::{Coo, Error, Pattern, Result};
@@ -33,6 +34,10 @@ impl Matrix {
         cols: Vec<u32>,
         values: Array,
     ) -> Result<Self> {
+        if is_wide(nrows) || is_wide(ncols) {
+            let make = |(m, n), rows, cols| Self::from_coo(threads, m, n, rows, cols, values);
+            return Self::of_indices((nrows, ncols), (&widened(&rows)?, &widened(&cols)?), make);
+        }
         let ty = values.ty();
         with_type!(ty, T => {
             let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
@@ -68,6 +73,9 @@ impl Matrix {
             let (a, b) = dup.takes();
             [a, b, dup.ty()].iter().try_for_each(|&takes| check("values", dup, takes, values.ty()))?;
         }
+        if is_wide(shape.0) || is_wide(shape.1) {
+            return Self::build_wide(threads, shape, (widened(&rows)?, widened(&cols)?, values), dup);
+        }
         let (pattern, values) =
             by_formula::build(threads, shape, (rows, cols), values.slice(), dup.map(BinaryOp::compiled))?;
         Self::new(pattern, values)
@@ -85,6 +93,11 @@ impl Matrix {
         })?;
         Self::from_row_major((nrows, ncols), &Vector::constant_at(s, &IndexList::all(), len)?)
     }
+}
+
+/// Indices of 64 bits.
+fn widened(indices: &[u32]) -> Result<Vec<usize>> {
+    collected(indices.len(), indices.iter().map(|&i| i as usize), "indices")
 }
 
 impl Vector {

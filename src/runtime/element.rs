@@ -3,6 +3,7 @@
 use super::matrix::not_made;
 use super::remote::{Remote, elsewhere};
 use super::serialize::to_matrix;
+use super::wide::{Wide, is_wide};
 use super::{Matrix, Scalar, Vector};
 use crate::algebra::{Array, Type};
 use crate::kernels::with_type;
@@ -16,7 +17,7 @@ fn check(axis: &'static str, index: usize, bound: usize) -> Result<()> {
 }
 
 impl Matrix {
-    /// The empty nrows × ncols matrix of a type.
+    /// The empty nrows × ncols matrix of a type; rows and columns are at most 2⁶⁰.
     ///
     /// Cost: O(min(nrows, 2²⁰)).
     /// ```
@@ -28,8 +29,11 @@ impl Matrix {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// Those of [`Csr::empty`](crate::Csr::empty); [`Error::Unsupported`] for structs.
+    /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
     pub fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
+        if let Some(wide) = Self::empty_wide(ty, (nrows, ncols)) {
+            return wide;
+        }
         let none = with_type!(ty, T => Ok(Array::of(Vec::<T>::new())), Err(not_made(ty)))?;
         to_matrix(SerializedMatrix::empty(none, nrows, ncols)?)
     }
@@ -45,13 +49,17 @@ impl Matrix {
         if !self.is_on_host() {
             return Err(elsewhere("matrix"));
         }
+        if let Some(wide) = Wide::of(self) {
+            return wide.get([i, j]);
+        }
         let ty = self.ty();
         with_type!(ty, T => Ok(self.csr::<T>().and_then(|a| a.get(i, j)).map(|&x| Scalar::from(x))), Err(not_made(ty)))
     }
     /// Sets the entry at (i, j) (`GrB_Matrix_setElement`). The matrix is in host memory.
     ///
     /// Changes are pending until the matrix is read: n of them cost O(n log n), and the next read O(rows + entries)
-    /// once; see [`Csr::set`](crate::Csr::set).
+    /// once; see [`Csr::set`](crate::Csr::set). In a dimension beyond 2³² − 1 a new index costs O(entries) instead:
+    /// build from many entries by [`build_wide`](Self::build_wide).
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::runtime::{Matrix, Scalar};
@@ -74,7 +82,10 @@ impl Matrix {
             let message = format!("it is {}, the matrix's values are {}", x.ty(), self.ty());
             return Err(Error::Argument { name: "x", message });
         }
-        self.edit(i, j, Some(x.slice()))
+        match self.edit_wide(i, j, Some(&x)) {
+            Some(done) => done,
+            None => self.edit(i, j, Some(x.slice())),
+        }
     }
     /// Removes the entry at (i, j), if it exists (`GrB_Matrix_removeElement`).
     /// # Errors
@@ -83,7 +94,10 @@ impl Matrix {
         let (nrows, ncols) = self.shape();
         check("row", i, nrows)?;
         check("column", j, ncols)?;
-        self.edit(i, j, None)
+        match self.edit_wide(i, j, None) {
+            Some(done) => done,
+            None => self.edit(i, j, None),
+        }
     }
     /// Rows, columns and values of the entries, row by row (`GrB_Matrix_extractTuples`).
     ///
@@ -97,12 +111,16 @@ impl Matrix {
     /// ```
     /// # Errors
     /// [`Error::IndexOverflow`] for a row index above 32 bits; [`Error::Argument`] for a matrix on a GPU;
-    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
+    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs, and for a dimension beyond 2³² − 1:
+    /// [`extract_tuples_wide`](Self::extract_tuples_wide).
     pub fn extract_tuples(&self) -> Result<(Vec<u32>, Vec<u32>, Array)> {
         if !self.is_on_host() {
             return Err(elsewhere("matrix"));
         }
         let ty = self.ty();
+        if let Some(wide) = Wide::of(self) {
+            return Err(wide.unreadable("matrix"));
+        }
         with_type!(ty, T => {
             let a = self.csr::<T>().ok_or_else(|| not_made(ty))?;
             let (rows, cols, values) = a.extract_tuples()?;
@@ -118,10 +136,13 @@ impl Vector {
     pub fn extract_tuples(&self) -> Result<(Vec<u32>, Array)> {
         self.entries()
     }
-    /// The empty vector of length `len` of a type.
+    /// The empty vector of length `len` of a type, at most 2⁶⁰.
     /// # Errors
-    /// Those of [`Vector::empty`](crate::Vector::empty); [`Error::Unsupported`] for structs.
+    /// [`Error::IndexOverflow`]; [`Error::Unsupported`] for structs.
     pub fn empty(ty: Type, len: usize) -> Result<Self> {
+        if let Some(wide) = Self::empty_wide(ty, len) {
+            return wide;
+        }
         with_type!(ty, T => Ok(crate::Vector::<T>::empty(len)?.into()), Err(not_made(ty)))
     }
     /// The vector with a value at every index.
@@ -147,6 +168,10 @@ impl Vector {
     /// # Errors
     /// Those of [`Matrix::from_coo`], with the indices as columns.
     pub fn from_coo(threads: &Threads, len: usize, indices: Vec<u32>, values: Array) -> Result<Self> {
+        if is_wide(len) && indices.len() == values.len() {
+            let indices = collected(indices.len(), indices.iter().map(|&i| i as usize), "indices")?;
+            return Self::from_coo_wide(threads, len, indices, values);
+        }
         if indices.len() == values.len() && indices.is_sorted_by(|a, b| a < b) {
             return Self::new(len, indices, values);
         }
@@ -168,6 +193,9 @@ impl Vector {
         check("vector", i, self.len())?;
         if !self.is_on_host() {
             return Err(elsewhere("vector"));
+        }
+        if let Some(wide) = Wide::of(self) {
+            return wide.get([i, 0]);
         }
         let ty = self.ty();
         with_type!(ty, T => Ok(self.typed::<T>().and_then(|x| x.get(i)).map(|&x| Scalar::from(x))), Err(not_made(ty)))

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::engine::{Call, Engine, MaskSpec, Op, Operand, TriangleEngine};
-use super::{Matrix, Plan, Product, Semiring, Sum, Vector};
+use super::{Matrix, Plan, Product, Semiring};
 #[cfg(feature = "cuda")]
 use crate::Cuda;
 use crate::graph::{TriangleMethod, Triangles};
@@ -124,20 +124,6 @@ impl Machine {
     pub fn made(&self, plan: &Plan) -> bool {
         self.engine().made(plan)
     }
-    /// The matrix on this machine; returned unchanged if it is there already, otherwise transferred through host
-    /// memory.
-    /// # Errors
-    /// Those of the machines.
-    pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
-        if self.engine().holds(a.into()) { Ok(a.clone()) } else { self.engine().upload(a.into())?.try_into() }
-    }
-    /// The vector on this machine; returned unchanged if it is there already, otherwise transferred through host
-    /// memory.
-    /// # Errors
-    /// Those of the machines.
-    pub fn upload_vector(&self, x: &Vector) -> Result<Vector> {
-        if self.engine().holds(x.into()) { Ok(x.clone()) } else { self.engine().upload(x.into())?.try_into() }
-    }
     /// Symbolic phase of C = A·B; ignores values and their types.
     /// # Errors
     /// Those of the machine; [`Error::Shape`].
@@ -182,13 +168,6 @@ impl Machine {
         note(|| format!("  {}", plan.explain()));
         self.engine().numeric_into(plan, ring, a, b, c)
     }
-    /// Sum of the values: in storage order on the CPU ([`Matrix::sum`]); on a GPU in an order of its own, the same in
-    /// every run, integers modulo 2⁶⁴.
-    /// # Errors
-    /// Those of the machine; [`Error::Unsupported`] for structs.
-    pub fn sum(&self, a: &Matrix) -> Result<Sum> {
-        self.engine().sum(a)
-    }
     /// C = A ⊕.⊗ B.
     /// # Errors
     /// Those of [`mxm_with`](Self::mxm_with).
@@ -223,8 +202,11 @@ impl Machine {
         mask: Option<(&Matrix, bool)>,
         options: &Options,
     ) -> Result<Product> {
-        let mask = mask.map(|(m, complement)| MaskSpec { structure: Operand::Matrix(m), complement });
         self.note_call("mxm", &[Some(a.into()), Some(b.into())]);
+        if let Some(product) = self.product_wide(ring, (a, b), mask, options) {
+            return product;
+        }
+        let mask = mask.map(|(m, complement)| MaskSpec { structure: Operand::Matrix(m), complement });
         self.engine().product(ring, a, b, mask, options)
     }
     fn counting(&self) -> Result<&dyn TriangleEngine> {

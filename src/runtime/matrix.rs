@@ -4,7 +4,6 @@ use std::any::Any;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::cast::{cast, wrapping_cast};
 use super::remote::{Remote, elsewhere};
 use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
@@ -16,6 +15,12 @@ use crate::sparse::{Combine, Described, IndexList, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
 
 /// A sparse matrix whose type is known at run time, in the memory of the CPU or of a GPU. Clones share their memory.
+///
+/// Rows and columns are at most 2⁶⁰. A dimension beyond 2³² − 1 is stored by its used indices, so memory and operations
+/// depend on the entries alone: every [`Op`](super::Op) runs on the ranks of the used indices, on any machine. Such a
+/// matrix is made by [`build_wide`](Self::build_wide), [`empty`](Self::empty) or an operation, and read by
+/// [`extract_tuples_wide`](Self::extract_tuples_wide) and [`get`](Self::get); it has no
+/// [`csr`](Self::csr), [`pattern`](Self::pattern) or [`values`](Self::values), and no plan.
 #[derive(Clone, Debug)]
 pub struct Matrix(Storage);
 
@@ -188,18 +193,17 @@ impl Matrix {
             Storage::Host(_) => None,
         }
     }
-    /// [`as_remote`](Self::as_remote) for writing by that engine.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
-    pub(super) fn remote_mut(&mut self) -> Option<&mut dyn Remote> {
+    /// [`as_remote`](Self::as_remote) for writing by that engine, and the number of entries.
+    pub(super) fn remote_mut(&mut self) -> Option<(&mut dyn Remote, &mut usize)> {
         match &mut self.0 {
-            Storage::Remote(there, _) => Some(&mut **there),
+            Storage::Remote(there, nnz) => Some((&mut **there, nnz)),
             Storage::Host(_) => None,
         }
     }
     fn held(&self) -> Result<&Arc<dyn HostMatrix>> {
         match &self.0 {
             Storage::Host(held) => Ok(held),
-            Storage::Remote(..) => Err(elsewhere("matrix")),
+            Storage::Remote(there, _) => Err(there.unreadable("matrix")),
         }
     }
     /// The matrix in host memory, converted to compressed rows.
@@ -235,7 +239,10 @@ impl Matrix {
     /// Whether it is in host memory.
     #[must_use]
     pub fn is_on_host(&self) -> bool {
-        matches!(self.0, Storage::Host(_))
+        match &self.0 {
+            Storage::Host(_) => true,
+            Storage::Remote(there, _) => there.is_on_host(),
+        }
     }
     /// The pattern; `None` for a matrix on a GPU.
     #[must_use]
@@ -388,38 +395,6 @@ impl Matrix {
     pub fn machine(&self) -> String {
         self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)
     }
-    /// The same entries converted to another type, exactly: floats to the nearest float, integers to the same number,
-    /// bool to whether nonzero. A matrix of that type is returned unchanged.
-    /// ```
-    /// use sparring::algebra::Type;
-    /// use sparring::{Csr, runtime::Matrix};
-    /// let a = Matrix::from(Csr::<f64>::new(1, 2, vec![0, 2], vec![0, 1], vec![7.0, 300.0])?);
-    /// assert_eq!(a.cast(Type::I16)?.csr::<i16>().unwrap().values(), [7, 300]);
-    /// assert!(a.cast(Type::I8).unwrap_err().to_string().contains("entry (0, 1), 300.0 as i8"));
-    /// assert_eq!(a.wrapping_cast(Type::I8)?.csr::<i8>().unwrap().values(), [7, 127]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    /// # Errors
-    /// [`Error::Unsupported`] for an integer out of range, a float that is no integer in range, a finite float that
-    /// would become infinite, each with its position; for structs, and from complex to other types;
-    /// [`Error::OutOfMemory`].
-    pub fn cast(&self, ty: Type) -> Result<Self> {
-        self.converted(ty, |pattern, values| cast(values, ty, |p| format!("entry {:?}, ", place_of(pattern, p))))
-    }
-    /// The same entries converted by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; bool
-    /// is whether nonzero. A matrix of that type is returned unchanged.
-    /// # Errors
-    /// [`Error::Unsupported`] for structs, and from complex to other types; [`Error::OutOfMemory`].
-    pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
-        self.converted(ty, |_, values| wrapping_cast(values, ty))
-    }
-    fn converted(&self, ty: Type, cast: impl FnOnce(&Pattern, Slice<'_>) -> Result<Array>) -> Result<Self> {
-        if ty == self.ty() {
-            return Ok(self.clone());
-        }
-        let held = self.rows()?;
-        Self::new(Arc::clone(held.pattern()), cast(held.pattern(), held.values())?)
-    }
     /// Sum of the values in storage order, for printing: exact for integers within i128, the number of true values for
     /// bool, `re+imi` for complex numbers.
     /// # Errors
@@ -450,11 +425,6 @@ impl Matrix {
         }
         Err(not_made(values.ty()))
     }
-}
-
-/// Row and column of the entry at a position.
-fn place_of(pattern: &Pattern, position: usize) -> (usize, u32) {
-    (pattern.row_ptr().partition_point(|&p| p <= position) - 1, pattern.col_idx()[position])
 }
 
 /// A sum of values of any type.

@@ -15,6 +15,8 @@
 //! of a row followed by ⊕ of its products. Other operations run on blocks of values, as fast for a formula as for a
 //! name. On a GPU operators are always compiled. Results are bitwise those of the statically typed operations.
 //!
+//! Dimensions are at most 2⁶⁰. Those beyond 2³² − 1 are stored by their used indices; see [`Matrix`].
+//!
 //! Structs of [`value!`](crate::value!) can be transposed, selected from, masked, and multiplied by formulas of their
 //! fields that give numbers (`plus, a.length * b.length`); results that are structs need statically typed operations.
 //!
@@ -37,6 +39,7 @@ mod assign;
 mod cast;
 mod collection;
 mod compare;
+mod convert;
 mod dense;
 mod distances;
 mod element;
@@ -61,6 +64,7 @@ mod serialize;
 mod spmm;
 mod tensor;
 mod vector;
+mod wide;
 mod write;
 
 pub use crate::ops::Pairing;

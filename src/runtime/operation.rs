@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 /// The operands of an operation: `&a`, `(&a, &b)`, or `()` to assign a scalar. They are shared, not copied.
 #[derive(Clone, Debug)]
-pub struct Operands(pub(super) Option<Object>, Option<Object>);
+pub struct Operands(pub(super) Option<Object>, pub(super) Option<Object>);
 
 impl From<()> for Operands {
     fn from((): ()) -> Self {
@@ -186,6 +186,9 @@ impl<'m> Operation<'m> {
             return Err(Error::Argument { name: "operation", message });
         }
         self.check_transpose()?;
+        if self.is_wide(None) {
+            return self.eval_wide();
+        }
         let mask = self.resolved()?;
         self.compute(mask.as_ref())
     }
@@ -230,6 +233,9 @@ impl<'m> Operation<'m> {
             for found in [a, b, op.ty()] {
                 check("c", &format_args!("the accumulator {op}"), found, ty)?;
             }
+        }
+        if self.is_wide(Some(c.operand_of())) {
+            return self.into_wide(c);
         }
         if self.op.assigns() {
             return self.assign(c);

@@ -35,6 +35,9 @@ impl Machine {
     pub(super) fn run(&self, call: &Call<'_>) -> Result<Object> {
         call.op.check(call.a, call.b)?;
         self.note_call(call.op.name(), &[Some(call.a), call.b]);
+        if let Some(made) = self.run_wide(call) {
+            return made;
+        }
         if let Op::Aggregate(aggregate) = call.op {
             return self.aggregate(aggregate, call);
         }
@@ -47,11 +50,6 @@ impl Machine {
             let place = if self.typed::<Cpu>().is_none() { format!(" on {}", self.name()) } else { String::new() };
             format!("{op}{place}: {}", operands.join("; "))
         });
-    }
-    /// Whether the matrix or vector is in this machine's memory.
-    #[must_use]
-    pub fn holds<X: Collection>(&self, x: &X) -> bool {
-        self.engine().holds(x.operand_of())
     }
     /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k where A and x both have an entry, in the order of A's row, e the
     /// identity of ⊕; y has an entry if there is such a k.
@@ -138,7 +136,7 @@ impl Machine {
     ///
     /// Cost: O(m + n + nnz) time.
     /// # Errors
-    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for 2³² rows or more; those of the machine.
+    /// [`Error::OutOfMemory`]; those of the machine.
     pub fn transpose(&self, a: &Matrix) -> Result<Matrix> {
         self.run(&Call::unary(Op::Transpose, a))?.try_into()
     }

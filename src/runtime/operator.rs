@@ -336,6 +336,11 @@ impl UnaryOp {
         }
         Self { op: Arc::new(CompiledOp::new(&format!("{self}, at {:?}", [i, j]), formula)), s: self.s.clone() }
     }
+    /// The operator of a formula of indices alone, as named by `name`: `i` or `j`. `None` if it has other parameters.
+    pub(super) fn of_indices(formula: &Formula, a: Type, name: impl Fn(&str) -> &'static str) -> Option<Self> {
+        let formula = formula.renamed(&entry(a, a), |parameter| name(parameter))?;
+        Some(Self { op: Arc::new(CompiledOp::new(&formula.to_string(), formula)), s: None })
+    }
     /// Type of the scalar, if it reads one.
     #[must_use]
     pub fn takes_scalar(&self) -> Option<Type> {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::engine::{Call, Op, Operand};
 use super::operator::check;
+use super::wide::{Wide, is_wide};
 use super::{BinaryOp, IndexList, Machine, Matrix, Scalar, Vector};
 use crate::algebra::Array;
 use crate::ops::by_formula::{self, AnyVector};
 use crate::ops::{block_ranges, concat_blocks, concat_shape};
-use crate::par::Threads;
+use crate::par::{Threads, collected};
 use crate::sparse::{Combine, MaskSpec, VectorPattern};
 use crate::{Error, Index, Result};
 
@@ -33,6 +34,10 @@ impl Machine {
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`] and those of the machine.
     pub fn concat(&self, blocks: &[&[&Matrix]]) -> Result<Matrix> {
         let shape = block_shape(blocks)?;
+        let has_wide = || blocks.iter().copied().flatten().any(|&a| Wide::of(a).is_some());
+        if is_wide(shape.0) || is_wide(shape.1) || has_wide() {
+            return self.concat_wide(blocks, (shape.0, shape.1));
+        }
         if let Some(result) = self.engine().concat(blocks, shape) {
             return result;
         }
@@ -64,9 +69,6 @@ impl Machine {
         if nrows < m || ncols < n {
             resized = self.run(&Call::unary(Op::Extract(&rows, &cols), &resized))?.try_into()?;
         }
-        if ncols > u32::MAX_LEN {
-            return Err(Error::IndexOverflow { what: "columns", needed: ncols as u128, max: u32::MAX_LEN as u128 });
-        }
         if nrows > m || ncols > n {
             resized = self.run(&Call::unary(Op::Place(&rows, &cols, (nrows, ncols)), &resized))?.try_into()?;
         }
@@ -93,7 +95,7 @@ fn here(threads: &Threads, blocks: &[&[&Matrix]]) -> Result<Vec<Vec<Matrix>>> {
 /// Rows, columns and entries of a block matrix; checks that its blocks are of one type.
 fn block_shape(blocks: &[&[&Matrix]]) -> Result<(usize, usize, usize)> {
     let of_all = |row: &&[&Matrix]| row.iter().map(|a| (a.shape(), a.nnz())).collect();
-    let shape = concat_shape::<u32>(&blocks.iter().map(of_all).collect::<Vec<_>>())?;
+    let shape = concat_shape::<u64>(&blocks.iter().map(of_all).collect::<Vec<_>>())?;
     let ty = blocks[0][0].ty();
     match blocks.iter().copied().flatten().find(|block| block.ty() != ty) {
         None => Ok(shape),
@@ -124,6 +126,9 @@ impl Vector {
             let message = format!("it is {}, the vector's values are {}", x.ty(), self.ty());
             return Err(Error::Argument { name: "x", message });
         }
+        if let Some(done) = self.edit_wide(i, Some(&x)) {
+            return done;
+        }
         let one = Self::constant_at(&x, &(i..i + 1).into(), self.len())?;
         self.put(&Threads::current(), &one, None::<&Combine<'_>>)
     }
@@ -132,6 +137,9 @@ impl Vector {
     /// As for [`set`](Self::set).
     pub fn remove(&mut self, i: usize) -> Result<()> {
         self.check_index(i)?;
+        if let Some(done) = self.edit_wide(i, None) {
+            return done;
+        }
         let one = VectorPattern::list(self.len(), vec![u32::cast(i)]);
         self.retain(MaskSpec::new(&one, true))
     }
@@ -155,6 +163,12 @@ impl Vector {
         if indices.len() != values.len() {
             return Err(Error::Length { what: "values", found: values.len(), expected: indices.len() });
         }
+        if is_wide(len) {
+            return Self::of_indices(len, &indices, |len, ranks| {
+                let ranks = collected(ranks.len(), ranks.iter().map(|&rank| rank as usize), "indices")?;
+                Self::build(threads, len, (ranks, values), dup)
+            });
+        }
         let full = Self::of(AnyVector::full(values))?;
         let (view, list) = (full.view()?, indices.into());
         Self::of(match dup {
@@ -175,7 +189,10 @@ impl Vector {
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs; those of the machine.
     pub fn to_column(&self) -> Result<Matrix> {
-        Matrix::from_row_major((self.len(), 1), &self.download()?)
+        match Wide::of(self) {
+            Some(wide) => wide.to_column(),
+            None => Matrix::from_row_major((self.len(), 1), &self.download()?),
+        }
     }
 }
 
@@ -191,6 +208,9 @@ impl Matrix {
         if m != 1 && n != 1 {
             let message = format!("it is {m}×{n}; a vector is a matrix of one row or one column");
             return Err(Error::Argument { name: "a", message });
+        }
+        if let Some(wide) = Wide::of(self) {
+            return wide.to_vector();
         }
         self.download()?.places(&Threads::current())
     }

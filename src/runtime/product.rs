@@ -19,6 +19,10 @@ enum How {
 }
 
 impl Product {
+    /// The same facts with another matrix.
+    pub(super) fn with_matrix(self, matrix: Matrix) -> Self {
+        Self { matrix, ..self }
+    }
     pub(super) fn one_pass(matrix: Matrix, how: MxmInfo) -> Self {
         Self { matrix, how: How::OnePass(how) }
     }

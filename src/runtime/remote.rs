@@ -36,6 +36,14 @@ pub trait Remote: Any + Debug + Send + Sync {
     /// # Errors
     /// Those of the engine.
     fn index_list(&self) -> Result<Option<IndexList>>;
+    /// Whether it is in host memory.
+    fn is_on_host(&self) -> bool {
+        false
+    }
+    /// The error of reading it as an object in host memory; `name` is `matrix` or `vector`.
+    fn unreadable(&self, name: &'static str) -> Error {
+        elsewhere(name)
+    }
 }
 
 impl Clone for Box<dyn Remote> {

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 
+use super::wide::{Wide, begins, deserialize};
 use super::{Matrix, Vector};
 use crate::algebra::Type;
 use crate::kernels::with_type;
@@ -30,13 +31,19 @@ impl Matrix {
     /// # Errors
     /// Those of [`Csr::serialize`](crate::Csr::serialize) and of the machine.
     pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
-        self.download()?.write_to(to)
+        match Wide::of(self) {
+            Some(wide) => wide.serialize(to),
+            None => self.download()?.write_to(to),
+        }
     }
     /// Reads the output of [`serialize`](Self::serialize), with values of any type, up to its end and no further.
     /// # Errors
     /// Those of [`Csr::deserialize`](crate::Csr::deserialize).
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
-        to_matrix(SerializedMatrix::<u32>::read(from)?)
+        match begins(from)? {
+            (true, mut from) => deserialize(&mut from)?.try_into(),
+            (false, mut from) => to_matrix(SerializedMatrix::<u32>::read(&mut from)?),
+        }
     }
 }
 
@@ -52,13 +59,20 @@ impl Vector {
     /// # Errors
     /// Those of [`Vector::serialize`](crate::Vector::serialize) and of the machine.
     pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
-        self.download()?.write_to(to)
+        match Wide::of(self) {
+            Some(wide) => wide.serialize(to),
+            None => self.download()?.write_to(to),
+        }
     }
     /// Reads the output of [`serialize`](Self::serialize), with values of any type, up to its end and no further.
     /// # Errors
     /// Those of [`Vector::deserialize`](crate::Vector::deserialize).
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
-        let made = SerializedVector::<u32>::read(from)?;
+        let (is_wide, mut from) = begins(from)?;
+        if is_wide {
+            return deserialize(&mut from)?.try_into();
+        }
+        let made = SerializedVector::<u32>::read(&mut from)?;
         let ty = made.values.ty();
         with_type!(ty, T => Ok(made.typed::<T>()?.into()), Err(unknown(ty)))
     }

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::cast::{check_exact, wrapping_cast};
 use super::remote::{Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
 use crate::kernels::{precompiled, with_type};
@@ -15,6 +14,10 @@ use crate::{Error, Result};
 
 /// A sparse or full vector whose type is known at run time, in the memory of the CPU or of a GPU. Clones share their
 /// memory.
+///
+/// The length is at most 2⁶⁰; beyond 2³² − 1 the used indices are stored, as for a [`Matrix`](super::Matrix). Such a
+/// vector is made by [`build`](Self::build), [`from_coo_wide`](Self::from_coo_wide), [`empty`](Self::empty) or an
+/// operation, and read by [`extract_tuples_wide`](Self::extract_tuples_wide) and [`get`](Self::get).
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -105,7 +108,14 @@ impl Vector {
     fn held(&self) -> Result<&Arc<dyn HostVector>> {
         match &self.0 {
             Storage::Host(held) => Ok(held),
-            Storage::Remote(..) => Err(elsewhere("vector")),
+            Storage::Remote(there) => Err(there.unreadable("vector")),
+        }
+    }
+    /// [`as_remote`](Self::as_remote) for writing by that engine.
+    pub(super) fn remote_mut(&mut self) -> Option<&mut dyn Remote> {
+        match &mut self.0 {
+            Storage::Remote(there) => Some(&mut **there),
+            Storage::Host(_) => None,
         }
     }
     /// As an operand of CPU operations.
@@ -193,7 +203,10 @@ impl Vector {
     /// Whether it is in host memory.
     #[must_use]
     pub fn is_on_host(&self) -> bool {
-        matches!(self.0, Storage::Host(_))
+        match &self.0 {
+            Storage::Host(_) => true,
+            Storage::Remote(there) => there.is_on_host(),
+        }
     }
     /// The typed vector, if its values are of type `T` and it is in host memory; copies nothing.
     #[must_use]
@@ -235,29 +248,5 @@ impl Vector {
         let none = || Error::Argument { name: "indices", message: "they are not integers".into() };
         let indices = indices.slice().get::<u64>().ok_or_else(none)?;
         Ok(collected(indices.len(), indices.iter().map(|&i| i as usize), "a list of indices")?.into())
-    }
-    /// The same entries converted to another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of
-    /// that type is returned unchanged.
-    /// # Errors
-    /// Those of [`Matrix::cast`](super::Matrix::cast).
-    pub fn cast(&self, ty: Type) -> Result<Self> {
-        if ty == self.ty() {
-            return Ok(self.clone());
-        }
-        // A bitmap stores values at absent entries too; those must not be checked.
-        let (places, values) = self.entries()?;
-        check_exact(values.slice(), ty, |p| format!("entry {}, ", places[p]))?;
-        self.wrapping_cast(ty)
-    }
-    /// The same entries converted to another type, by the rules of
-    /// [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast). A vector of that type is returned unchanged.
-    /// # Errors
-    /// Those of [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast).
-    pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
-        if ty == self.ty() {
-            return Ok(self.clone());
-        }
-        let view = self.held()?.view();
-        Self::of(view.with(wrapping_cast(view.values(), ty)?))
     }
 }

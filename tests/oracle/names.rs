@@ -10,12 +10,18 @@ use sparring::spgemm::Options;
 use sparring_oracle::{self as oracle, Case, Kind, Library, Table};
 
 use super::objects::{Typed, dense, object, of_dense, scalar, table, type_of, with_type};
+use super::wide::Embedding;
 
 /// Run-time operations on an engine.
 pub(crate) struct Names {
     machine: Machine,
     calls: usize,
     operators: Operators,
+    /// Whether cases are embedded in large dimensions.
+    is_wide: bool,
+    /// Cases with a large dimension, and of these the refused ones.
+    pub(crate) embedded: usize,
+    pub(crate) refused: usize,
 }
 
 /// Constructors of operators from their names.
@@ -31,13 +37,18 @@ impl Names {
     pub(crate) fn new(machine: impl Into<Machine>) -> Self {
         let ring = |add: &str, mul: &str, ty| Semiring::new(&format!("{add}_{mul}"), ty);
         let operators = Operators { binary: BinaryOp::new, unary: UnaryOp::new, monoid: Monoid::new, ring };
-        Self { machine: machine.into(), calls: 0, operators }
+        Self { machine: machine.into(), calls: 0, operators, is_wide: false, embedded: 0, refused: 0 }
     }
     /// The same with user-defined function operators.
     #[allow(dead_code, reason = "not on a GPU")]
     pub(crate) fn of_functions(machine: impl Into<Machine>) -> Self {
         use super::functions::{binary, monoid, semiring, unary};
         Self { operators: Operators { binary, unary, monoid, ring: semiring }, ..Self::new(machine) }
+    }
+    /// The same in dimensions up to 2⁶⁰.
+    #[allow(dead_code, reason = "not on a GPU")]
+    pub(crate) fn wide(machine: impl Into<Machine>) -> Self {
+        Self { is_wide: true, ..Self::new(machine) }
     }
     /// In the engine's memory.
     fn here(&self, x: Object) -> sparring::Result<Object> {
@@ -49,19 +60,37 @@ impl Names {
     }
     fn call(&mut self, case: &Case) -> sparring::Result<Result<Table, String>> {
         self.calls += 1;
+        let wide = if self.is_wide { Embedding::of(case, self.calls) } else { None };
+        self.embedded += usize::from(wide.as_ref().is_some_and(Embedding::is_large));
+        let made = self.called(case, wide.as_ref());
+        match (made, wide.is_some_and(|wide| wide.is_refused)) {
+            (Err(e @ sparring::Error::Unsupported { .. }), true) => {
+                self.refused += 1;
+                let is_documented = e.to_string().contains("an assignment of a scalar to ");
+                Ok(if is_documented { Ok(oracle::expected(case)) } else { Err(e.to_string()) })
+            }
+            (Ok(_), true) => Ok(Err("it is not refused".into())),
+            (made, false) | (made @ Err(_), true) => made,
+        }
+    }
+    fn called(&self, case: &Case, wide: Option<&Embedding>) -> sparring::Result<Result<Table, String>> {
+        let read = |made: &Object| match wide {
+            Some(wide) => wide.table(made, case),
+            None => table(made, case.table(case.c), case.scale),
+        };
         let mut objects = Vec::with_capacity(case.objects.len());
-        for of in &case.objects {
+        for (n, of) in case.objects.iter().enumerate() {
             let made = if of.table.kind == Kind::Scalar {
                 // A fold returns a scalar, and has no C to write.
                 Scalar::from(false).into()
             } else {
-                self.here(object(of, case.scale))?
+                self.here(wide.map_or_else(|| object(of, case.scale), |wide| wide.object(case, n)))?
             };
             objects.push(made);
         }
         let like = case.table(case.c);
-        if let Some(made) = self.function(case, &objects)? {
-            return Ok(table(&made, like, case.scale));
+        if let Some(made) = self.function(case, &objects, wide)? {
+            return Ok(read(&made));
         }
         let operand = |n: usize| case.operands.get(n).map(|&n| &objects[n]);
         let operands: Operands = match (operand(0), operand(1)) {
@@ -81,7 +110,13 @@ impl Names {
         let (m, n) = (like.nrows, like.ncols);
         let (calls, is_vector) = (self.calls, like.kind == Kind::Vector);
         // For a vector, the list of its single column means all columns.
-        let columns = |j: &[usize], n| if is_vector { IndexList::all() } else { list(j, n, calls) };
+        let columns = |j: &[usize], n| match wide {
+            Some(wide) => wide.lists[1].clone(),
+            None if is_vector => IndexList::all(),
+            None => list(j, n, calls),
+        };
+        let list = |i: &[usize], n, calls| wide.map_or_else(|| list(i, n, calls), |wide| wide.lists[0].clone());
+        let point = |at: usize| wide.map_or(at, |wide| wide.point);
         let op = match &case.op {
             oracle::Op::Identity => Op::Identity,
             oracle::Op::Transpose => Op::Transpose,
@@ -123,7 +158,13 @@ impl Names {
             }
             oracle::Op::ApplyIndex { op, s } | oracle::Op::Select { op, s } => {
                 let of_s = if op.starts_with("value_") { ty } else { oracle::Type::I64 };
-                unary = new_unary(op, named)?.with(scalar(of_s, *s))?;
+                let s = match (wide, *s) {
+                    (Some(wide), oracle::Value::Int(s)) if !op.starts_with("value_") => {
+                        oracle::Value::Int(s + wide.offset)
+                    }
+                    (_, s) => s,
+                };
+                unary = new_unary(op, named)?.with(scalar(of_s, s))?;
                 if matches!(case.op, oracle::Op::Select { .. }) { Op::Select(&unary) } else { Op::Apply(&unary) }
             }
             oracle::Op::ReduceRows { monoid: of } => {
@@ -149,19 +190,19 @@ impl Names {
             }
             oracle::Op::ExtractColumn { rows: i, col } => {
                 rows = list(i, shape.0, calls);
-                Op::ExtractColumn(&rows, *col)
+                Op::ExtractColumn(&rows, point(*col))
             }
             oracle::Op::Assign { rows: i, cols: j } => {
                 (rows, cols) = (list(i, m, calls), columns(j, n));
                 Op::Assign(&rows, &cols)
             }
             oracle::Op::AssignRow { row, cols: j } => {
-                cols = list(j, n, calls);
-                Op::AssignRow(*row, &cols)
+                cols = columns(j, n);
+                Op::AssignRow(point(*row), &cols)
             }
             oracle::Op::AssignColumn { rows: i, col } => {
                 rows = list(i, m, calls);
-                Op::AssignColumn(&rows, *col)
+                Op::AssignColumn(&rows, point(*col))
             }
             oracle::Op::AssignScalar { rows: i, cols: j, x } => {
                 (rows, cols, alpha) = (list(i, m, calls), columns(j, n), scalar(like.ty, *x));
@@ -169,7 +210,7 @@ impl Names {
             }
             oracle::Op::Scatter { indices, monoid } => {
                 (rows, binary) = (list(indices, m, calls), new_binary(monoid, named)?);
-                Op::Scatter(&rows, m, &binary)
+                Op::Scatter(&rows, wide.map_or(m, |wide| wide.shape(case).0), &binary)
             }
             oracle::Op::Diag { k } => Op::Diag(*k),
             oracle::Op::Diagonal { k } => Op::Diagonal(*k),
@@ -256,15 +297,15 @@ impl Names {
             _ => None,
         };
         if let Some(clone) = clone
-            && table(&clone, like, case.scale).as_ref() != Ok(like)
+            && read(&clone).as_ref() != Ok(like)
         {
-            return Ok(Err(format!("a clone of C is now {:?}", table(&clone, like, case.scale))));
+            return Ok(Err(format!("a clone of C is now {:?}", read(&clone))));
         }
-        Ok(table(&written, like, case.scale))
+        Ok(read(&written))
     }
 
     /// Operations without mask and accumulator, by methods of the engine; `None` for others.
-    fn function(&self, case: &Case, objects: &[Object]) -> sparring::Result<Option<Object>> {
+    fn function(&self, case: &Case, objects: &[Object], wide: Option<&Embedding>) -> sparring::Result<Option<Object>> {
         let (m, c) = (&self.machine, case.table(case.c));
         let operand = |n: usize| &objects[case.operands[n]];
         Ok(Some(match &case.op {
@@ -277,25 +318,33 @@ impl Names {
             oracle::Op::Block { rows, cols } => match operand(0) {
                 Object::Matrix(a) => {
                     let parts = |(start, end): (usize, usize), n: usize| [start, end - start, n - end];
+                    let (rows, cols) = wide.map_or((rows, cols), |wide| (&wide.cuts[0], &wide.cuts[1]));
                     let blocks = m.split(a, &parts(*rows, a.shape().0), &parts(*cols, a.shape().1))?;
                     blocks[1][1].download()?.into()
                 }
                 Object::Vector(x) => {
+                    let rows = wide.map_or(rows, |wide| &wide.cuts[0]);
                     let rows = IndexList::from(rows.0..rows.1);
                     m.call(Op::Extract(&rows, &IndexList::all()), x).eval::<Vector>()?.download()?.into()
                 }
                 Object::Scalar(_) => unreachable!("a scalar is no operand"),
             },
-            oracle::Op::Resize { shape } => match operand(0) {
-                Object::Matrix(a) => m.resize(a, shape.0, shape.1)?.download()?.into(),
-                Object::Vector(x) => m.resize_vector(x, shape.0)?.download()?.into(),
-                Object::Scalar(_) => unreachable!("a scalar is no operand"),
-            },
+            oracle::Op::Resize { shape } => {
+                let shape = wide.map_or(*shape, |wide| wide.shape(case));
+                match operand(0) {
+                    Object::Matrix(a) => m.resize(a, shape.0, shape.1)?.download()?.into(),
+                    Object::Vector(x) => m.resize_vector(x, shape.0)?.download()?.into(),
+                    Object::Scalar(_) => unreachable!("a scalar is no operand"),
+                }
+            }
             oracle::Op::Build { tuples, dup } => {
                 let (threads, dup) = (Threads::current(), (self.operators.binary)(dup, type_of(c.ty))?);
                 let (rows, cols) = tuples.iter().map(|x| (x.0 as u32, x.1 as u32)).unzip();
                 let values = with_type!(c.ty, T => Array::of(tuples.iter().map(|x| T::of(x.2)).collect::<Vec<T>>()));
-                if c.kind == Kind::Vector {
+                if let Some(wide) = wide {
+                    let tuples: Vec<_> = tuples.iter().map(|x| (x.0, x.1)).collect();
+                    wide.build(case, &tuples, values, &dup)?
+                } else if c.kind == Kind::Vector {
                     let indices = tuples.iter().map(|x| x.0).collect();
                     Vector::build(&threads, c.nrows, (indices, values), Some(&dup))?.into()
                 } else {
@@ -351,8 +400,9 @@ pub(crate) fn list(indices: &[usize], n: usize, calls: usize) -> IndexList {
 }
 
 impl Library for Names {
-    fn has(&mut self, _: &Case) -> bool {
-        true
+    fn has(&mut self, case: &Case) -> bool {
+        // Dense operands have no large dimension.
+        !self.is_wide || !matches!(case.op, oracle::Op::Spmm { .. })
     }
     fn run(&mut self, case: &Case) -> Result<Table, String> {
         self.call(case).map_err(|e| e.to_string())?

@@ -475,7 +475,7 @@ impl Engine for Cuda {
         self.check_host_function(ring.host_function())?;
         {
             let (a, b, plan) = (self.matrix(a)?, self.matrix(b)?, plan.of()?);
-            let there = c.remote_mut().and_then(|c| c.as_any_mut().downcast_mut::<OnDevice<RawCsr>>());
+            let there = c.remote_mut().and_then(|(c, _)| c.as_any_mut().downcast_mut::<OnDevice<RawCsr>>());
             let Some(OnDevice { raw: c, .. }) = there else {
                 let message = "it is in the processor's memory; upload it".into();
                 return Err(Error::Argument { name: "c", message });
