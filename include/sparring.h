@@ -923,8 +923,9 @@ SparringStatus sparring_matrix_from_coo(uint32_t type,
                                         SparringMatrix **matrix);
 
 /// An empty nrows × ncols matrix. `type` is a SparringType. `*matrix` receives the handle, NULL on failure; free it
-/// with sparring_matrix_free. The number of rows is unlimited, and empty rows cost nothing; the number of columns is
-/// below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+/// with sparring_matrix_free. Rows and columns are at most 2^60: SPARRING_INDEX_OVERFLOW otherwise. Empty rows and
+/// columns cost nothing; a matrix with more than 2^32 - 1 of either has no arrays to copy or borrow, but entries
+/// (sparring_matrix_entries).
 SparringStatus sparring_matrix_new(uint32_t type,
                                    uint64_t nrows,
                                    uint64_t ncols,
@@ -991,6 +992,15 @@ SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
                                     void *values,
                                     uint64_t nnz_len);
 
+/// Copies the entries into your arrays, row by row; NULL omits an array. The matrix is in host memory: see
+/// sparring_matrix_to. `rows`, `cols` and `values` have room for `capacity` elements each: SPARRING_LENGTH if that is
+/// less than the number of entries. `values` has the matrix's type.
+SparringStatus sparring_matrix_entries(const SparringMatrix *matrix,
+                                       uint64_t *rows,
+                                       uint64_t *cols,
+                                       void *values,
+                                       uint64_t capacity);
+
 /// Access to the arrays of a matrix in host memory, without a copy: nrows + 1 row pointers, nnz columns and nnz values
 /// of the matrix's type. Do not write to them. They are valid until the matrix is freed or, on any thread, written by
 /// sparring_plan_numeric_into or as the c of an operation. Each of `row_ptr`, `col_idx`, `values` may be NULL to omit
@@ -1004,7 +1014,8 @@ SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
 SparringStatus sparring_matrix_free(SparringMatrix *matrix);
 
 /// An empty vector of length `len`. `type` is a SparringType. `*vector` receives the handle, NULL on failure; free it
-/// with sparring_vector_free. The length is below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+/// with sparring_vector_free. The length is at most 2^60: SPARRING_INDEX_OVERFLOW otherwise. Memory depends on the
+/// entries alone.
 SparringStatus sparring_vector_new(uint32_t type,
                                    uint64_t len,
                                    SparringVector **vector);
@@ -1984,6 +1995,18 @@ SparringStatus sparring_matrix_build(uint32_t type,
                                      uint64_t len,
                                      const SparringBinaryOp *dup,
                                      SparringMatrix **matrix);
+
+/// As sparring_matrix_build, with indices of 64 bits, for up to 2^60 rows and columns. Memory depends on the entries
+/// alone if there are more than 2^32 - 1 of either.
+SparringStatus sparring_matrix_build_wide(uint32_t type,
+                                          uint64_t nrows,
+                                          uint64_t ncols,
+                                          const uint64_t *rows,
+                                          const uint64_t *cols,
+                                          const void *values,
+                                          uint64_t len,
+                                          const SparringBinaryOp *dup,
+                                          SparringMatrix **matrix);
 
 /// The vector of entries v(indices[p]) = values[p], as in sparring_vector_from_entries, with duplicates combined by the
 /// operator `dup` from left to right in the given order; if `dup` is NULL, duplicates are SPARRING_DUPLICATE. `dup`

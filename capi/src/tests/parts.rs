@@ -4,6 +4,7 @@ use super::*;
 use crate::assign::*;
 use crate::operation::SparringDescriptor;
 use crate::parts::*;
+use crate::semirings::{sparring_semiring_free, sparring_semiring_new};
 
 fn list(list: &[u64]) -> SparringIndices {
     SparringIndices { list: list.as_ptr(), len: list.len() as u64, start: 0, step: 0 }
@@ -274,4 +275,43 @@ fn repeated_entries_are_joined_or_refused() {
     for op in [minus, less] {
         ok(sparring_binary_op_free(op));
     }
+}
+
+#[test]
+fn dimensions_of_2_to_the_60_hold_a_few_entries() {
+    const N: u64 = 1 << 60;
+    let (cpu, plus) = (cpu(2, 0), binary(c"plus", SPARRING_I32, SPARRING_I32));
+    let build = |n: u64, rows: &[u64], cols: &[u64], values: &[i32], m: &mut *mut SparringMatrix| unsafe {
+        let (i, j, x, len) = (rows.as_ptr(), cols.as_ptr(), values.as_ptr().cast(), values.len() as u64);
+        sparring_matrix_build_wide(SPARRING_I32 as u32, n, n, i, j, x, len, plus, m)
+    };
+    let (mut a, mut none) = (null_mut(), null_mut());
+    ok(build(N, &[N - 1, 5, N - 1], &[5, N - 1, 5], &[2, 3, 5], &mut a));
+    refused(build(N + 1, &[0], &[0], &[1], &mut none), SPARRING_INDEX_OVERFLOW);
+    refused(build(N, &[N], &[0], &[1], &mut none), SPARRING_INDEX_RANGE);
+    let (mut m, mut n) = (0, 0);
+    ok(unsafe { sparring_matrix_shape(a, &mut m, &mut n) });
+    assert_eq!((m, n), (N, N));
+    let read = |m: *const SparringMatrix| {
+        let (mut i, mut j, mut x) = ([0u64; 2], [0u64; 2], [0i32; 2]);
+        let (to_i, to_j, to_x) = (i.as_mut_ptr(), j.as_mut_ptr(), x.as_mut_ptr().cast());
+        refused(unsafe { sparring_matrix_entries(m, to_i, null_mut(), null_mut(), 1) }, SPARRING_LENGTH);
+        ok(unsafe { sparring_matrix_entries(m, to_i, to_j, to_x, 2) });
+        (i, j, x)
+    };
+    assert_eq!(read(a), ([5, N - 1], [N - 1, 5], [3, 7]));
+    // C += A·A, whose two entries are on the diagonal.
+    let mut ring = null_mut();
+    ok(unsafe { sparring_semiring_new(c"plus_times".as_ptr(), SPARRING_I32 as u32, SPARRING_I32 as u32, &mut ring) });
+    let c = new(N, N);
+    for _ in 0..2 {
+        ok(unsafe { sparring_matrix_mxm(cpu, c, null(), plus, ring, a, a, null()) });
+    }
+    assert_eq!(read(c), ([5, N - 1], [5, N - 1], [42, 42]));
+    for m in [a, c] {
+        ok(sparring_matrix_free(m));
+    }
+    ok(sparring_binary_op_free(plus));
+    ok(sparring_semiring_free(ring));
+    ok(sparring_device_free(cpu));
 }
