@@ -108,7 +108,11 @@ impl Embedding {
         let vector = c.kind == Kind::Vector;
         let large = |seed: &mut u64| LARGE[random(seed) as usize % LARGE.len()];
         let fresh = |len: usize, seed: &mut u64| {
-            if plain || random(seed) % 6 == 0 { Map::identity(len) } else { Map::scattered(len, large(seed), seed) }
+            if plain || random(seed).is_multiple_of(6) {
+                Map::identity(len)
+            } else {
+                Map::scattered(len, large(seed), seed)
+            }
         };
         let unit = Map::identity(1);
         // Shapes as the operation sees them.

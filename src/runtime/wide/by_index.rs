@@ -56,7 +56,7 @@ impl Operation<'_> {
     }
     /// f(A, s, i, j) with the true indices i and j, on the host.
     fn applied(&self, f: &UnaryOp, a: &Wide) -> Result<Object> {
-        let ((rows, cols), values) = entries(a.inner.operand())?;
+        let (rows, cols, values) = entries(a.inner.operand())?;
         let formula = f.formula();
         let n = values.len();
         let index = |axis: usize, of: &[u32]| -> Result<Vec<u64>> {

@@ -183,7 +183,7 @@ impl Wide {
     /// The object with values of another type, by the rules of [`Matrix::cast`], or of [`Matrix::wrapping_cast`].
     pub(in crate::runtime) fn cast(&self, ty: Type, wraps: bool) -> Result<Object> {
         if !wraps {
-            let ((rows, cols), values) = entries(self.inner.operand())?;
+            let (rows, cols, values) = entries(self.inner.operand())?;
             check_exact(values.slice(), ty, |p| {
                 let (i, j) = (self.labels[0].index(rows[p] as usize), self.labels[1].index(cols[p] as usize));
                 match self.inner {

@@ -26,7 +26,7 @@ impl Wide {
     /// # Errors
     /// As for [`compacted`](Self::compacted).
     pub(super) fn restricted(self, machine: &Machine, flagged: [bool; 2]) -> Result<Self> {
-        let (rows, cols) = entries(self.inner.operand())?.0;
+        let (rows, cols, _) = entries(self.inner.operand())?;
         let Self { shape, mut labels, inner } = self;
         let mut lists = [IndexList::all(), IndexList::all()];
         for (axis, ranks) in [rows, cols].into_iter().enumerate().filter(|(axis, _)| flagged[*axis]) {
@@ -85,16 +85,13 @@ impl Wide {
 /// Rows and columns, and values, of the entries of an ordinary object, row by row; the columns of a vector are 0.
 /// # Errors
 /// Those of [`Matrix::extract_tuples`](crate::runtime::Matrix::extract_tuples) and of the engine.
-pub(super) fn entries(x: Operand<'_>) -> Result<((Vec<u32>, Vec<u32>), Array)> {
+pub(super) fn entries(x: Operand<'_>) -> Result<(Vec<u32>, Vec<u32>, Array)> {
     match x {
-        Operand::Matrix(a) => {
-            let (rows, cols, values) = a.download()?.extract_tuples()?;
-            Ok(((rows, cols), values))
-        }
+        Operand::Matrix(a) => a.download()?.extract_tuples(),
         Operand::Vector(x) => {
             let (indices, values) = x.download()?.entries()?;
             let cols = crate::par::filled(indices.len(), 0, "columns")?;
-            Ok(((indices, cols), values))
+            Ok((indices, cols, values))
         }
     }
 }
