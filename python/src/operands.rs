@@ -9,8 +9,9 @@ use pyo3::types::PyString;
 use sparring::Error;
 use sparring::algebra::{Array, Type};
 use sparring::num_complex::Complex;
-use sparring::par::{filled as filled_with, note};
-use sparring::runtime::{BinaryOp, Matrix, Vector};
+use sparring::par::note;
+use sparring::runtime::{BinaryOp, Matrix, Op, Vector};
+use sparring::sparse::IndexList;
 
 use crate::arrays::{self, DeviceMemory, Stored};
 use crate::dense::is_dense;
@@ -303,11 +304,14 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
         Kind::Like(of) if is_of_device(of.bind(py))? => {
             static THERE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
             let on = device_of(of.bind(py))?;
+            let zero = scalar(0i32.into_pyobject(py)?.as_any(), x.ty())?;
             let full = on.compute(py, x.len(), || {
-                // Absent entries are 0.
-                let zeros = Array::of(filled_with(x.len(), 0i8, "zeros")?);
-                let plus = BinaryOp::new("plus", x.ty())?;
-                on.ewise_add(&plus, &x, &Vector::full(zeros)?.cast(x.ty())?)
+                // Absent entries are 0, on the device.
+                let (all, second) = (IndexList::all(), BinaryOp::new("second", x.ty())?);
+                let mut full = on.upload_vector(&Vector::empty(x.ty(), x.len())?)?;
+                on.call(Op::AssignScalar(&zero, &all, &all), ()).into(&mut full)?;
+                on.call(Op::Identity, &x).accum(&second).into(&mut full)?;
+                Ok(full)
             })?;
             match DeviceMemory::of_vector(&on, &full)? {
                 Some(there) => THERE.import(py, "sparring._foreign", "on_device")?.call1((of.bind(py), there)),

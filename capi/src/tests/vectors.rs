@@ -159,8 +159,10 @@ fn copies_live_on_their_own() {
     ok(unsafe { sparring_matrix_nnz(huge, &mut nnz) });
     assert_eq!(nnz, 0);
     let mut none = null_mut();
-    let e =
-        refused(unsafe { sparring_matrix_new(SPARRING_F64 as u32, 3, 1 << 50, &mut none) }, SPARRING_INDEX_OVERFLOW);
+    let e = refused(
+        unsafe { sparring_matrix_new(SPARRING_F64 as u32, 3, (1 << 60) + 1, &mut none) },
+        SPARRING_INDEX_OVERFLOW,
+    );
     assert!(none.is_null() && e.starts_with("ncols: "), "{e}");
     for m in [a, b, c, huge] {
         ok(sparring_matrix_free(m));

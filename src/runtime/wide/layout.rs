@@ -150,7 +150,10 @@ impl<'a> Layout<'a> {
             meet(&mut known, "transpose", of_twin, twin)?;
         }
         let known = known.map(|n| n.unwrap_or(1));
-        known.iter().try_for_each(|&n| check_dimension("a dimension", n as u128).map(drop))?;
+        for (space, &n) in known.iter().enumerate() {
+            let what = if space == of_c[1] { "number of columns" } else { "number of rows" };
+            check_dimension(what, n as u128)?;
+        }
         Ok(known)
     }
     /// The number of positions in each list whose indices have a known dimension.
