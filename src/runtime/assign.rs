@@ -189,8 +189,9 @@ fn constant<X: Collection>(
         let f = UnaryOp::between("s", mask.type_of(), s.ty())?.with(s.clone())?;
         return machine.run(&Call::unary(Op::Apply(&f), places.operand()?));
     }
+    let full = || part.rows.is_all().then(|| machine.engine().full(s, part.shape.0)).flatten();
     let t: Object = if is_vector {
-        Vector::constant_at(s, part.rows, part.shape.0)?.into()
+        full().unwrap_or_else(|| Vector::constant_at(s, part.rows, part.shape.0))?.into()
     } else if let Some(made) = machine.engine().constant(s, (part.rows, part.cols), part.shape) {
         made?.into()
     } else {

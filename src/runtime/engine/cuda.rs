@@ -519,6 +519,11 @@ impl Engine for Cuda {
     fn constant(&self, s: &Scalar, part: (&IndexList, &IndexList), shape: (usize, usize)) -> Option<Result<Matrix>> {
         Some(self.constant_raw(s.constant().slice(), part, shape).map(|made| self.keep(made)))
     }
+    fn full(&self, s: &Scalar, len: usize) -> Option<Result<Vector>> {
+        let s = s.constant().slice();
+        let nothing = self.upload_list_raw(len, &[], s.part(0..0));
+        Some(nothing.and_then(|nothing| self.to_full_raw(&nothing, s)).map(|full| self.keep_vector(full)))
+    }
     fn line_matrix(&self, x: &Vector, is_row: bool) -> Option<Result<Matrix>> {
         Some(self.vector(x).and_then(|x| self.vector_matrix_raw(&x, is_row)).map(|made| self.keep(made)))
     }

@@ -161,6 +161,10 @@ pub trait Engine: Any + Debug + Send + Sync {
     fn constant(&self, _s: &Scalar, _part: (&IndexList, &IndexList), _shape: (usize, usize)) -> Option<Result<Matrix>> {
         None
     }
+    /// The vector of this length with s at every index; `None` to build it on the host.
+    fn full(&self, _s: &Scalar, _len: usize) -> Option<Result<Vector>> {
+        None
+    }
     /// A vector as a matrix of one row or one column; `None` to build it on the host.
     fn line_matrix(&self, _x: &Vector, _is_row: bool) -> Option<Result<Matrix>> {
         None
