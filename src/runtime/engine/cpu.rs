@@ -427,6 +427,9 @@ impl TriangleEngine for Cpu {
 /// The typed host matrix.
 fn on_host<'a, T: Float>(name: &'static str, m: &'a Matrix) -> Result<&'a Csr<T>> {
     m.csr().ok_or_else(|| {
+        if let Some(wide) = m.as_remote().filter(|there| there.is_on_host()) {
+            return wide.unreadable("matrix");
+        }
         let message = if m.ty() == T::TYPE {
             format!("it is on {}; download it", m.machine())
         } else {

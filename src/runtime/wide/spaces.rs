@@ -24,8 +24,8 @@ impl Compact {
     /// The operation with its objects relabeled; C is given if it is written.
     /// # Errors
     /// [`Error::Shape`]; [`Error::ListIndex`], [`Error::RepeatedIndex`]; [`Error::Unsupported`] for an assignment of a
-    /// scalar to too many positions, and for a ⊗ that reads values and indices; [`Error::IndexOverflow`] for a dimension
-    /// beyond 2⁶⁰, and for too many used indices; those of the machine.
+    /// scalar to too many positions, and for a ⊗ that reads values and indices; [`Error::IndexOverflow`] for a
+    /// dimension beyond 2⁶⁰, and for too many used indices; those of the machine.
     pub(super) fn of(call: &Operation<'_>, c: Option<Operand<'_>>) -> Result<Self> {
         let objects = objects(call, c);
         let layout = Layout::of(call, &objects)?;
