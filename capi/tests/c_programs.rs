@@ -299,7 +299,7 @@ fn may_be_null(function: &str, argument: &str) -> bool {
         || function == "vector_entries" && argument != "vector"
         || argument == "y" && !matches!(function, "index_new" | "matrix_spmm")
         || function.ends_with("_free")
-        || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
+        || matches!(function, "matrix_copy" | "matrix_borrow" | "matrix_entries") && argument != "matrix"
         || matches!(function, "knn" | "index_knn") && matches!(argument, "ids" | "distances")
         || function == "tensor_copy" && argument != "tensor"
         || matches!(function, "matrix_read_file" | "matrix_write_file") && argument == "labels"

@@ -20,14 +20,16 @@ fn judge(door: &str, tally: Tally) {
         panic!("{door}: {} of {} cases failed, the smallest:\n{message}", tally.failed, tally.ran());
     }
 }
-/// Runs random cases, a fraction of the requested number.
-pub(crate) fn random(door: &str, library: &mut impl Library, seed: u64, share: usize) {
+/// Runs random cases, a fraction of the requested number, and returns how many ran.
+pub(crate) fn random(door: &str, library: &mut impl Library, seed: u64, share: usize) -> usize {
     let (mut tally, mut cases) = (Tally::default(), Random::new(seed));
     // Cases that an interface does not support are skipped and redrawn.
     while tally.failed < ENOUGH && tally.ran() < setting("SPARRING_ORACLE_CASES", 20_000) / share {
         cases.by_ref().take(100).for_each(|case| tally.run(library, &case));
     }
+    let ran = tally.ran();
     judge(&format!("{door}, random"), tally);
+    ran
 }
 /// Runs every n-th of the small cases.
 pub(crate) fn small(door: &str, library: &mut impl Library, every: usize) {
