@@ -1,12 +1,13 @@
 //! Contractions on the GPU: one JSON line per case.
 //!
 //! `gemm`: C = A·B + C for a batch of n × n matrices, over (+, ×), and up to 16 rows over (min, +). `action`: U = M V
-//! of a mass operator on hexahedra of degree p, with p + 1 values and p + 2 points per direction. `ms_min` is the
+//! of a mass operator on hexahedra of degree p, with p + 1 values and p + 2 points per direction. `reduce`: sums over
+//! some indices of one array of 2²⁶ values, or of the products of two. `ms_min` is the
 //! minimum and `ms` the median of `--rounds` event timings of 5 back-to-back calls, so that the device never waits for
 //! the host; both are per call. `pct_bound` is the lower bound by [`bound`](sparring::contract::bound) at the bandwidth
 //! of a copy in the same run, relative to `ms_min`.
 //!
-//! Options: `--bytes N` (1.2e9), the size of all arrays of a case; `--rounds N` (10); `--only gemm|action`; `--n LIST`.
+//! Options: `--bytes N` (1.2e9), the size of all arrays of a case; `--rounds N` (10); `--only gemm|action|reduce`; `--n LIST`.
 
 #[cfg(feature = "cuda")]
 fn main() -> sparring::Result<()> {
@@ -28,6 +29,20 @@ mod gpu {
     /// Number of calls timed together.
     const CALLS: usize = 5;
     const SIZES: [usize; 17] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 28, 32];
+
+    /// Sums of about 2²⁶ terms, some over extents of odd length.
+    const REDUCTIONS: [(&str, &[usize]); 10] = [
+        ("i->", &[1 << 26]),
+        ("i->", &[(1 << 26) - 1]),
+        ("i,i->", &[1 << 26]),
+        ("ij->i", &[8192, 8192]),
+        ("ij->i", &[8191, 8193]),
+        ("ij->i", &[1 << 19, 129]),
+        ("ij->j", &[8192, 8192]),
+        ("ij,ij->i", &[8192, 8192]),
+        ("ijk->j", &[512, 256, 512]),
+        ("ijk->ik", &[512, 256, 512]),
+    ];
 
     /// Command line options.
     struct Options {
@@ -76,7 +91,8 @@ mod gpu {
                 T::from_f64((seed >> 40) as f64 / f64::from(1 << 24) - 0.5)
             }));
             let put = || self.cuda.upload_batch(&View::new(&numbers, Layout::row_major(&[len])?)?);
-            if self.options.only != "action" {
+            let wants = |case: &str| self.options.only.is_empty() || self.options.only == case;
+            if wants("gemm") {
                 let (a, b, mut c) = (put()?, put()?, put()?);
                 for &n in &self.options.sizes {
                     let layout = || Layout::row_major(&[n, n])?.batched(len / (n * n));
@@ -90,9 +106,14 @@ mod gpu {
                     }
                 }
             }
-            if self.options.only != "gemm" {
+            if wants("action") {
                 for p in 2..=8 {
                     self.action::<T>(dtype, p, &numbers)?;
+                }
+            }
+            if wants("reduce") {
+                for (expr, extents) in REDUCTIONS {
+                    self.reduce::<T>(dtype, expr, extents, &numbers)?;
                 }
             }
             Ok(())
@@ -132,6 +153,23 @@ mod gpu {
             let least = Bound { bytes, operations };
             let times = self.times(|| self.cuda.einsum(PlusTimes::<T>::default(), einsum.clone()).into(&mut u))?;
             self.line(&format!("\"case\": \"action\", \"p\": {p}"), dtype, elements, &least, &times);
+            Ok(())
+        }
+
+        fn reduce<T: Real>(&self, dtype: &str, expr: &str, extents: &[usize], numbers: &[T]) -> Result<()> {
+            let layout = Layout::row_major(extents)?;
+            let n = extents.iter().product();
+            let mut values: Vec<T> = Vec::with_capacity(n);
+            values.extend(numbers.iter().cycle().take(n));
+            let put = || self.cuda.upload_batch(&View::new(&values, layout.clone())?);
+            let operands = if expr.contains(',') { vec![put()?, put()?] } else { vec![put()?] };
+            let einsum = Einsum::new(expr, &operands)?;
+            let mut c = self.cuda.einsum(PlusTimes::<T>::default(), einsum.clone()).eval()?;
+            let (least, batch) = (bound(&einsum, false)?, 1);
+            let times = self.times(|| self.cuda.einsum(PlusTimes::<T>::default(), einsum.clone()).into(&mut c))?;
+            let shape = extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+            let case = format!("\"case\": \"reduce\", \"expr\": \"{expr}\", \"shape\": \"{shape}\"");
+            self.line(&case, dtype, batch, &least, &times);
             Ok(())
         }
 

@@ -92,7 +92,7 @@ fn strided(ring: &Printed, out: usize, folded: usize, single: bool) -> Unit {
     Unit {
         source: strided::SOURCE,
         prefix: Prefix::new(&ring.text, &settings).text(),
-        hot: &["strided", "strided_parts"],
+        hot: &["strided", "strided_parts", "strided_wide", "strided_across"],
     }
 }
 
