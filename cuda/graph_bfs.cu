@@ -1,7 +1,7 @@
 // graph_bfs.cu: breadth-first search levels in one kernel, with one device-wide barrier per level. Small frontiers
 // expand their outgoing edges (top-down); for large ones, unvisited vertices look for a predecessor in the frontier
 // (bottom-up; Beamer, Asanović, Patterson 2012), 32 vertices per warp and per word of the frontier bitmap. Defined by
-// the host: `Offset`.
+// the host: `Offset`. Levels of few edges are expanded by one block, whose barrier takes a tenth of the device's time.
 //
 // Lower bound: 4 bytes per inspected edge and a sector of 32 bytes for the level of its end, from L2 where the levels
 // fit. R-MAT of scale 20 (31 M entries, some 6 M inspected): 60 µs; a level on a road graph is a barrier (1.5 µs) and
@@ -10,6 +10,7 @@
 constexpr u32 ALPHA = 14;  // top-down until the frontier has more than 1/ALPHA of the edges not inspected
 constexpr u32 BETA = 24;   // bottom-up while it has more than 1/BETA of the vertices
 constexpr u32 FIRST = 8;   // edges that a thread inspects before its warp helps
+constexpr u32 ALONE = 2048;  // edges of a level up to which one block expands it
 
 // What a level passes to the next.
 struct Level {
@@ -18,9 +19,46 @@ struct Level {
   u64 edges;   // edges that leave it
 };
 
+// Top-down levels by one block, from level `level` in `queue` on, until a frontier is empty or has more than ALONE edges.
+// `left` is the number of edges not inspected. The last frontier lies in queues + (level % 2) · n.
+__device__ inline void search_alone(const Lists& out, u64 n, u32* levels, u32* queues, u64* pieces, u32& level, u64& left,
+                                    Level& frontier) {
+  __shared__ Level room[2];
+  const Team block = {nullptr, 0, 1};
+  if (threadIdx.x == 0) room[level % 2] = frontier;
+  __syncthreads();
+  while (true) {
+    frontier = room[level % 2];
+    if (frontier.count == 0 || frontier.edges > ALONE) break;
+    left -= frontier.edges < left ? frontier.edges : left;
+    Level* next = &room[(level + 1) % 2];
+    if (threadIdx.x == 0) next->count = next->pieces = 0, next->edges = 0;
+    __syncthreads();
+    const Pieces longer{pieces, &next->pieces};
+    const Queue to{queues + (level + 1) % 2 * n, &next->count};
+    u64 mine = 0;
+    const auto each = [&](u32, u64 e, bool has) {
+      bool fresh = false;
+      u32 v = 0;
+      if (has) {
+        v = out.end(e);
+        fresh = now(&levels[v]) == UNREACHED && atomicCAS(&levels[v], UNREACHED, level + 1) == UNREACHED;
+        if (fresh) mine += out.degree(v);
+      }
+      to.push(fresh, v);
+    };
+    expand(block, out, queues + level % 2 * n, frontier.count, longer, [](u32) {}, each);
+    expand_rest(block, out, longer, each);
+    mine = warp_sum(mine);
+    if (lane_id() == 0 && mine > 0) atomicAdd(&next->edges, mine);
+    __syncthreads();
+    ++level;
+  }
+}
+
 // levels[v] = number of edges from the source to v, UNREACHED if there is no path. Sizes: queues 2n, bits two vertex
-// bitmaps, pieces nnz/LARGE; state for 3 levels and the barrier are initially 0. stats[0] = levels, stats[1] =
-// bottom-up levels.
+// bitmaps, pieces nnz/LARGE; state for 3 levels, then what one block leaves to all, and the barrier are initially 0.
+// stats[0] = levels, stats[1] = bottom-up levels.
 BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, const Offset* in_ptr,
                const u32* in_ends, u64 n, u64 nnz, u32 source, u32* levels, u32* queues, u32* bits, u64* pieces, Level* state,
                u64* barrier, u32* stats) {
@@ -44,6 +82,24 @@ BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, 
     const u32 count = now(&state[level % 3].count);
     const u64 edges = now(&state[level % 3].edges);
     if (count == 0) break;
+    if (!up && edges <= ALONE / 2 && team.blocks > 1) {
+      // All have read the state before it changes.
+      team.sync();
+      if (team.block == 0) {
+        Level frontier = {count, 0, edges};
+        search_alone(out, n, levels, queues, pieces, level, left, frontier);
+        if (threadIdx.x == 0) {
+          state[level % 3] = frontier;
+          state[(level + 1) % 3] = {0, 0, 0};
+          state[3] = {level, 0, left};
+        }
+      }
+      team.sync();
+      level = now(&state[3].count);
+      left = now(&state[3].edges);
+      side = level % 2;
+      continue;
+    }
     Level* next = &state[(level + 1) % 3];
     u32* queue = queues + side * n;
     u32* front = bits + side * words;

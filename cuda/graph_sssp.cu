@@ -8,20 +8,28 @@
 #include "graph.cuh"
 constexpr u32 NEAR = 1, FAR = 2;  // the queue that a vertex waits in
 constexpr u64 INFINITE = 0x7ff0000000000000ull;
+constexpr u32 ALONE = 256;  // waiting vertices up to which one block does a round
 
 struct Round {
   u32 count;   // waiting vertices
   u32 pieces;  // pieces of their long lists
 };
 
+// Where one block leaves the search to all.
+struct Place {
+  u32 round, bucket;
+  double end;
+};
+
 // lengths[v] = the length of a shortest path to v, INFINITE if there is none. Sizes: near and far 2n, waits n, pieces
-// nnz/LARGE, least 3; state for 3 rounds, far_count for 2 and the barrier are initially 0. stats[0] = rounds, stats[1]
-// = buckets.
+// nnz/LARGE, least 3, place 1; state for 3 rounds, far_count for 2 and the barrier are initially 0. stats[0] = rounds,
+// stats[1] = buckets.
 BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const double* weights, u64 n, u32 source,
                double delta, u64* lengths, u32* near, u32* far, u32* waits, u64* pieces, Round* state, u32* far_count, u64* least,
-               u64* barrier, u32* stats) {
+               Place* place, u64* barrier, u32* stats) {
   u32 number;
-  const Team team = Team::of(barrier, 1, number);
+  const Team whole = Team::of(barrier, 1, number), block = {nullptr, 0, 1};
+  Team team = whole;
   const Lists out{ptr, ends};
   u32 round = 0, bucket = 0;
   double end = delta;
@@ -38,6 +46,26 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
   while (true) {
     const u32 count = now(&state[round % 3].count);
     u32* queue = near + (round % 2) * n;
+    // One block does short rounds, since its barrier takes a tenth of the device's time; the others wait.
+    const u32 work = count > 0 ? count : now(&far_count[bucket % 2]);
+    if (whole.blocks > 1 && team.blocks > 1 && work > 0 && work <= ALONE / 2) {
+      // All have read the state before it changes.
+      whole.sync();
+      if (whole.block == 0) {
+        team = block;
+      } else {
+        whole.sync();
+        round = now(&place->round);
+        bucket = now(&place->bucket);
+        end = now(&place->end);
+        continue;
+      }
+    } else if (whole.blocks > 1 && team.blocks == 1 && (work == 0 || work > ALONE)) {
+      if (threadIdx.x == 0) *place = {round, bucket, end};
+      team = whole;
+      whole.sync();
+      continue;
+    }
     if (count == 0) {
       // The bucket is finished: the next one begins at the least length in `far`.
       const u32* from = far + (bucket % 2) * n;
@@ -53,7 +81,12 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
       if (lane_id() == 0 && mine < INFINITE) atomicMin(&least[bucket % 3], mine);
       team.sync();
       const u64 first = now(&least[bucket % 3]);
-      if (first == INFINITE) break;
+      if (first == INFINITE) {
+        // All in `far` are finished.
+        if (team.thread() == 0) far_count[bucket % 2] = 0;
+        team.sync();
+        continue;
+      }
       const double last = end;
       // At least one length is before the end, even if Δ is negligible beside it.
       end = __longlong_as_double(first) + delta;

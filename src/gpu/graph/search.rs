@@ -6,8 +6,8 @@ use super::device::DeviceGraph;
 use crate::Result;
 
 pub(super) const SOURCE: Source = source!("graph_bfs.cu");
-/// Words of state: three level counters, the barrier, and statistics.
-const STATE: usize = 8;
+/// Words of state: the counters of three levels and of one block's last one, the barrier, and statistics.
+const STATE: usize = 10;
 
 /// Result of a search.
 pub(crate) struct Search {
@@ -47,8 +47,8 @@ impl DeviceGraph {
                 &bits,
                 &pieces,
                 &state,
-                state.from(6),
-                state.from(7),
+                state.from(8),
+                state.from(9),
             ],
         )?;
         let found = if parents {
@@ -60,7 +60,7 @@ impl DeviceGraph {
         } else {
             vec![]
         };
-        let steps = cuda.get_at(&state, 7)?;
+        let steps = cuda.get_at(&state, 9)?;
         let levels = cuda.get(&levels, "levels")?;
         Ok(Search { levels, parents: found, steps: [steps as u32, (steps >> 32) as u32] })
     }

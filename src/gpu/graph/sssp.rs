@@ -7,8 +7,9 @@ use crate::Result;
 use crate::algebra::Slice;
 
 pub(super) const SOURCE: Source = source!("graph_sssp.cu");
-/// Words of state: three round counters, two counts of far vertices, the barrier, statistics, and three minima.
-const STATE: usize = 9;
+/// Words of state: three round counters, two counts of far vertices, the barrier, statistics, three minima, and where one
+/// block leaves the search.
+const STATE: usize = 11;
 
 /// Result of a search.
 pub(crate) struct Lengths {
@@ -46,6 +47,7 @@ impl DeviceGraph {
                 &state,
                 state.from(3),
                 state.from(6),
+                state.from(9),
                 state.from(4),
                 state.from(5),
             ],
