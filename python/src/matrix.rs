@@ -6,7 +6,7 @@ use pyo3::pyclass::CompareOp;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
 use sparring::Csr;
-use sparring::algebra::Type;
+use sparring::algebra::{Array, Type};
 use sparring::runtime::{BinaryOp, Matrix, Op, UnaryOp};
 use sparring::sparse::IndexList;
 
@@ -119,6 +119,15 @@ fn part(index: &Bound<'_, PyAny>, (m, n): (usize, usize)) -> PyResult<Part> {
     })
 }
 
+/// Whether indices below `n` need more than 32 bits.
+pub(crate) fn is_wide(n: usize) -> bool {
+    u32::try_from(n).is_err()
+}
+/// Indices as an array of u64.
+pub(crate) fn words(indices: Vec<usize>) -> PyResult<Array> {
+    Ok(Array::of(collected(indices.len(), indices.iter().map(|&i| Ok(i as u64)), "indices")?))
+}
+
 #[pymethods]
 impl PyMatrix {
     #[new]
@@ -148,24 +157,33 @@ impl PyMatrix {
         dup: Option<&str>,
     ) -> PyResult<Self> {
         let py = values.py();
-        let indices = |of: &Bound<'_, PyAny>, name: &'static str, bound: usize| -> PyResult<Vec<u32>> {
+        fn indices<I: TryFrom<usize>>(of: &Bound<'_, PyAny>, name: &str, bound: usize) -> PyResult<Vec<I>> {
             let found = integers(of, name)?;
             let check = |(position, &i): (usize, &i64)| {
-                let inside = u32::try_from(i).ok().filter(|&i| (i as usize) < bound);
+                let inside = usize::try_from(i).ok().filter(|&i| i < bound).and_then(|i| I::try_from(i).ok());
                 let beyond = || PyIndexError::new_err(format!("{name}: number {position} is {i}, not below {bound}"));
                 inside.ok_or_else(beyond)
             };
             collected(found.len(), found.iter().enumerate().map(check), name)
-        };
-        let (rows, columns) = (indices(rows, "rows", shape.0)?, indices(columns, "columns", shape.1)?);
-        let values = arrays::copied(values, "values")?;
+        }
         let on = machine(None)?;
         let Some(threads) = on.threads() else { return Err(PyValueError::new_err("no threads")) };
-        let dup = dup.map(|name| BinaryOp::new(name, values.ty())).transpose().raise()?;
-        let made = py.detach(|| match &dup {
-            None => Matrix::from_coo(threads, shape.0, shape.1, rows, columns, values),
-            dup => Matrix::build(threads, shape, (rows, columns, values), dup.as_ref()),
-        });
+        let combine = |values: &Array| dup.map(|name| BinaryOp::new(name, values.ty())).transpose().raise();
+        let made = if is_wide(shape.0) || is_wide(shape.1) {
+            let places = (indices::<usize>(rows, "rows", shape.0)?, indices::<usize>(columns, "columns", shape.1)?);
+            let values = arrays::copied(values, "values")?;
+            match combine(&values)? {
+                None => py.detach(|| Matrix::from_coo_wide(threads, shape, (&places.0, &places.1), values)),
+                dup => py.detach(|| Matrix::build_wide(threads, shape, (places.0, places.1, values), dup.as_ref())),
+            }
+        } else {
+            let (rows, columns) = (indices(rows, "rows", shape.0)?, indices(columns, "columns", shape.1)?);
+            let values = arrays::copied(values, "values")?;
+            match combine(&values)? {
+                None => py.detach(|| Matrix::from_coo(threads, shape.0, shape.1, rows, columns, values)),
+                dup => py.detach(|| Matrix::build(threads, shape, (rows, columns, values), dup.as_ref())),
+            }
+        };
         Ok(Self::new(made.raise()?))
     }
     /// The identity matrix.
@@ -294,12 +312,16 @@ impl PyMatrix {
         let x = on.compute(py, a.nnz(), || on.call(Op::Diagonal(k), &a).eval())?;
         operands::dense(py, &x, None)
     }
-    /// Row indices, column indices and values of the entries, as arrays.
+    /// Row indices, column indices and values of the entries, as arrays; indices are of type uint32, or of uint64 if there
+    /// are more than 2³² - 1 rows or columns.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let a = self.held.get(py);
+        if is_wide(a.shape().0) || is_wide(a.shape().1) {
+            let (rows, columns, values) = py.detach(|| a.download()?.extract_tuples_wide()).raise()?;
+            return Ok((array(py, words(rows)?)?, array(py, words(columns)?)?, array(py, values)?));
+        }
         let (rows, columns, values) = py.detach(|| a.download()?.extract_tuples()).raise()?;
-        let of = |indices| array(py, sparring::algebra::Array::of::<u32>(indices));
-        Ok((of(rows)?, of(columns)?, array(py, values)?))
+        Ok((array(py, Array::of(rows))?, array(py, Array::of(columns))?, array(py, values)?))
     }
     /// The matrix on another device; itself if already there.
     fn to<'py>(slf: &Bound<'py, Self>, device: &str) -> PyResult<Bound<'py, Self>> {

@@ -15,7 +15,7 @@ use crate::errors::{Raise, shown};
 use crate::held::Held;
 use crate::indices::{integer, integers};
 use crate::machines::machine;
-use crate::matrix::{Bytes, dtype_of, index_list};
+use crate::matrix::{Bytes, dtype_of, index_list, is_wide, words};
 use crate::operands::{self, Kind, dense, give_vector};
 use crate::parts;
 use crate::scalars::{number, scalar};
@@ -156,9 +156,14 @@ impl PyVector {
     fn to_numpy<'py>(&self, py: Python<'py>, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         dense(py, &self.held.get(py), fill)
     }
-    /// Indices and values of the entries, as arrays.
+    /// Indices and values of the entries, as arrays; indices are of type uint32, or of uint64 if there are more than
+    /// 2³² - 1 places.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let x = self.held.get(py);
+        if is_wide(x.len()) {
+            let (places, values) = py.detach(|| x.download()?.extract_tuples_wide()).raise()?;
+            return Ok((array(py, words(places)?)?, array(py, values)?));
+        }
         let (places, values) = py.detach(|| x.download()?.entries()).raise()?;
         Ok((array(py, Array::of(places))?, array(py, values)?))
     }

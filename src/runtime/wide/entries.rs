@@ -51,6 +51,17 @@ impl Matrix {
             Self::build(threads, shape, (rows, cols, values), dup)
         })
     }
+    /// [`from_coo`](Self::from_coo) with indices of 64 bits, for dimensions up to 2⁶⁰.
+    /// # Errors
+    /// Those of [`from_coo`](Self::from_coo); [`Error::IndexOverflow`] for a dimension beyond 2⁶⁰.
+    pub fn from_coo_wide(
+        threads: &Threads,
+        shape: (usize, usize),
+        (rows, cols): (&[usize], &[usize]),
+        values: Array,
+    ) -> Result<Self> {
+        Self::of_indices(shape, (rows, cols), |(m, n), rows, cols| Self::from_coo(threads, m, n, rows, cols, values))
+    }
     /// The matrix of entries at these indices, from that of their ranks.
     pub(in crate::runtime) fn of_indices(
         (nrows, ncols): (usize, usize),
