@@ -10,12 +10,13 @@ use common::arbitrary::Rng;
 use common::gpu::cuda;
 use common::layouts::{self, layout};
 use num_complex::Complex;
-use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
+use sparring::algebra::{Arithmetic, Array, LorLand, MaxPlus, MinPlus, PlusTimes, Slice, Value};
 use sparring::contract::{
-    Any, Arrangement, ColumnMajor, Einsum, Fixed, Group, Interleaved, Layout, Mass, View, ViewMut, bound,
+    Any, AnyView, Arrangement, ColumnMajor, Einsum, Fixed, Group, Interleaved, Layout, Mass, View, ViewMut, bound,
 };
 use sparring::gpu::testing::{tiled, tilings};
 use sparring::gpu::{DeviceBatch, DeviceEinsum, Tiling, Tuning};
+use sparring::runtime::{DenseView, Machine, Semiring, Vector};
 use sparring::{Cpu, Cuda, Error, einsum};
 
 /// How C is updated.
@@ -684,6 +685,157 @@ fn long_sums_of_f32_keep_their_digits() {
     let one = error(result("ij->", &[of(&ab, &[i, j])]), sum);
     println!("relative errors: i,j,ij-> {all:.2e}, ij-> {one:.2e}");
     assert!(all < 2.4e-7 && one < 2.4e-7, "{all:e} {one:e}");
+}
+
+/// Contractions by name, of arrays of the host and of vectors on the GPU, have the bits of those of the processor while
+/// folds are short, and of whole numbers always.
+#[test]
+#[ignore = "needs a GPU"]
+fn contractions_by_name() {
+    fn all<T: Sample>(names: &[&str]) {
+        let cuda = cuda();
+        let (cpu, gpu) = (Machine::from(Cpu::new()), Machine::from(cuda));
+        let mut random = Rng(31);
+        for (text, shapes) in [
+            ("ij,jk->ik", vec![vec![5, 40], vec![40, 7]]),
+            ("ij,jk->ik", vec![vec![90, 100], vec![100, 80]]),
+            ("bij,bjk->bik", vec![vec![70, 4, 4], vec![70, 4, 4]]),
+            ("ij->j", vec![vec![60, 9]]),
+            ("i,i->", vec![vec![100], vec![100]]),
+            ("ij,j,k->ik", vec![vec![6, 7], vec![7], vec![3]]),
+            ("ij->ji", vec![vec![5, 4]]),
+            ("->", vec![vec![]]),
+            ("i->i", vec![vec![0]]),
+        ] {
+            let arrays: Vec<Vec<T>> =
+                shapes.iter().map(|s| (0..s.iter().product()).map(|_| T::of(&mut random)).collect()).collect();
+            let layout = |shape: &Vec<usize>| Layout::row_major(shape).expect("a layout");
+            let views: Vec<AnyView<'_>> = (arrays.iter().zip(&shapes))
+                .map(|(a, s)| AnyView::new(Slice::of(a), layout(s)).expect("a view"))
+                .collect();
+            let einsum = Einsum::new(text, &views).expect("an expression");
+            let vectors: Vec<Vector> = (arrays.iter())
+                .map(|a| gpu.upload_vector(&Vector::full(Array::of(a.clone())).expect("a vector")).expect("memory"))
+                .collect();
+            let held: Vec<DenseView<'_>> =
+                (vectors.iter().zip(&shapes)).map(|(x, s)| DenseView::vector(x, layout(s)).expect("a view")).collect();
+            let of_held = Einsum::new(text, &held).expect("an expression");
+            for name in names {
+                let ring = Semiring::new(name, T::TYPE).expect("a semiring");
+                let wanted = cpu.einsum(&ring, &einsum).expect("a result");
+                let wanted = wanted.slice().get::<T>().expect("values").to_vec();
+                let what = || format!("{name} of {:?}: {text}", T::TYPE);
+                same(gpu.einsum(&ring, &einsum).expect("a result").slice().get::<T>().expect("values"), &wanted, what);
+                let found = gpu.einsum_vectors(&ring, &of_held).expect("a result");
+                assert!(!found.is_on_host() && found.len() == wanted.len());
+                let found = found.download().expect("memory").entries().expect("entries").1;
+                same(found.slice().get::<T>().expect("values"), &wanted, what);
+                let found = cpu.einsum_vectors(&ring, &of_held).expect("a result").entries().expect("entries").1;
+                same(found.slice().get::<T>().expect("values"), &wanted, what);
+            }
+        }
+        let x = [T::of(&mut random)];
+        let view = AnyView::new(Slice::of(&x), Layout::row_major(&[1]).expect("a layout")).expect("a view");
+        let einsum = Einsum::new("i,i->i", &[view.clone(), view]).expect("an expression");
+        if let Ok(ring) = Semiring::new("plus_secondi", T::TYPE) {
+            assert!(matches!(gpu.einsum(&ring, &einsum), Err(Error::Unsupported { .. })));
+        }
+    }
+    all::<f64>(&["plus_times", "min_plus", "max, a - 2 * b"]);
+    all::<f32>(&["plus_times", "max_times"]);
+    all::<i64>(&["plus_times", "min_max"]);
+    all::<i8>(&["plus_times", "bxor_band"]);
+    all::<bool>(&["lor_land"]);
+    all::<Complex<f64>>(&["plus_times"]);
+}
+
+/// Reductions fold in an order that depends on the extents alone: loads of several neighboring values give the bits of
+/// single loads.
+#[test]
+#[ignore = "needs a GPU"]
+fn reductions_of_every_layout_have_the_same_bits() {
+    fn all<T: Sample + sparring::algebra::Real>(tolerance: f64) {
+        let (cuda, mut random) = (cuda(), Rng(23));
+        for (text, extents) in [
+            ("i->", vec![1 << 20]),
+            ("i->", vec![(1 << 20) + 4]),
+            ("i->", vec![99_999]),
+            ("i,i->", vec![1 << 18]),
+            ("i,i->", vec![130_002]),
+            ("ij->i", vec![64, 8192]),
+            ("ij->i", vec![3, 40_004]),
+            ("ij->i", vec![20_000, 132]),
+            ("ij->i", vec![2, 200_000]),
+            ("ij->j", vec![8192, 64]),
+            ("ij->j", vec![3000, 12]),
+            ("ij->j", vec![132, 20_000]),
+            ("ij->j", vec![257, 2]),
+            ("ij,ij->i", vec![64, 8192]),
+            ("ij,ij->j", vec![4096, 64]),
+            ("ijk->j", vec![64, 32, 512]),
+            ("ijk->j", vec![70, 5, 8]),
+            ("ijk->ik", vec![32, 260, 64]),
+            ("ijk->ik", vec![7, 129, 4]),
+            ("ijk->", vec![40, 50, 60]),
+        ] {
+            let n: usize = extents.iter().product();
+            let (terms, result) = text.split_once("->").expect("an arrow");
+            let values: Vec<Vec<T>> = terms.split(',').map(|_| (0..n).map(|_| T::of(&mut random)).collect()).collect();
+            // Extents of the array that holds the tensor, and where it begins.
+            let found: Vec<Vec<T>> = [(0, 0), (4, 4), (1, 0), (0, 1), (2, 2)]
+                .into_iter()
+                .map(|(padding, offset)| {
+                    let mut strides = vec![1isize; extents.len()];
+                    for d in (1..extents.len()).rev() {
+                        strides[d - 1] = strides[d] * (extents[d] + padding) as isize;
+                    }
+                    let layout = Layout::new(&extents, &strides, offset).expect("a layout");
+                    let operands: Vec<DeviceBatch<T>> = values
+                        .iter()
+                        .map(|values| {
+                            let mut array = vec![T::RUBBISH; layout.array_len()];
+                            for (at, value) in values.iter().enumerate() {
+                                let (mut rest, mut index) = (at, vec![0; extents.len()]);
+                                for d in (0..extents.len()).rev() {
+                                    (index[d], rest) = (rest % extents[d], rest / extents[d]);
+                                }
+                                array[layout.position(0, &index).expect("an element")] = *value;
+                            }
+                            let view = View::new(&array, layout.clone()).expect("a view");
+                            cuda.upload_batch(&view).expect("a batch")
+                        })
+                        .collect();
+                    let einsum = Einsum::new(text, &operands).expect("an expression");
+                    let made = cuda.einsum(PlusTimes::<T>::new(), einsum).eval().expect("a result");
+                    cuda.download_batch(&made).expect("values").values().to_vec()
+                })
+                .collect();
+            for other in &found[1..] {
+                same(other, &found[0], || format!("{text} of {extents:?}"));
+            }
+            let letters: Vec<char> = terms.chars().take_while(|c| *c != ',').collect();
+            let kept: Vec<usize> = result.chars().filter_map(|c| letters.iter().position(|l| *l == c)).collect();
+            let (mut exact, mut size) = (vec![0.0; found[0].len()], vec![0.0; found[0].len()]);
+            for at in 0..n {
+                let (mut rest, mut index) = (at, vec![0; extents.len()]);
+                for d in (0..extents.len()).rev() {
+                    (index[d], rest) = (rest % extents[d], rest / extents[d]);
+                }
+                let to = kept.iter().fold(0, |to, &d| to * extents[d] + index[d]);
+                let term: f64 = values.iter().map(|v| v[at].as_f64()).product();
+                exact[to] += term;
+                size[to] += term.abs();
+            }
+            for ((found, exact), size) in found[0].iter().zip(&exact).zip(&size) {
+                assert!(
+                    (found.as_f64() - exact).abs() <= tolerance * size,
+                    "{text} of {extents:?}: {found:?}, not {exact}"
+                );
+            }
+        }
+    }
+    all::<f32>(1e-6);
+    all::<f64>(1e-14);
 }
 
 /// Kernels with other tilings compute the same bits.

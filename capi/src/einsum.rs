@@ -194,14 +194,6 @@ unsafe fn run_any(of: &SparringEinsumPlan, call: &Call<'_>) -> Fallible {
     Ok(())
 }
 
-/// The processor of a device.
-fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
-    device.machine.typed().ok_or_else(|| {
-        let why = "contractions run on the device \"cpu\"".into();
-        Error::Unsupported { what: format!("device: {}", device.machine.name()), why }.into()
-    })
-}
-
 /// # Safety
 /// The layout's arrays have `rank` elements. They are read only if `rank` is the number of `indices` in the expression.
 unsafe fn layout(of: &SparringLayout, argument: &str, indices: usize) -> Fallible<Layout> {
@@ -264,8 +256,17 @@ unsafe fn planned(
         let what = format!("semiring: {ring} in a contraction");
         return Err(Error::Unsupported { what, why: "its product depends on indices of entries".into() }.into());
     }
-    let fused = ty == Type::F64 && ring.formula().name().as_deref() == Some("plus_times");
-    let cpu = processor(&device)?;
+    let processor = device.machine.typed::<Cpu>();
+    let fused = processor.is_some() && ty == Type::F64 && ring.formula().name().as_deref() == Some("plus_times");
+    // Layouts are checked, and their offsets found, by the processor.
+    let own;
+    let cpu = match processor {
+        Some(cpu) => cpu,
+        None => {
+            own = Cpu::with_threads(1)?;
+            &own
+        }
+    };
     // SAFETY: the caller's promise.
     let result = unsafe { layout(&result[0], "result_layout", of_result)? };
     // The plan depends on layouts, not values: zero-sized elements have the layout of the real ones.
@@ -315,9 +316,11 @@ unsafe fn computed(
     // SAFETY: the caller's promise.
     let (operands, lengths) = unsafe { (input(operands, count, "operands")?, input(lengths, count, "lengths")?) };
     let call = Call { operands, lengths, alpha, beta, result, result_len };
-    let cpu = processor(&plan.device)?;
     // SAFETY: the caller's promise, of values of the plan's types, which are doubles if it is fused.
-    unsafe { if plan.fused { run_fused(plan, cpu, &call) } else { run_any(plan, &call) } }
+    match plan.device.machine.typed::<Cpu>().filter(|_| plan.fused) {
+        Some(cpu) => unsafe { run_fused(plan, cpu, &call) },
+        None => unsafe { run_any(plan, &call) },
+    }
 }
 
 /// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices absent from C: its path, steps and
@@ -326,7 +329,7 @@ unsafe fn computed(
 /// for sparring_semiring_new, on operands of `type`, a SparringType; the result has the result type of the semiring
 /// (sparring_einsum_plan_type). A product that depends on indices of entries: SPARRING_UNSUPPORTED. "plus_times" of
 /// SPARRING_F64 has compiled loops, others are a few times slower. `layouts` has `count` elements, one per operand.
-/// Contractions run on the processor; the plan keeps the device alive. `*einsum` receives the handle, NULL on failure;
+/// On a GPU, arrays are sent there and back in each run. The plan keeps the device alive. `*einsum` receives the handle, NULL on failure;
 /// free it with sparring_einsum_plan_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]

@@ -14,13 +14,14 @@ use sparring::contract::{AnyView, Einsum, Layout, View};
 use sparring::factor::{CpAls, Sweep};
 use sparring::io::{FrosttOptions, WriteOptions, read_frostt_with, write_frostt_values};
 use sparring::num_complex::Complex;
-use sparring::runtime::{Semiring, Tensor};
+use sparring::runtime::{DenseView, Semiring, Tensor};
 use sparring::{Cpu, Dense};
 
 use crate::arrays::{self, Values, array, as_array, collected, dtype_argument, name_of, numbers, promoted};
 use crate::errors::Raise;
 use crate::indices::integers;
 use crate::machines::machine;
+use crate::operands;
 
 /// A sparse tensor of any order, in coordinates.
 ///
@@ -339,6 +340,42 @@ fn views<'a, V>(
     values.iter().zip(shapes).map(|pair| one(pair).raise()).collect()
 }
 
+/// Extents of the result's indices.
+fn result_shape(expression: &str, shapes: &[Vec<usize>]) -> Vec<usize> {
+    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
+    let (left, right) = expression.split_once("->").unwrap_or((expression, ""));
+    let known: Vec<(char, usize)> =
+        left.split(',').zip(shapes).flat_map(|(text, shape)| letters(text).into_iter().zip(shape.clone())).collect();
+    let extent = |c| known.iter().find(|(letter, _)| *letter == c).map(|(_, n)| *n);
+    letters(right).into_iter().filter_map(extent).collect()
+}
+
+/// The contraction of arrays in a GPU's memory.
+fn einsum_on_device<'py>(
+    py: Python<'py>,
+    expression: &str,
+    operands: &Bound<'py, pyo3::types::PyTuple>,
+    semiring: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (mut vectors, mut shapes, mut kind, mut on) = (Vec::new(), Vec::new(), None, None);
+    for of in operands.iter() {
+        shapes.push(of.getattr(intern!(py, "shape"))?.extract::<Vec<usize>>()?);
+        let (vector, own) = operands::vector(&of.call_method1(intern!(py, "reshape"), (-1,))?)?;
+        on.get_or_insert(machine(Some(&vector.machine()))?);
+        kind.get_or_insert(own);
+        vectors.push(vector);
+    }
+    let (Some(kind), Some(on)) = (kind, on) else { return Err(PyValueError::new_err("einsum: no operands")) };
+    let ring = Semiring::new(semiring, vectors[0].ty()).raise()?;
+    let views = vectors.iter().zip(&shapes).map(|(x, shape)| DenseView::vector(x, Layout::row_major(shape)?));
+    let views = views.collect::<sparring::Result<Vec<_>>>().raise()?;
+    let einsum = Einsum::new(expression, &views).raise()?;
+    let places = shapes.iter().map(|shape| shape.iter().product::<usize>()).sum();
+    let found = on.compute(py, places, || on.einsum_vectors(&ring, &einsum))?;
+    let shape = result_shape(expression, &shapes);
+    operands::give_vector(py, found, &kind)?.call_method1(intern!(py, "reshape"), (shape,))
+}
+
 /// The contraction of dense arrays over any semiring, like ``numpy.einsum`` over + and ×.
 ///
 /// Parameters
@@ -346,7 +383,10 @@ fn views<'a, V>(
 /// expression : str
 ///     A letter for each index: ``"bij,bjk->bik"``.
 /// operands : arrays
+///     Of NumPy; or all of CuPy, or others in the memory of one GPU, which then computes: the result is of the same kind.
 /// semiring : str
+/// device : str, optional
+///     ``"cuda:0"``: arrays of NumPy are sent to this GPU, and the result comes back.
 ///
 /// Examples
 /// --------
@@ -359,19 +399,27 @@ fn views<'a, V>(
 /// array([[0., 1.],
 ///        [2., 3.]])
 #[pyfunction]
-#[pyo3(signature = (expression, *operands, semiring="plus_times"))]
+#[pyo3(signature = (expression, *operands, semiring="plus_times", device=None))]
 pub(crate) fn einsum<'py>(
     py: Python<'py>,
     expression: &str,
     operands: &Bound<'py, pyo3::types::PyTuple>,
     semiring: &str,
+    device: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let on = machine(None)?;
-    let Some((left, right)) = expression.split_once("->") else {
+    if !expression.contains("->") {
         return Err(PyValueError::new_err(format!(
             "expression: {expression:?} needs -> and the indices of the result"
         )));
-    };
+    }
+    let there = operands.iter().map(|of| arrays::is_on_device(&of)).collect::<PyResult<Vec<_>>>()?;
+    if there.contains(&true) {
+        if there.contains(&false) {
+            return Err(PyTypeError::new_err("operands: some are in a GPU's memory, others are not"));
+        }
+        return einsum_on_device(py, expression, operands, semiring);
+    }
+    let on = machine(device)?;
     let given = operands.iter().map(|of| arrays::as_array(&of, None, "operands")).collect::<PyResult<Vec<_>>>()?;
     let mut ty = None;
     for of in &given {
@@ -402,13 +450,6 @@ pub(crate) fn einsum<'py>(
             on.compute(py, places, || on.einsum(&ring, &einsum))?
         }
     };
-    // Extents of the result's indices.
-    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
-    let known: Vec<(char, usize)> =
-        left.split(',').zip(&shapes).flat_map(|(text, shape)| letters(text).into_iter().zip(shape.clone())).collect();
-    let shape: Vec<usize> = letters(right)
-        .into_iter()
-        .filter_map(|c| known.iter().find(|(letter, _)| *letter == c).map(|(_, n)| *n))
-        .collect();
+    let shape = result_shape(expression, &shapes);
     array(py, found)?.call_method1(intern!(py, "reshape"), (shape,))
 }

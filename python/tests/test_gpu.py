@@ -167,3 +167,21 @@ def test_objects_there():
     assert m[0, 0] == 7.0
     x[1] = 9.0
     assert (x[1], x.device) == (9.0, "cuda:0")
+
+
+def test_einsum_there(cupy):
+    rng = np.random.default_rng(9)
+    a, b = rng.integers(-4, 5, (7, 5, 6)).astype("float32"), rng.integers(-4, 5, (7, 6, 3)).astype("float32")
+    there = [cupy.asarray(x) for x in (a, b)]
+    found = sp.einsum("bij,bjk->bik", *there)
+    assert isinstance(found, cupy.ndarray) and found.dtype == np.float32
+    np.testing.assert_array_equal(found.get(), np.einsum("bij,bjk->bik", a, b))
+    found = sp.einsum("bij,bjk->bik", there[0], cupy.asfortranarray(there[1]), semiring="min_plus")
+    np.testing.assert_array_equal(found.get(), (a[..., None] + b[:, None]).min(axis=2))
+    assert float(sp.einsum("bij->", there[0])) == a.sum()
+    here = sp.einsum("bij,bjk->bik", a, b, device="cuda:0")
+    np.testing.assert_array_equal(here, np.einsum("bij,bjk->bik", a, b))
+    with pytest.raises(TypeError, match="some are in a GPU's memory"):
+        sp.einsum("bij,bjk->bik", there[0], b)
+    with pytest.raises(ValueError, match="another of"):
+        sp.einsum("i,i->", cupy.ones(3), cupy.ones(3, dtype="float32"))

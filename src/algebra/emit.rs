@@ -66,11 +66,21 @@ pub(crate) fn emit_split<O: MulOp>(op: O) -> String {
 
 /// `struct name` of ⊕, its identity, ⊗, and `fold`, all of one type.
 #[cfg(feature = "cuda")]
-pub(crate) fn arithmetic(name: &str, add: &Formula, identity: &Constant, mul: &Formula, fold: &Formula) -> String {
+pub(crate) fn arithmetic(
+    name: &str,
+    add: &Formula,
+    identity: &Constant,
+    mul: &Formula,
+    fold: Option<&Formula>,
+) -> String {
     let ty = add.ty();
-    let functions =
-        format!("{}{}{}{}", zero(identity), function("add", add), function("mul", mul), function("fold", fold));
-    structure(name, &[("A", ty), ("B", ty), ("Out", ty)], &functions, &[add, mul, fold])
+    let folds = fold.map_or_else(
+        || "  static __device__ Out fold(Out sum, A a, B b) { return add(sum, mul(a, b, 0, 0, 0)); }\n".into(),
+        |fold| function("fold", fold),
+    );
+    let functions = format!("{}{}{}{folds}", zero(identity), function("add", add), function("mul", mul));
+    let formulas: Vec<&Formula> = [add, mul].into_iter().chain(fold).collect();
+    structure(name, &[("A", ty), ("B", ty), ("Out", ty)], &functions, &formulas)
 }
 
 fn zero(identity: &Constant) -> String {

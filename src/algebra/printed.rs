@@ -28,8 +28,8 @@ pub(crate) struct Printed {
 pub(crate) enum Printable {
     /// ⊕, its identity, ⊗: `struct Ring`.
     Ring(Formula, Constant, Formula),
-    /// ⊕, its identity, ⊗, and a step of a fold of products: `struct Ring` with `fold`.
-    Arithmetic(Formula, Constant, Formula, Formula),
+    /// ⊕, its identity, ⊗, and a step of a fold of products, `sum ⊕ (a ⊗ b)` without one: `struct Ring` with `fold`.
+    Arithmetic(Formula, Constant, Formula, Option<Formula>),
     /// ⊕ and its identity: `struct Monoid`.
     Monoid(Formula, Constant),
     /// An operator of one, or of two operands: `struct Op`.
@@ -59,7 +59,7 @@ pub(crate) fn print_once(what: Printable) -> Arc<Printed> {
         let (text, f) = match what {
             Printable::Ring(add, identity, mul) => (emit::contract("Ring", add, identity, mul), mul),
             Printable::Arithmetic(add, identity, mul, fold) => {
-                (emit::arithmetic("Ring", add, identity, mul, fold), mul)
+                (emit::arithmetic("Ring", add, identity, mul, fold.as_ref()), mul)
             }
             Printable::Monoid(add, identity) => (emit::monoid(add, identity), add),
             Printable::Op(f) => (emit::operator(&["A", "B"], f), f),
@@ -89,7 +89,7 @@ pub(crate) fn printed_ring<R: Contract>(ring: R) -> Arc<Printed> {
 pub(crate) fn printed_arithmetic<T: Value, A: Arithmetic<T>>(ring: A) -> Arc<Printed> {
     once::<A>("arithmetic", || {
         let (add, mul) = (Formula::of_binary(ring.add()), Formula::of_mul(ring.mul()));
-        Printable::Arithmetic(add, Constant::of(A::ZERO), mul, Formula::of_fold(ring))
+        Printable::Arithmetic(add, Constant::of(A::ZERO), mul, Some(Formula::of_fold(ring)))
     })
 }
 /// `struct Monoid`.

@@ -77,6 +77,10 @@ impl RawVector {
     pub(crate) fn ty(&self) -> Type {
         self.values.ty()
     }
+    /// The values, if the vector is stored as full.
+    pub(crate) fn full_values(&self) -> Option<&Arc<RawBuffer>> {
+        matches!(self.form, Form::Full).then_some(&self.values)
+    }
     /// A lower bound of the number of entries, known without a wait.
     pub(super) fn least_entries(&self) -> usize {
         match &self.form {

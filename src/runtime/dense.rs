@@ -1,9 +1,81 @@
 //! Contractions of dense arrays over a semiring known at run time.
 
-use super::{Machine, Scalar, Semiring};
-use crate::algebra::{Array, Slice};
-use crate::contract::{AnyView, Einsum, Layout, contract_any};
+use super::{Machine, Scalar, Semiring, Vector};
+use crate::algebra::{Array, Slice, Type};
+use crate::contract::{AnyView, Einsum, Layout, Viewed, contract_any, fits};
 use crate::{Cpu, Error, Result};
+
+/// A dense array of values of any type, read through a [`Layout`]: in host memory, or the values of a full vector on any
+/// machine. Cloning copies no data.
+#[derive(Clone, Debug)]
+pub struct DenseView<'a> {
+    source: DenseSource<'a>,
+    layout: Layout,
+}
+
+/// Where the values of a [`DenseView`] are.
+#[derive(Clone, Debug)]
+pub enum DenseSource<'a> {
+    /// In host memory.
+    Host(Slice<'a>),
+    /// In a full vector.
+    Vector(&'a Vector),
+}
+
+impl<'a> DenseView<'a> {
+    /// Views `values` through `layout`.
+    /// # Errors
+    /// [`Error::Length`] if an element of the layout lies past the end of the array.
+    pub fn host(values: Slice<'a>, layout: Layout) -> Result<Self> {
+        fits(&layout, values.len())?;
+        Ok(Self { source: DenseSource::Host(values), layout })
+    }
+    /// Views the values of `x` through `layout`.
+    /// # Errors
+    /// [`Error::Length`] if an element of the layout lies past the end of the vector; [`Error::Argument`] if the vector
+    /// lacks an entry.
+    pub fn vector(x: &'a Vector, layout: Layout) -> Result<Self> {
+        fits(&layout, x.len())?;
+        let (len, entries) = (x.len(), x.nvals()?);
+        if entries < len {
+            let message = format!("it has {entries} entries, not one at each of {len} indices");
+            return Err(Error::Argument { name: "vector", message });
+        }
+        Ok(Self { source: DenseSource::Vector(x), layout })
+    }
+    /// Where its values are.
+    #[must_use]
+    pub fn source(&self) -> &DenseSource<'a> {
+        &self.source
+    }
+    /// Type of its values.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        match &self.source {
+            DenseSource::Host(values) => values.ty(),
+            DenseSource::Vector(x) => x.ty(),
+        }
+    }
+    /// The type of all views; an error if there are several.
+    #[cfg(feature = "cuda")]
+    pub(super) fn common_type(views: &[Self]) -> Result<Type> {
+        let ty = views[0].ty();
+        match views.iter().map(Self::ty).find(|other| *other != ty) {
+            None => Ok(ty),
+            Some(other) => {
+                let message = format!("operand 0 is of {ty}, another of {other}");
+                Err(Error::Argument { name: "operands", message })
+            }
+        }
+    }
+}
+
+impl Viewed for DenseView<'_> {
+    type Value = ();
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
 
 /// The update of [`Machine::einsum_with`] by a contraction T: C = (β ⊗ C) ⊕ (α ⊗ T); C = α ⊗ T without an old C.
 #[derive(Clone, Debug, Default)]
@@ -23,13 +95,49 @@ impl Machine {
     /// Two operands are contracted by the definition: ⊗ from left to right, ⊕ in the order in which contracted indices
     /// appear. More operands are contracted from left to right, and an index that occurs in neither a later operand nor
     /// the result is contracted as early as possible, as the laws of a semiring allow. Large tensors of f64 over + and
-    /// × are contracted as by [`Cpu::einsum`], bitwise.
+    /// × are contracted as by [`Cpu::einsum`], bitwise. A GPU contracts as `Cuda::einsum` does; arrays that stay in its
+    /// memory are those of [`einsum_vectors`](Self::einsum_vectors).
     /// # Errors
     /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on
-    /// values of their type, if its ⊗ is positional, and on a GPU; [`Error::Budget`],
-    /// [`Error::OutOfMemory`], [`Error::Cancelled`].
+    /// values of their type, if its ⊗ is positional, on a GPU if its result has another type, and on several processes;
+    /// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; those of the device.
     pub fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), AnyView<'_>>) -> Result<Array> {
         self.einsum_with(ring, einsum, &EinsumUpdate::default())
+    }
+    /// The contraction of dense arrays, some of them full vectors, row-major, as a full vector in the machine's memory.
+    /// Operands in that memory are not copied.
+    /// ```
+    /// use sparring::algebra::{Array, Type};
+    /// use sparring::contract::{Einsum, Layout};
+    /// use sparring::runtime::{DenseView, Machine, Scalar, Semiring, Vector};
+    /// let x = Vector::full(Array::of(vec![1.0f32, 2.0, 3.0, 4.0]))?;
+    /// let x = DenseView::vector(&x, Layout::row_major(&[2, 2])?)?;
+    /// let einsum = Einsum::new("ij,kj->ik", &[x.clone(), x])?;
+    /// let cpu = Machine::from(sparring::Cpu::new());
+    /// let y = cpu.einsum_vectors(&Semiring::new("min_plus", Type::F32)?, &einsum)?;
+    /// assert_eq!((y.len(), y.get(1)?), (4, Some(Scalar::from(4.0f32))));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As [`einsum`](Self::einsum).
+    pub fn einsum_vectors(&self, ring: &Semiring, einsum: &Einsum<'_, (), DenseView<'_>>) -> Result<Vector> {
+        if let Some(found) = self.engine().einsum(ring, einsum) {
+            return found;
+        }
+        let copied = |x: &DenseView<'_>| match x.source() {
+            DenseSource::Host(_) => Ok(None),
+            DenseSource::Vector(x) => Ok(Some(x.download()?.entries()?.1)),
+        };
+        let held = einsum.operands().iter().map(copied).collect::<Result<Vec<_>>>()?;
+        let views = einsum.operands().iter().zip(&held).map(|(x, held)| {
+            let values = match (x.source(), held) {
+                (DenseSource::Host(values), _) => *values,
+                (_, held) => held.as_ref().map_or(Slice::of::<u8>(&[]), Array::slice),
+            };
+            AnyView::new(values, x.layout.clone())
+        });
+        let views = views.collect::<Result<Vec<_>>>()?;
+        Vector::full(self.einsum(ring, &Einsum::new(einsum.text(), &views)?)?)
     }
     /// [`einsum`](Self::einsum) as an update of C.
     /// ```
@@ -52,9 +160,7 @@ impl Machine {
         einsum: &Einsum<'_, (), AnyView<'_>>,
         update: &EinsumUpdate<'_>,
     ) -> Result<Array> {
-        let cpu = self.processor("einsum", ring)?;
-        let contract =
-            |einsum: &Einsum<'_, (), AnyView<'_>>| contract_any(cpu.threads(), ring.compiled(), einsum, cpu.budget());
+        let contract = |einsum: &Einsum<'_, (), AnyView<'_>>| self.contracted(ring, einsum);
         // s ⊗ x.
         let scaled = |s: &Scalar, x: Slice<'_>| {
             let views = [
@@ -83,6 +189,20 @@ impl Machine {
         both.slice_mut().part(0..n).copy_from(&old.as_ref().map_or(c, Array::slice));
         both.slice_mut().part(n..2 * n).copy_from(&found.slice());
         contract(&Einsum::new("ki->i", &[AnyView::new(both.slice(), Layout::row_major(&[2, n])?)?])?)
+    }
+    /// The contraction, in host memory.
+    fn contracted(&self, ring: &Semiring, einsum: &Einsum<'_, (), AnyView<'_>>) -> Result<Array> {
+        if let Some(cpu) = self.typed::<Cpu>() {
+            return contract_any(cpu.threads(), ring.compiled(), einsum, cpu.budget());
+        }
+        let views = einsum.operands().iter().map(|x| DenseView::host(x.values(), x.layout().clone()));
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let found = self.engine().einsum(ring, &Einsum::new(einsum.text(), &views)?);
+        let found = found.unwrap_or_else(|| {
+            let what = format!("einsum over {ring} on {}", self.name());
+            Err(Error::Unsupported { what, why: "contractions run on one processor or one GPU".into() })
+        });
+        Ok(found?.download()?.entries()?.1)
     }
     /// The CPU backend; an error on any other engine.
     pub(super) fn processor(&self, op: &str, ring: &Semiring) -> Result<&Cpu> {

@@ -70,7 +70,7 @@ mod write;
 pub use crate::ops::Pairing;
 pub use crate::sparse::IndexList;
 pub use collection::Collection;
-pub use dense::EinsumUpdate;
+pub use dense::{DenseSource, DenseView, EinsumUpdate};
 pub use distances::{Comparison, Neighbours};
 pub use engine::{Aggregate, Object, Op};
 pub use index::RowIndex;

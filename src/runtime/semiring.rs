@@ -7,7 +7,7 @@ use super::names::Names;
 use super::operator::{BinaryOp, Monoid};
 use crate::Result;
 #[cfg(feature = "cuda")]
-use crate::algebra::Printed;
+use crate::algebra::{PlusTimes, Printable, Printed, print_once, printed_arithmetic};
 use crate::algebra::{RingFormula, Type};
 use crate::kernels::CompiledRing;
 
@@ -98,6 +98,19 @@ impl Semiring {
     /// The compiled semiring.
     pub(super) fn compiled(&self) -> &CompiledRing {
         &self.0
+    }
+    /// The semiring as device code for contractions, with the fold of statically typed arithmetic for + and × of floats.
+    #[cfg(feature = "cuda")]
+    pub(super) fn printed_arithmetic(&self) -> Arc<Printed> {
+        let f = self.formula();
+        match (self.ty(), f.name().as_deref()) {
+            (Type::F32, Some("plus_times")) => printed_arithmetic::<f32, _>(PlusTimes::<f32>::new()),
+            (Type::F64, Some("plus_times")) => printed_arithmetic::<f64, _>(PlusTimes::<f64>::new()),
+            _ => {
+                let (add, identity) = (f.add().op().clone(), f.add().identity().clone());
+                print_once(Printable::Arithmetic(add, identity, f.mul().clone(), None))
+            }
+        }
     }
     /// The semiring as device code.
     #[cfg(feature = "cuda")]

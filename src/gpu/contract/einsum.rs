@@ -1,6 +1,7 @@
 //! The builder of device contractions, with the options of the CPU's.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use super::action::Action;
 use super::arrays::{Change, Contraction, How, Operands};
@@ -11,8 +12,8 @@ use super::steps::Steps;
 use super::strided::Strided;
 use super::tiled::{For, Tiled};
 use crate::Result;
-use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Arrangement, Einsum, Layout, Old, RowMajor, Update, check_disjoint, fits, shapes};
+use crate::algebra::{Arithmetic, Printed, Value, printed_arithmetic};
+use crate::contract::{Arrangement, Einsum, Layout, Old, RowMajor, Update, Viewed, check_disjoint, fits, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -54,6 +55,39 @@ impl Cuda {
         einsum: Einsum<'a, T, DeviceBatch<T>>,
     ) -> DeviceEinsum<'a, A, T> {
         DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN, tiling: None, library: true }
+    }
+}
+
+impl Cuda {
+    /// [`einsum`](Self::einsum) of arrays and a semiring whose type is known at run time, row-major, tensors in sequence.
+    /// # Errors
+    /// Those of [`DeviceEinsum::eval`].
+    pub(crate) fn einsum_raw<V: Viewed<Value = ()>>(
+        &self,
+        ring: &Printed,
+        einsum: &Einsum<'_, (), V>,
+        operands: &[&RawBuffer],
+    ) -> Result<Arc<RawBuffer>> {
+        let layout = einsum.row_major()?;
+        shapes(einsum, &layout)?;
+        let out = self.alloc_raw(ring.out, layout.array_len(), "einsum")?;
+        let contraction = Contraction { cuda: self, ring, operands, how: How::By(None), library: true };
+        let update = Change::default();
+        if let Some(action) = Action::of(einsum, &layout, ring.out.size())
+            && contraction.action(&action, &out, &update)?
+        {
+            note(|| format!("einsum on cuda:{}: {}, an action", self.limits().ordinal, einsum.text()));
+            return Ok(out);
+        }
+        let steps = Steps::new(einsum, &layout)?;
+        note(|| {
+            let case = For { cuda: self, ring, change: &update, tiling: None };
+            let words = explain(case, &steps, true);
+            let ordinal = self.limits().ordinal;
+            format!("einsum on cuda:{ordinal}: {} of {}\n  {}", einsum.text(), ring.out, words.replace('\n', "\n  "))
+        });
+        contraction.run(&steps, &out, &update)?;
+        Ok(out)
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
 use crate::algebra::{Array, Formula, MonoidFormula, Printable, Slice, SliceMut, Type, print_once};
 use crate::backend::DistanceBackend;
+use crate::contract::Einsum;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::gpu::{
     DeviceArray, DeviceCsr, DeviceIndex, DevicePattern, DeviceVectorPattern, RankPart, RawBuffer, RawCsr, RawVector,
@@ -18,6 +19,7 @@ use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, tri
 use crate::ops::Pairing;
 use crate::par::note;
 use crate::runtime::Machine;
+use crate::runtime::dense::{DenseSource, DenseView};
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
@@ -272,6 +274,32 @@ impl Cuda {
             self.upload_list_raw(x.len(), &places, values.slice())?
         }))
     }
+    /// A contraction, as a full vector on the device.
+    fn contracted(&self, ring: &Semiring, einsum: &Einsum<'_, (), DenseView<'_>>) -> Result<Vector> {
+        self.check_host_function(ring.host_function())?;
+        let views = einsum.operands();
+        let ty = DenseView::common_type(views)?;
+        if ["i", "k", "j"].iter().any(|name| ring.formula().mul().reads(name)) {
+            let what = format!("a contraction over {ring}");
+            return Err(Error::Unsupported { what, why: "its product depends on indices of entries".into() });
+        }
+        let printed = ring.printed_arithmetic();
+        if [printed.a, printed.b, printed.out] != [ty; 3] {
+            let what = format!("a contraction of {ty} over {ring} on {}", Engine::name(self));
+            let why = format!("a GPU needs ⊗ of two values of {ty} that gives one");
+            return Err(Error::Unsupported { what, why });
+        }
+        let array = |x: &DenseView<'_>| match x.source() {
+            DenseSource::Host(values) => self.put_raw(*values, "einsum"),
+            DenseSource::Vector(x) => match self.vector(x)?.full_values() {
+                Some(values) => Ok(Arc::clone(values)),
+                None => self.put_raw(x.download()?.entries()?.1.slice(), "einsum"),
+            },
+        };
+        let arrays = views.iter().map(array).collect::<Result<Vec<_>>>()?;
+        let arrays: Vec<_> = arrays.iter().map(|x| &**x).collect();
+        Ok(self.keep_vector(RawVector::full(self.einsum_raw(&printed, einsum, &arrays)?)))
+    }
     /// The pattern on the device; a host matrix uploads only its structure.
     fn pattern(&self, a: &Matrix) -> Result<Arc<DevicePattern>> {
         match self.held::<RawCsr>(a.as_remote()) {
@@ -495,6 +523,9 @@ impl Engine for Cuda {
         let y = self.alloc_raw(ring.ty(), a.pattern.nrows * columns, "the result of spmm")?;
         self.spmm_raw(ring.printed(), &a, columns, &x, &y)?;
         self.get_raw(&y, "the result of spmm")
+    }
+    fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), DenseView<'_>>) -> Option<Result<Vector>> {
+        Some(self.contracted(ring, einsum))
     }
     fn assign(
         &self,

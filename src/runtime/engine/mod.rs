@@ -14,6 +14,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::dense::DenseView;
 use super::distances::{Comparison, Neighbours};
 use super::index::RowIndex;
 use super::matrix::{Matrix, Sum};
@@ -24,6 +25,7 @@ use super::scalar::Scalar;
 use super::semiring::Semiring;
 use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type};
+use crate::contract::Einsum;
 use crate::distance::{Measure, Options as DistanceOptions};
 use crate::factor::CpMachine;
 use crate::graph::{TriangleMethod, Triangles};
@@ -110,6 +112,10 @@ pub trait Engine: Any + Debug + Send + Sync {
     fn spmm_into(&self, ring: &Semiring, a: &Matrix, x: (Slice<'_>, usize), y: &mut SliceMut<'_>) -> Result<()> {
         y.copy_from(&self.spmm(ring, a, x.0, x.1)?.slice());
         Ok(())
+    }
+    /// The contraction of dense arrays, row-major, as a full vector; `None` if the engine has none.
+    fn einsum(&self, _ring: &Semiring, _einsum: &Einsum<'_, (), DenseView<'_>>) -> Option<Result<Vector>> {
+        None
     }
     /// Whether y = A ⊕.⊗ x is cheaper by the rows of A that the mask allows (pull) than by the rows of Aᵀ selected by
     /// x.
