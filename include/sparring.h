@@ -2635,8 +2635,8 @@ SparringStatus sparring_cp_als(const SparringDevice *device,
 /// for sparring_semiring_new, on operands of `type`, a SparringType; the result has the result type of the semiring
 /// (sparring_einsum_plan_type). A product that depends on indices of entries: SPARRING_UNSUPPORTED. "plus_times" of
 /// SPARRING_F64 has compiled loops, others are a few times slower. `layouts` has `count` elements, one per operand.
-/// Contractions run on the processor; the plan keeps the device alive. `*einsum` receives the handle, NULL on failure;
-/// free it with sparring_einsum_plan_free.
+/// Arrays are sent to a GPU, and the result back, in each run. The plan keeps the device alive. `*einsum` receives the
+/// handle, NULL on failure; free it with sparring_einsum_plan_free.
 SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
                                         const char *expression,
                                         const char *semiring,

@@ -329,8 +329,8 @@ unsafe fn computed(
 /// for sparring_semiring_new, on operands of `type`, a SparringType; the result has the result type of the semiring
 /// (sparring_einsum_plan_type). A product that depends on indices of entries: SPARRING_UNSUPPORTED. "plus_times" of
 /// SPARRING_F64 has compiled loops, others are a few times slower. `layouts` has `count` elements, one per operand.
-/// On a GPU, arrays are sent there and back in each run. The plan keeps the device alive. `*einsum` receives the handle, NULL on failure;
-/// free it with sparring_einsum_plan_free.
+/// Arrays are sent to a GPU, and the result back, in each run. The plan keeps the device alive. `*einsum` receives the
+/// handle, NULL on failure; free it with sparring_einsum_plan_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_new(

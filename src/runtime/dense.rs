@@ -1,81 +1,9 @@
 //! Contractions of dense arrays over a semiring known at run time.
 
-use super::{Machine, Scalar, Semiring, Vector};
-use crate::algebra::{Array, Slice, Type};
-use crate::contract::{AnyView, Einsum, Layout, Viewed, contract_any, fits};
+use super::{DenseSource, DenseView, Machine, Scalar, Semiring, Vector};
+use crate::algebra::{Array, Slice};
+use crate::contract::{AnyView, Einsum, Layout, Viewed, contract_any};
 use crate::{Cpu, Error, Result};
-
-/// A dense array of values of any type, read through a [`Layout`]: in host memory, or the values of a full vector on any
-/// machine. Cloning copies no data.
-#[derive(Clone, Debug)]
-pub struct DenseView<'a> {
-    source: DenseSource<'a>,
-    layout: Layout,
-}
-
-/// Where the values of a [`DenseView`] are.
-#[derive(Clone, Debug)]
-pub enum DenseSource<'a> {
-    /// In host memory.
-    Host(Slice<'a>),
-    /// In a full vector.
-    Vector(&'a Vector),
-}
-
-impl<'a> DenseView<'a> {
-    /// Views `values` through `layout`.
-    /// # Errors
-    /// [`Error::Length`] if an element of the layout lies past the end of the array.
-    pub fn host(values: Slice<'a>, layout: Layout) -> Result<Self> {
-        fits(&layout, values.len())?;
-        Ok(Self { source: DenseSource::Host(values), layout })
-    }
-    /// Views the values of `x` through `layout`.
-    /// # Errors
-    /// [`Error::Length`] if an element of the layout lies past the end of the vector; [`Error::Argument`] if the vector
-    /// lacks an entry.
-    pub fn vector(x: &'a Vector, layout: Layout) -> Result<Self> {
-        fits(&layout, x.len())?;
-        let (len, entries) = (x.len(), x.nvals()?);
-        if entries < len {
-            let message = format!("it has {entries} entries, not one at each of {len} indices");
-            return Err(Error::Argument { name: "vector", message });
-        }
-        Ok(Self { source: DenseSource::Vector(x), layout })
-    }
-    /// Where its values are.
-    #[must_use]
-    pub fn source(&self) -> &DenseSource<'a> {
-        &self.source
-    }
-    /// Type of its values.
-    #[must_use]
-    pub fn ty(&self) -> Type {
-        match &self.source {
-            DenseSource::Host(values) => values.ty(),
-            DenseSource::Vector(x) => x.ty(),
-        }
-    }
-    /// The type of all views; an error if there are several.
-    #[cfg(feature = "cuda")]
-    pub(super) fn common_type(views: &[Self]) -> Result<Type> {
-        let ty = views[0].ty();
-        match views.iter().map(Self::ty).find(|other| *other != ty) {
-            None => Ok(ty),
-            Some(other) => {
-                let message = format!("operand 0 is of {ty}, another of {other}");
-                Err(Error::Argument { name: "operands", message })
-            }
-        }
-    }
-}
-
-impl Viewed for DenseView<'_> {
-    type Value = ();
-    fn layout(&self) -> &Layout {
-        &self.layout
-    }
-}
 
 /// The update of [`Machine::einsum_with`] by a contraction T: C = (β ⊗ C) ⊕ (α ⊗ T); C = α ⊗ T without an old C.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +62,7 @@ impl Machine {
                 (DenseSource::Host(values), _) => *values,
                 (_, held) => held.as_ref().map_or(Slice::of::<u8>(&[]), Array::slice),
             };
-            AnyView::new(values, x.layout.clone())
+            AnyView::new(values, x.layout().clone())
         });
         let views = views.collect::<Result<Vec<_>>>()?;
         Vector::full(self.einsum(ring, &Einsum::new(einsum.text(), &views)?)?)

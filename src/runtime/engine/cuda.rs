@@ -19,7 +19,7 @@ use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, tri
 use crate::ops::Pairing;
 use crate::par::note;
 use crate::runtime::Machine;
-use crate::runtime::dense::{DenseSource, DenseView};
+use crate::runtime::dense_view::{DenseSource, DenseView};
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::dense::DenseView;
+use super::dense_view::DenseView;
 use super::distances::{Comparison, Neighbours};
 use super::index::RowIndex;
 use super::matrix::{Matrix, Sum};
