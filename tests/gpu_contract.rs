@@ -744,7 +744,7 @@ fn contractions_by_name() {
     all::<f64>(&["plus_times", "min_plus", "max, a - 2 * b"], |x| x as f64 - 4.0);
     all::<f32>(&["plus_times", "max_times"], |x| x as f32 - 4.0);
     all::<i64>(&["plus_times", "min_max"], |x| (x as i64) << 58);
-    all::<i8>(&["plus_times", "bxor_band"], |x| x as i8 * 29);
+    all::<i8>(&["plus_times", "bxor_band"], |x| (x as i8).wrapping_mul(29));
     all::<bool>(&["lor_land"], |x| x > 6);
     all::<Complex<f64>>(&["plus_times"], |x| Complex::new(x as f64 - 4.0, 2.0 - x as f64));
 }
