@@ -89,8 +89,8 @@ template <u32 V> __device__ inline Neighbors<V> load(const T* from) {
 
 // V folds, of neighboring lanes for one element, or of one lane for neighboring elements: those of fold v begin at at_a
 // + v and at_b + v. Of the last folded index, the fold of a lane covers values lane, lane + lanes, …; of the others,
-// counted together, those of share `share` of `shares`. No fold is empty, and all V have as many terms; a load takes the
-// terms of all.
+// counted together, those of share `share` of `shares`. No fold is empty, and all V have as many terms; a load takes
+// the terms of all.
 template <u32 V> __device__ inline Neighbors<V> fold_lanes(const T* a, const T* b, u64 at_a, u64 at_b,
                                                            const Indices& indices, u32 lane, u32 lanes, u32 share,
                                                            u32 shares) {
@@ -216,8 +216,8 @@ template <u32 V> __device__ inline void fold_elements(const T* a, const T* b, T*
   const auto found = fold_lanes<V>(a, b, at_a, at_b, indices, p % lanes, lanes, p / lanes, shares);
   *reinterpret_cast<Neighbors<V>*>(parts + p * count + e) = found;
 }
-// parts[p · count + e] = the same. Grid: a thread per part, or with `wide` per WIDTH parts: the last index of C then has
-// stride 1 in A and in B, and all other strides and its extent are multiples of WIDTH.
+// parts[p · count + e] = the same. Grid: a thread per part, or with `wide` per WIDTH parts: the last index of C then
+// has stride 1 in A and in B, and all other strides and its extent are multiples of WIDTH.
 KERNEL(strided_across, const T* a, const T* b, T* parts, u64 count, Indices indices, u32 lanes, u32 shares, u32 wide) {
   if (wide)
     fold_elements<WIDTH>(a, b, parts, count, indices, lanes, shares);

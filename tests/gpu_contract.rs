@@ -687,8 +687,9 @@ fn long_sums_of_f32_keep_their_digits() {
     assert!(all < 2.4e-7 && one < 2.4e-7, "{all:e} {one:e}");
 }
 
-/// Contractions by name, of arrays of the host and of vectors on the GPU, have the bits of those of the processor. Values
-/// are small whole numbers: the processor rounds products and sums by themselves where few products are asked for.
+/// Contractions by name, of arrays of the host and of vectors on the GPU, have the bits of those of the processor.
+/// Values are small whole numbers: the processor rounds products and sums by themselves where few products are asked
+/// for.
 #[test]
 #[ignore = "needs a GPU"]
 fn contractions_by_name() {
@@ -749,8 +750,8 @@ fn contractions_by_name() {
     all::<Complex<f64>>(&["plus_times"], |x| Complex::new(x as f64 - 4.0, 2.0 - x as f64));
 }
 
-/// Reductions fold in an order that depends on the extents of indices alone, neighbors fused where strides let them: loads
-/// of several neighboring values give the bits of single loads.
+/// Reductions fold in an order that depends on the extents of indices alone, neighbors fused where strides let them:
+/// loads of several neighboring values give the bits of single loads.
 #[test]
 #[ignore = "needs a GPU"]
 fn reductions_of_every_layout_have_the_same_bits() {

@@ -67,8 +67,8 @@ pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u
     Ok(levels)
 }
 
-/// Breadth-first search by a queue with room for one vertex more than there are; `levels` are all unreached. Returns the
-/// last level.
+/// Breadth-first search by a queue with room for one vertex more than there are; `levels` are all unreached. Returns
+/// the last level.
 fn search_alone(lists: Lists<'_>, source: u32, levels: &mut [u32], queue: &mut [u32]) -> u32 {
     levels[source as usize] = 0;
     queue[0] = source;

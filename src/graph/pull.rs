@@ -13,9 +13,9 @@ const BLOCKS: usize = 256;
 const WORK: usize = 1 << 13;
 
 /// Consecutive vertices that are reordered, for a mean degree: their lists stay in the L1 cache beside those that are
-/// prefetched. Nanoseconds an edge for windows of 256, 32 and 16 vertices on one core of an EPYC with AVX2 and of a Xeon:
-/// uniform of mean 32 2.3, 1.9, 1.4 and 0.97, 0.86, 0.88; R-MAT of 28 2.5, 1.8, 1.3 and 1.01, 1.07, 1.12; cnr-2000 (17)
-/// 1.5, 1.1, 1.3 on the EPYC; email-Enron (10) 1.4, 1.4, 1.6 and 0.77, 1.12, 1.41.
+/// prefetched. Nanoseconds an edge for windows of 256, 32 and 16 vertices on one core of an EPYC with AVX2 and of a
+/// Xeon: uniform of mean 32 2.3, 1.9, 1.4 and 0.97, 0.86, 0.88; R-MAT of 28 2.5, 1.8, 1.3 and 1.01, 1.07, 1.12;
+/// cnr-2000 (17) 1.5, 1.1, 1.3 on the EPYC; email-Enron (10) 1.4, 1.4, 1.6 and 0.77, 1.12, 1.41.
 fn window(edges: usize, vertices: usize) -> usize {
     match edges / vertices.max(1) {
         0..12 => 256,

@@ -5,8 +5,8 @@ use crate::algebra::{Slice, Type};
 use crate::contract::{Layout, Viewed, fits};
 use crate::{Error, Result};
 
-/// A dense array of values of any type, read through a [`Layout`]: in host memory, or the values of a full vector on any
-/// machine. Cloning copies no data.
+/// A dense array of values of any type, read through a [`Layout`]: in host memory, or the values of a full vector on
+/// any machine. Cloning copies no data.
 #[derive(Clone, Debug)]
 pub struct DenseView<'a> {
     source: DenseSource<'a>,

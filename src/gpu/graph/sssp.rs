@@ -7,8 +7,8 @@ use crate::Result;
 use crate::algebra::Slice;
 
 pub(super) const SOURCE: Source = source!("graph_sssp.cu");
-/// Words of state: three round counters, two counts of far vertices, the barrier, statistics, three minima, and where one
-/// block leaves the search.
+/// Words of state: three round counters, two counts of far vertices, the barrier, statistics, three minima, and where
+/// one block leaves the search.
 const STATE: usize = 11;
 
 /// Result of a search.
