@@ -7,7 +7,8 @@
 //! the host; both are per call. `pct_bound` is the lower bound by [`bound`](sparring::contract::bound) at the bandwidth
 //! of a copy in the same run, relative to `ms_min`.
 //!
-//! Options: `--bytes N` (1.2e9), the size of all arrays of a case; `--rounds N` (10); `--only gemm|action|reduce`; `--n LIST`.
+//! Options: `--bytes N` (1.2e9), the size of all arrays of a case; `--rounds N` (10); `--only gemm|action|reduce`; `--n
+//! LIST`.
 
 #[cfg(feature = "cuda")]
 fn main() -> sparring::Result<()> {

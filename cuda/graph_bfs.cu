@@ -19,8 +19,8 @@ struct Level {
   u64 edges;   // edges that leave it
 };
 
-// Top-down levels by one block, from level `level` on, until a frontier is empty or has more than ALONE edges. `left` is
-// the number of edges not inspected. The last frontier lies in queues + (level % 2) · n.
+// Top-down levels by one block, from level `level` on, until a frontier is empty or has more than ALONE edges. `left`
+// is the number of edges not inspected. The last frontier lies in queues + (level % 2) · n.
 __device__ inline void search_alone(const Lists& out, u64 n, u32* levels, u32* queues, u64* pieces, u32& level, u64& left,
                                     Level& frontier) {
   __shared__ Level room[2];
