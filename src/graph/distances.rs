@@ -61,7 +61,6 @@ pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u
             for_each_part(cpu.threads(), parts, || filled(n + 1, 0u32, "a frontier"), search)?;
             return Ok(levels);
         }
-        levels[..n].fill(UNREACHED);
     }
     search_together(cpu, g, &mut levels, |k| sources[k] as u32, |level| level)?;
     Ok(levels)

@@ -107,6 +107,27 @@ fn searches_from_several_vertices_are_searches_from_each() {
     }
 }
 
+/// A graph of many levels, whose sources are searched one by one: a ladder, a path apart and a vertex without edges.
+#[test]
+fn searches_of_a_deep_graph_are_searches_from_each() {
+    let (rungs, apart) = (200, 70);
+    let mut edges: Vec<(usize, usize)> = (0..rungs).map(|i| (i, rungs + i)).collect();
+    edges.extend((1..rungs).flat_map(|i| [(i - 1, i), (rungs + i - 1, rungs + i)]));
+    edges.extend((1..apart).map(|i| (2 * rungs + i - 1, 2 * rungs + i)));
+    let n = 2 * rungs + apart + 1;
+    for kind in [GraphKind::Undirected, GraphKind::Directed] {
+        let sample = Sample::new("a ladder", n, kind, &edges);
+        // The first source decides: the ladder has 200 levels from there, the last vertex one.
+        for from in [[0, 399, 150, 2 * rungs + 3, n - 1, 0], [n - 1, 0, 1, 399, n - 1, 2 * rungs]] {
+            let found = by_threads("a ladder", |cpu| multi_source_bfs(cpu, &sample.graph(cpu), &from).unwrap());
+            assert_eq!(found.len(), n * from.len());
+            for (levels, &source) in found.chunks(n).zip(&from) {
+                assert_eq!(levels, as_levels(&lengths(&sample, source, |_| 1.0)), "from {source}");
+            }
+        }
+    }
+}
+
 #[test]
 fn lengths_of_shortest_paths_are_those_of_a_table() {
     for sample in samples() {
