@@ -723,6 +723,11 @@ fn contractions_by_name() {
             let of_held = Einsum::new(text, &held).expect("an expression");
             for name in names {
                 let ring = Semiring::new(name, T::TYPE).expect("a semiring");
+                // The order of three operands matters.
+                if shapes.len() > 2 && name.contains("abs") {
+                    assert!(matches!(gpu.einsum(&ring, &einsum), Err(Error::Unsupported { .. })));
+                    continue;
+                }
                 let wanted = cpu.einsum(&ring, &einsum).expect("a result");
                 let wanted = wanted.slice().get::<T>().expect("values").to_vec();
                 let what = || format!("{name} of {:?}: {text}", T::TYPE);
@@ -738,11 +743,13 @@ fn contractions_by_name() {
         let x = [value(1)];
         let view = AnyView::new(Slice::of(&x), Layout::row_major(&[1]).expect("a layout")).expect("a view");
         let einsum = Einsum::new("i,i->i", &[view.clone(), view]).expect("an expression");
-        if let Ok(ring) = Semiring::new("plus_secondi", T::TYPE) {
-            assert!(matches!(gpu.einsum(&ring, &einsum), Err(Error::Unsupported { .. })));
+        for name in ["plus_secondi", "max, a - 2 * b", "plus_first"] {
+            if let Ok(ring) = Semiring::new(name, T::TYPE) {
+                assert!(matches!(gpu.einsum(&ring, &einsum), Err(Error::Unsupported { .. })), "{name}");
+            }
         }
     }
-    all::<f64>(&["plus_times", "min_plus", "max, a - 2 * b"], |x| x as f64 - 4.0);
+    all::<f64>(&["plus_times", "min_plus", "max, abs(a - b)"], |x| x as f64 - 4.0);
     all::<f32>(&["plus_times", "max_times"], |x| x as f32 - 4.0);
     all::<i64>(&["plus_times", "min_max"], |x| (x as i64) << 58);
     all::<i8>(&["plus_times", "bxor_band"], |x| (x as i8).wrapping_mul(29));

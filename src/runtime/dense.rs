@@ -23,11 +23,13 @@ impl Machine {
     /// Two operands are contracted by the definition: ⊗ from left to right, ⊕ in the order in which contracted indices
     /// appear. More operands are contracted from left to right, and an index that occurs in neither a later operand nor
     /// the result is contracted as early as possible, as the laws of a semiring allow. Large tensors of f64 over + and
-    /// × are contracted as by [`Cpu::einsum`], bitwise. A GPU contracts as `Cuda::einsum` does; arrays that stay in its
-    /// memory are those of [`einsum_vectors`](Self::einsum_vectors).
+    /// × are contracted as by [`Cpu::einsum`], bitwise. A GPU contracts as `Cuda::einsum` does, in an order of its own,
+    /// over a ⊗ that is known to be commutative and, with three operands, associative; arrays that stay in its memory are
+    /// those of [`einsum_vectors`](Self::einsum_vectors).
     /// # Errors
     /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on
-    /// values of their type, if its ⊗ is positional, on a GPU if its result has another type, and on several processes;
+    /// values of their type, if its ⊗ is positional, on a GPU if its result has another type or ⊗ is none of the above, and
+    /// on several processes;
     /// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; those of the device.
     pub fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), AnyView<'_>>) -> Result<Array> {
         self.einsum_with(ring, einsum, &EinsumUpdate::default())

@@ -32,6 +32,9 @@ use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Cuda, Error, Result};
 
+/// Operators that are associative.
+const ASSOCIATIVE: [&str; 12] =
+    ["plus", "times", "min", "max", "lor", "land", "lxor", "lxnor", "bor", "band", "bxor", "bxnor"];
 /// Maximum bytes of distances fetched at a time; at least one row is.
 const BLOCK_BYTES: usize = 1 << 30;
 
@@ -279,9 +282,19 @@ impl Cuda {
         self.check_host_function(ring.host_function())?;
         let views = einsum.operands();
         let ty = DenseView::common_type(views)?;
-        if ["i", "k", "j"].iter().any(|name| ring.formula().mul().reads(name)) {
-            let what = format!("a contraction over {ring}");
-            return Err(Error::Unsupported { what, why: "its product depends on indices of entries".into() });
+        let (mul, count) = (ring.formula().mul(), views.len());
+        let refused = if ["i", "k", "j"].iter().any(|name| mul.reads(name)) {
+            Some("its product depends on indices of entries")
+        } else if count > 1 && !mul.is_symmetric("a", "b") {
+            Some("a GPU exchanges operands, and its product is not known to be commutative")
+        } else if count > 2 && !mul.name().is_some_and(|name| ASSOCIATIVE.contains(&name)) {
+            Some("a GPU contracts three operands in any order, and its product is not known to be associative")
+        } else {
+            None
+        };
+        if let Some(why) = refused {
+            let what = format!("a contraction over {ring} on {}", Engine::name(self));
+            return Err(Error::Unsupported { what, why: why.into() });
         }
         let printed = ring.printed_arithmetic();
         if [printed.a, printed.b, printed.out] != [ty; 3] {
