@@ -316,9 +316,10 @@ unsafe fn computed(
     // SAFETY: the caller's promise.
     let (operands, lengths) = unsafe { (input(operands, count, "operands")?, input(lengths, count, "lengths")?) };
     let call = Call { operands, lengths, alpha, beta, result, result_len };
-    // SAFETY: the caller's promise, of values of the plan's types, which are doubles if it is fused.
     match plan.device.machine.typed::<Cpu>().filter(|_| plan.fused) {
+        // SAFETY: the caller's promise, of values of the plan's types, which are doubles as it is fused.
         Some(cpu) => unsafe { run_fused(plan, cpu, &call) },
+        // SAFETY: the caller's promise, of values of the plan's types.
         None => unsafe { run_any(plan, &call) },
     }
 }
