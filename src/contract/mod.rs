@@ -105,6 +105,7 @@ pub use subscripts::ranks;
 #[cfg(feature = "cuda")]
 pub(crate) use tables::Shape;
 pub(crate) use update::{Old, Update};
-pub use view::{Batch, View, ViewMut, Viewed};
 #[cfg(feature = "cuda")]
-pub(crate) use view::{check_disjoint, fits};
+pub(crate) use view::check_disjoint;
+pub(crate) use view::fits;
+pub use view::{Batch, View, ViewMut, Viewed};
