@@ -356,6 +356,7 @@ fn einsum_on_device<'py>(
     expression: &str,
     operands: &Bound<'py, pyo3::types::PyTuple>,
     semiring: &str,
+    device: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (mut vectors, mut shapes, mut kind, mut on) = (Vec::new(), Vec::new(), None, None);
     for of in operands.iter() {
@@ -366,6 +367,9 @@ fn einsum_on_device<'py>(
         vectors.push(vector);
     }
     let (Some(kind), Some(on)) = (kind, on) else { return Err(PyValueError::new_err("einsum: no operands")) };
+    if let Some(device) = device.filter(|device| *device != on.name()) {
+        return Err(PyValueError::new_err(format!("device: {device:?}, but the operands are on {:?}", on.name())));
+    }
     let ring = Semiring::new(semiring, vectors[0].ty()).raise()?;
     let views = vectors.iter().zip(&shapes).map(|(x, shape)| DenseView::vector(x, Layout::row_major(shape)?));
     let views = views.collect::<sparring::Result<Vec<_>>>().raise()?;
@@ -386,7 +390,7 @@ fn einsum_on_device<'py>(
 ///     Of NumPy; or all of CuPy, or others in the memory of one GPU, which then computes: the result is of the same kind.
 /// semiring : str
 /// device : str, optional
-///     ``"cuda:0"``: arrays of NumPy are sent to this GPU, and the result comes back.
+///     ``"cuda:0"``: arrays of NumPy are sent to this GPU, and the result comes back. For arrays on a GPU, none but theirs.
 ///
 /// Examples
 /// --------
@@ -417,7 +421,7 @@ pub(crate) fn einsum<'py>(
         if there.contains(&false) {
             return Err(PyTypeError::new_err("operands: some are in a GPU's memory, others are not"));
         }
-        return einsum_on_device(py, expression, operands, semiring);
+        return einsum_on_device(py, expression, operands, semiring, device);
     }
     let on = machine(device)?;
     let given = operands.iter().map(|of| arrays::as_array(&of, None, "operands")).collect::<PyResult<Vec<_>>>()?;

@@ -183,5 +183,7 @@ def test_einsum_there(cupy):
     np.testing.assert_array_equal(here, np.einsum("bij,bjk->bik", a, b))
     with pytest.raises(TypeError, match="some are in a GPU's memory"):
         sp.einsum("bij,bjk->bik", there[0], b)
+    with pytest.raises(ValueError, match="the operands are on"):
+        sp.einsum("bij->", there[0], device="cpu")
     with pytest.raises(ValueError, match="another of"):
         sp.einsum("i,i->", cupy.ones(3), cupy.ones(3, dtype="float32"))

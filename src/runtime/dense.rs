@@ -28,9 +28,9 @@ impl Machine {
     /// those of [`einsum_vectors`](Self::einsum_vectors).
     /// # Errors
     /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on
-    /// values of their type, if its ⊗ is positional, on a GPU if its result has another type or ⊗ is none of the above, and
-    /// on several processes;
-    /// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; those of the device.
+    /// values of their type, if its ⊗ is positional, on a GPU if its result has another type or ⊗ is not known to be
+    /// commutative (with three operands, associative), and on several processes; [`Error::Budget`],
+    /// [`Error::OutOfMemory`], [`Error::Cancelled`]; those of the device.
     pub fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), AnyView<'_>>) -> Result<Array> {
         self.einsum_with(ring, einsum, &EinsumUpdate::default())
     }
