@@ -2565,7 +2565,8 @@ SparringStatus sparring_mttkrp(const SparringDevice *device,
 /// The same over a semiring on values of the tensor's type, including user-defined functions: V(i, r) is the sum, over
 /// the entries with index i in mode n, of the value times Aₘ(iₘ, r) for each other mode m, with ⊕ in the order of the
 /// entries and ⊗ from left to right in the order of the modes; the identity of ⊕ if there are no entries. `factors`,
-/// `mode`, `out` and `out_len` as there. Runs on the processor. Bitwise identical for any number of threads.
+/// `mode`, `out` and `out_len` as there. Bitwise identical for any number of threads. On a GPU, tensor and factors are
+/// uploaded, and long rows are folded in another order.
 SparringStatus sparring_mttkrp_with(const SparringDevice *device,
                                     const SparringSemiring *ring,
                                     const SparringTensor *tensor,

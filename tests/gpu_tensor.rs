@@ -4,9 +4,10 @@ mod common;
 
 use common::arbitrary::Rng;
 use common::gpu::cuda;
-use sparring::algebra::{Host, MinPlus, Monoid, Num, PlusTimes, Real, V, Value};
+use sparring::algebra::{Array, Host, MinPlus, Monoid, Num, PlusTimes, Real, Type, V, Value};
 use sparring::gpu::{DeviceMttkrp, TensorForm, testing};
-use sparring::{Cuda, Dense, Error, Tensor};
+use sparring::runtime::{self, Machine};
+use sparring::{Cpu, Cuda, Dense, Error, Tensor};
 
 /// Forms whose results depend bitwise only on the order of the entries.
 const FORMS: [TensorForm; 4] = TensorForm::ALL;
@@ -390,4 +391,66 @@ fn from_the_device_and_with_wide_indices() {
     let long = Tensor::<f64, u64>::new(vec![1 << 33, 2], vec![vec![5], vec![1]], vec![1.0]).unwrap();
     assert!(matches!(cuda.tensor(&long), Err(Error::IndexOverflow { .. })));
     assert!(matches!(cuda.mttkrp_plan(&long, Some(TensorForm::Parts)), Err(Error::IndexOverflow { .. })));
+}
+
+/// The values of a full vector.
+fn values(v: &runtime::Vector) -> Array {
+    v.download().unwrap().entries().unwrap().1
+}
+/// Integers of any type.
+fn numbers(x: Array) -> Vec<f64> {
+    let wide = runtime::Vector::full(x).unwrap().wrapping_cast(Type::F64).unwrap();
+    values(&wide).slice().get::<f64>().unwrap().to_vec()
+}
+
+/// Products over a semiring known at run time: small integers, so that the order of folds does not matter.
+#[test]
+#[ignore = "needs a GPU"]
+fn semirings_and_types_known_at_run_time_equal_the_processors() {
+    let (here, there) = (Machine::from(Cpu::new()), Machine::from(cuda()));
+    let mut rng = Rng(23);
+    for (k, dims) in [vec![30, 40, 50], vec![9, 4, 7, 3], vec![1000, 2], vec![6]].into_iter().enumerate() {
+        let nnz = [3000, 200, 1500, 4][k];
+        let columns: Vec<Vec<u32>> = dims.iter().map(|&n| (0..nnz).map(|_| draw(&mut rng, n, 2)).collect()).collect();
+        let x = Tensor::new(dims.clone(), columns, (0..nnz).map(|_| 1.0 + rng.below(3) as f64).collect()).unwrap();
+        let x: runtime::Tensor = if k % 2 == 0 { x.into() } else { x.cast::<u64>().unwrap().into() };
+        for (ty, ring) in [
+            (Type::F64, "plus_times"),
+            (Type::F64, "min_plus"),
+            (Type::F32, "max, a + 2*b"),
+            (Type::I8, "plus_times"),
+            (Type::U64, "max_times"),
+            (Type::I32, "plus, a * b + 1"),
+            (Type::Bool, "lor_land"),
+        ] {
+            let (x, named) = (x.cast(ty).unwrap(), runtime::Semiring::new(ring, ty).unwrap());
+            let rank = [5, 1, 40, 0][k];
+            let factor = |n: usize| {
+                let values: Vec<f64> = (0..n * rank).map(|e| (e % 3) as f64).collect();
+                runtime::Vector::full(Array::of(values)).unwrap().cast(ty).unwrap()
+            };
+            let factors: Vec<_> = dims.iter().map(|&n| factor(n)).collect();
+            let held: Vec<_> = factors.iter().map(values).collect();
+            let slices: Vec<_> = held.iter().map(Array::slice).collect();
+            let sent: Vec<_> = factors.iter().map(|f| there.upload_vector(f).unwrap()).collect();
+            for mode in 0..dims.len() {
+                let expected = numbers(here.mttkrp(&named, &x, &slices, rank, mode).unwrap());
+                let context = format!("{dims:?}, {ty} over {ring}, mode {mode}");
+                assert_eq!(numbers(there.mttkrp(&named, &x, &slices, rank, mode).unwrap()), expected, "{context}");
+                let stayed = there.mttkrp_vectors(&named, &x, &sent, rank, mode).unwrap();
+                assert!(!stayed.is_on_host());
+                assert_eq!(numbers(values(&stayed)), expected, "{context}");
+                if matches!(ty, Type::F64 | Type::F32) && ring == "plus_times" {
+                    let plan = there.mttkrp_plan(&x, rank, None, None).unwrap();
+                    assert_eq!(numbers(plan.eval(&slices, mode).unwrap()), expected, "{context}");
+                    assert_eq!(numbers(values(&plan.eval_vectors(&sent, mode).unwrap())), expected, "{context}");
+                    assert!(plan.eval_vectors(&sent[1..], mode).is_err());
+                }
+            }
+        }
+        let named = runtime::Semiring::new("plus_first", Type::F64).unwrap();
+        let short = runtime::Vector::empty(Type::F64, dims[0]).unwrap();
+        let factors = vec![short; dims.len()];
+        assert!(there.mttkrp_vectors(&named, &x, &factors, 1, dims.len() - 1).is_err() || dims.len() == 1);
+    }
 }

@@ -339,14 +339,22 @@ fn by_name<T: Value>(
         factors.iter().enumerate().map(|(m, f)| Slice::of(if m == mode { &[] } else { &f[..] })).collect();
     let product = |ring| machine.mttkrp(&Semiring::new(ring, T::TYPE).unwrap(), &x, &factors, rank, mode).unwrap();
     let plan = |variant, only| machine.mttkrp_plan(&x, rank, variant, only).unwrap().eval(&factors, mode).unwrap();
+    // The same factors as full vectors.
+    let vectors: Vec<_> =
+        factors.iter().map(|f| runtime::Vector::full(Array::of(f.get::<T>().unwrap().to_vec())).unwrap()).collect();
+    let values = |v: runtime::Vector| v.entries().unwrap().1;
     let all: Vec<Array> = match ring {
-        Some(ring) => vec![product(ring)],
+        Some(text) => {
+            let ring = Semiring::new(text, T::TYPE).unwrap();
+            vec![product(text), values(machine.mttkrp_vectors(&ring, &x, &vectors, rank, mode).unwrap())]
+        }
         None => {
             let narrow = x.indices::<u32>(0).is_some();
             let has_variants = T::TYPE == Type::F64 || T::TYPE == Type::F32 && narrow;
             let variants = if has_variants { &Variant::ALL[..] } else { &[] };
             let by_variant = variants.iter().map(|&variant| plan(Some(variant), None));
-            [plan(None, None), plan(None, Some(mode))].into_iter().chain(by_variant).collect()
+            let of_vectors = machine.mttkrp_plan(&x, rank, None, None).unwrap().eval_vectors(&vectors, mode).unwrap();
+            [plan(None, None), plan(None, Some(mode)), values(of_vectors)].into_iter().chain(by_variant).collect()
         }
     };
     let mut all = all.iter().map(|v| v.slice().get::<T>().unwrap().iter().map(|&x| back(x)).collect::<Vec<_>>());

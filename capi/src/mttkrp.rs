@@ -145,7 +145,8 @@ pub unsafe extern "C" fn sparring_mttkrp(
 /// The same over a semiring on values of the tensor's type, including user-defined functions: V(i, r) is the sum, over
 /// the entries with index i in mode n, of the value times Aₘ(iₘ, r) for each other mode m, with ⊕ in the order of the
 /// entries and ⊗ from left to right in the order of the modes; the identity of ⊕ if there are no entries. `factors`,
-/// `mode`, `out` and `out_len` as there. Runs on the processor. Bitwise identical for any number of threads.
+/// `mode`, `out` and `out_len` as there. Bitwise identical for any number of threads. On a GPU, tensor and factors are
+/// uploaded, and long rows are folded in another order.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp_with(

@@ -40,6 +40,8 @@ pub(crate) use blocks::{fill, fill_found, fill_words};
 pub(crate) use by_formula::{Operand, numeric_by_formula, numeric_into_by_formula, with_type};
 pub(crate) use columns::column_folds;
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
+#[cfg(feature = "cuda")]
+pub(crate) use dense::check_dense;
 pub(crate) use dense::{Entries, Lists, Loop, Nest, contract_by_formula, mttkrp_by_formula};
 pub(crate) use evaluator::Evaluator;
 pub(crate) use fold::{Fold, LOOK, folded, folded_first};

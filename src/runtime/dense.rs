@@ -56,7 +56,7 @@ impl Machine {
         }
         let copied = |x: &DenseView<'_>| match x.source() {
             DenseSource::Host(_) => Ok(None),
-            DenseSource::Vector(x) => Ok(Some(x.download()?.entries()?.1)),
+            DenseSource::Vector(x) => x.full_values().map(Some),
         };
         let held = einsum.operands().iter().map(copied).collect::<Result<Vec<_>>>()?;
         let views = einsum.operands().iter().zip(&held).map(|(x, held)| {
@@ -138,7 +138,7 @@ impl Machine {
     pub(super) fn processor(&self, op: &str, ring: &Semiring) -> Result<&Cpu> {
         self.typed::<Cpu>().ok_or_else(|| Error::Unsupported {
             what: format!("{op} over {ring} on {}", self.name()),
-            why: "a GPU supports statically typed semirings only".into(),
+            why: "it reads arrays in host memory, which only CPUs do".into(),
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Operands of contractions on any machine.
 
 use super::vector::Vector;
+use crate::Result;
 use crate::algebra::{Slice, Type};
 use crate::contract::{Layout, Viewed, fits};
-use crate::{Error, Result};
 
 /// A dense array of values of any type, read through a [`Layout`]: in host memory, or the values of a full vector on
 /// any machine. Cloning copies no data.
@@ -25,22 +25,18 @@ pub enum DenseSource<'a> {
 impl<'a> DenseView<'a> {
     /// Views `values` through `layout`.
     /// # Errors
-    /// [`Error::Length`] if an element of the layout lies past the end of the array.
+    /// [`Error::Length`](crate::Error::Length) if an element of the layout lies past the end of the array.
     pub fn host(values: Slice<'a>, layout: Layout) -> Result<Self> {
         fits(&layout, values.len())?;
         Ok(Self { source: DenseSource::Host(values), layout })
     }
     /// Views the values of `x` through `layout`.
     /// # Errors
-    /// [`Error::Length`] if an element of the layout lies past the end of the vector; [`Error::Argument`] if the vector
-    /// lacks an entry.
+    /// [`Error::Length`](crate::Error::Length) if an element of the layout lies past the end of the vector;
+    /// [`Error::Argument`](crate::Error::Argument) if the vector lacks an entry.
     pub fn vector(x: &'a Vector, layout: Layout) -> Result<Self> {
         fits(&layout, x.len())?;
-        let (len, entries) = (x.len(), x.nvals()?);
-        if entries < len {
-            let message = format!("it has {entries} entries, not one at each of {len} indices");
-            return Err(Error::Argument { name: "vector", message });
-        }
+        x.check_full()?;
         Ok(Self { source: DenseSource::Vector(x), layout })
     }
     /// Where its values are.
@@ -64,7 +60,7 @@ impl<'a> DenseView<'a> {
             None => Ok(ty),
             Some(other) => {
                 let message = format!("operand 0 is of {ty}, another of {other}");
-                Err(Error::Argument { name: "operands", message })
+                Err(crate::Error::Argument { name: "operands", message })
             }
         }
     }

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "cuda")]
+use super::engine::Engine;
 use super::tensor::{Storage, with_entries};
-use super::{Machine, Semiring, Tensor};
+use super::{Machine, Semiring, Tensor, Vector};
 #[cfg(feature = "cuda")]
 use crate::Cuda;
 use crate::algebra::{Array, PlusTimes, Real, Slice, Type};
 use crate::factor::{CpAls, CpFit};
 #[cfg(feature = "cuda")]
-use crate::gpu::{DeviceMttkrp, TensorForm};
+use crate::gpu::{DeviceMttkrp, RawBuffer, RawVector, TensorForm};
+#[cfg(feature = "cuda")]
+use crate::kernels::check_dense;
 use crate::par::{Threads, filled, note};
 use crate::tensor::{Mttkrp, MttkrpCache, Variant, check_any_factors, check_mode, mttkrp_any};
 use crate::{Cpu, Error, Index, Result};
-#[cfg(feature = "cuda")]
-use crate::{Dense, par::collected};
 
 /// V = X₍ₙ₎ (⊙ₘ Aₘ) for one tensor and one rank, over + and ×, prepared; over ∨ and ∧ for bools.
 ///
@@ -61,8 +63,8 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`] if there is no such mode, or factors are of another type than the tensor; [`Error::Length`]
     /// if a factor does not have one row per index of its mode; [`Error::Unsupported`] if the semiring is not on values
-    /// of this type, if its ⊗ is positional, and on a GPU; [`Error::Budget`], [`Error::OutOfMemory`],
-    /// [`Error::Cancelled`].
+    /// of this type, or if its ⊗ is positional; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; those
+    /// of the machine.
     pub fn mttkrp(
         &self,
         ring: &Semiring,
@@ -71,11 +73,41 @@ impl Machine {
         rank: usize,
         mode: usize,
     ) -> Result<Array> {
-        let cpu = self.processor("mttkrp", ring)?;
         note(|| format!("mttkrp: {}, mode {mode}, {rank} columns", x.described()));
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = self.typed::<Cuda>() {
+            let found = mttkrp_on_gpu(cuda, ring, x, (factors.iter().map(|f| (f.ty(), f.len())), rank), mode, |m| {
+                cuda.put_raw(factors[m], "a factor of mttkrp")
+            })?;
+            return cuda.get_raw(&found, "the result of mttkrp");
+        }
+        let cpu = self.processor("mttkrp", ring)?;
         with_entries!(x, (places, values) => {
             mttkrp_any(cpu.threads(), ring.compiled(), (places, values), (factors, rank), mode, cpu.budget())
         })
+    }
+
+    /// [`mttkrp`](Self::mttkrp) with factors that are full vectors, row-major, on any machine; V as a full vector on this
+    /// one. Factors and V on a GPU are not copied.
+    /// # Errors
+    /// As [`mttkrp`](Self::mttkrp); [`Error::Argument`] if a vector lacks an entry.
+    pub fn mttkrp_vectors(
+        &self,
+        ring: &Semiring,
+        x: &Tensor,
+        factors: &[Vector],
+        rank: usize,
+        mode: usize,
+    ) -> Result<Vector> {
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = self.typed::<Cuda>() {
+            note(|| format!("mttkrp: {}, mode {mode}, {rank} columns", x.described()));
+            let given = (factors.iter().map(|f| (f.ty(), f.len())), rank);
+            let found = mttkrp_on_gpu(cuda, ring, x, given, mode, |m| cuda.full_values(&factors[m]))?;
+            return Ok(cuda.keep_vector(RawVector::full(found)));
+        }
+        let here = on_host(factors, mode)?;
+        Vector::full(self.mttkrp(ring, x, &slices(&here), rank, mode)?)
     }
 
     /// The data shared by products of `x` with factors of `rank` columns, for each mode, or for a single product of
@@ -217,7 +249,7 @@ impl MttkrpPlan {
     /// As [`Machine::mttkrp`]; [`Error::Argument`] if the plan was made for another mode only.
     pub fn eval(&self, factors: &[Slice<'_>], mode: usize) -> Result<Array> {
         let (machine, dims, rank) = (&self.machine, self.x.dims(), self.rank);
-        check_any_factors((dims, rank), factors, self.x.ty(), mode)?;
+        check_any_factors((dims, rank), factors.iter().map(|f| (f.ty(), f.len())), self.x.ty(), mode)?;
         if !machine.is_gpu() {
             note(|| format!("mttkrp: {}, mode {mode}, {rank} columns", self.x.described()));
         }
@@ -228,13 +260,56 @@ impl MttkrpPlan {
             Prepared::F64(plan) => by_plan(threads, plan, (factors, rank), mode),
             Prepared::WideF64(plan) => by_plan(threads, plan, (factors, rank), mode),
             #[cfg(feature = "cuda")]
-            Prepared::GpuF32(plan) => by_gpu(machine, plan, (factors, rank), mode),
-            #[cfg(feature = "cuda")]
-            Prepared::GpuF64(plan) => by_gpu(machine, plan, (factors, rank), mode),
+            Prepared::GpuF32(_) | Prepared::GpuF64(_) => {
+                let Some(cuda) = machine.typed::<Cuda>() else { unreachable!("the plan is on a GPU") };
+                let v = self.on_gpu(cuda, |m| cuda.put_raw(factors[m], "a factor of mttkrp"), mode)?;
+                cuda.get_raw(&v, "the result of mttkrp")
+            }
             Prepared::ByName(ring) => with_entries!(self.x, (places, values) => {
                 let budget = machine.typed::<Cpu>().and_then(Cpu::budget);
                 mttkrp_any(threads, ring.compiled(), (places, values), (factors, rank), mode, budget)
             }),
+        }
+    }
+    /// [`eval`](Self::eval) with factors that are full vectors, row-major, on any machine; V as a full vector on that of
+    /// the plan. Factors and V on the GPU of the plan are not copied.
+    /// ```
+    /// use sparring::algebra::{Array, Type};
+    /// use sparring::runtime::{Machine, Scalar, Tensor, Vector};
+    /// let x = sparring::Tensor::<f32>::new(vec![2, 2], vec![vec![0, 0, 1], vec![0, 1, 1]], vec![1.0, 2.0, 3.0])?;
+    /// let plan = Machine::from(sparring::Cpu::new()).mttkrp_plan(&x.into(), 1, None, None)?;
+    /// let a = Vector::full(Array::of(vec![10f32, 20.0]))?;
+    /// let v = plan.eval_vectors(&[Vector::empty(Type::F32, 0)?, a], 0)?;
+    /// assert_eq!((v.len(), v.get(0)?), (2, Some(Scalar::from(50f32))));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As [`eval`](Self::eval); [`Error::Argument`] if a vector lacks an entry.
+    pub fn eval_vectors(&self, factors: &[Vector], mode: usize) -> Result<Vector> {
+        let (dims, ty) = (self.x.dims(), self.x.ty());
+        check_any_factors((dims, self.rank), factors.iter().map(|f| (f.ty(), f.len())), ty, mode)?;
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = self.machine.typed::<Cuda>() {
+            let v = self.on_gpu(cuda, |m| cuda.full_values(&factors[m]), mode)?;
+            return Ok(cuda.keep_vector(RawVector::full(v)));
+        }
+        let here = on_host(factors, mode)?;
+        Vector::full(self.eval(&slices(&here), mode)?)
+    }
+    /// V on the GPU; `factor` gives the values there of the factor of another mode.
+    #[cfg(feature = "cuda")]
+    fn on_gpu(
+        &self,
+        cuda: &Cuda,
+        factor: impl Fn(usize) -> Result<Arc<RawBuffer>>,
+        mode: usize,
+    ) -> Result<Arc<RawBuffer>> {
+        let factors = factors_there(cuda, &self.x, mode, factor)?;
+        let factors: Vec<_> = factors.iter().map(|x| &**x).collect();
+        match &self.prepared {
+            Prepared::GpuF32(plan) => plan.mttkrp_raw(PlusTimes::new(), &factors, self.rank, mode),
+            Prepared::GpuF64(plan) => plan.mttkrp_raw(PlusTimes::new(), &factors, self.rank, mode),
+            _ => unreachable!("the plan is on a GPU"),
         }
     }
     /// The choices and their reasons, a line for the tensor and one for each mode.
@@ -273,20 +348,49 @@ fn typed<'a, T: Real>(x: &Slice<'a>) -> &'a [T] {
     x.get().unwrap_or_else(|| unreachable!("factor types were checked"))
 }
 
+/// Values of the factors in host memory; none of that of `mode`, which is not read.
+fn on_host(factors: &[Vector], mode: usize) -> Result<Vec<Option<Array>>> {
+    let here = |(m, x): (usize, &Vector)| if m == mode { Ok(None) } else { x.full_values().map(Some) };
+    factors.iter().enumerate().map(here).collect()
+}
+fn slices(values: &[Option<Array>]) -> Vec<Slice<'_>> {
+    let none = Slice::of::<u8>(&[]);
+    values.iter().map(|x| x.as_ref().map_or(none, Array::slice)).collect()
+}
+
+/// One product on a GPU; `given` has the type and number of values of each factor, and `factor` its values there.
 #[cfg(feature = "cuda")]
-fn by_gpu<T: Real>(
-    machine: &Machine,
-    plan: &DeviceMttkrp<'_, T>,
-    (factors, rank): (&[Slice<'_>], usize),
+fn mttkrp_on_gpu(
+    cuda: &Cuda,
+    ring: &Semiring,
+    x: &Tensor,
+    (given, rank): (impl ExactSizeIterator<Item = (Type, usize)>, usize),
     mode: usize,
-) -> Result<Array> {
-    let Some(cuda) = machine.typed::<Cuda>() else { unreachable!("the plan is on a GPU") };
-    let sent = |(m, x): (usize, &Slice<'_>)| {
-        let x: &[T] = if m == mode { &[] } else { typed(x) };
-        let rows = if m == mode { 0 } else { plan.dims()[m] };
-        cuda.upload_dense(&Dense::new(rows, rank, collected(x.len(), x.iter().copied(), "factors")?)?)
-    };
-    let factors = factors.iter().enumerate().map(sent).collect::<Result<Vec<_>>>()?;
-    let v = cuda.download_dense(&plan.mttkrp(PlusTimes::<T>::new(), &factors, mode)?)?;
-    Ok(Array::of(v.into_values()))
+    factor: impl Fn(usize) -> Result<Arc<RawBuffer>>,
+) -> Result<Arc<RawBuffer>> {
+    check_any_factors((x.dims(), rank), given, x.ty(), mode)?;
+    check_dense(ring.compiled(), "mttkrp", x.ty())?;
+    cuda.check_host_function(ring.host_function())?;
+    let printed = ring.printed();
+    if [printed.a, printed.b, printed.out] != [x.ty(); 3] {
+        let why = format!("a GPU needs ⊗ of two values of {} that gives one", x.ty());
+        return Err(Error::Unsupported { what: format!("mttkrp over {ring} on {}", Engine::name(cuda)), why });
+    }
+    let factors = factors_there(cuda, x, mode, factor)?;
+    let factors: Vec<_> = factors.iter().map(|f| &**f).collect();
+    with_entries!(x, (places, values) => {
+        cuda.mttkrp_raw(printed, (places, values), (&factors, rank), mode)
+    })
+}
+
+/// The values of each factor on the GPU; none of that of `mode`, which is not read.
+#[cfg(feature = "cuda")]
+fn factors_there(
+    cuda: &Cuda,
+    x: &Tensor,
+    mode: usize,
+    factor: impl Fn(usize) -> Result<Arc<RawBuffer>>,
+) -> Result<Vec<Arc<RawBuffer>>> {
+    let given = |m| if m == mode { cuda.alloc_raw(x.ty(), 0, "no factor") } else { factor(m) };
+    (0..x.dims().len()).map(given).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::engine::{Call, Engine, Op};
 use super::operator::check;
-use super::{BinaryOp, Machine, Matrix, Semiring};
+use super::{BinaryOp, Machine, Matrix, Semiring, Vector};
 use crate::algebra::{Array, Slice, SliceMut};
 use crate::ops::by_formula::{join_dense, mxv_dense, mxv_of_entries};
 use crate::par::{Storage, Threads, explained, note};
@@ -44,6 +44,32 @@ impl Machine {
     /// ```
     pub fn spmm<'m>(&'m self, ring: &'m Semiring, a: &Matrix, x: Slice<'m>, columns: usize) -> Spmm<'m> {
         Spmm { machine: self, ring, a: a.clone(), x, columns, flip: false, accum: None }
+    }
+    /// [`spmm`](Self::spmm) of a full vector that holds X, row-major, on any machine; Y as a full vector on this one.
+    /// On a GPU neither is copied if X is there.
+    /// ```
+    /// use sparring::algebra::{Array, Type};
+    /// use sparring::runtime::{Machine, Matrix, Scalar, Semiring, Vector};
+    /// use sparring::{Cpu, Csr};
+    /// let a = Matrix::from(Csr::<i32>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1, 2])?);
+    /// let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("plus_times", Type::I32)?);
+    /// let x = Vector::full(Array::of(vec![1i32, 10, 2, 20, 3, 30]))?;
+    /// let y = cpu.spmm_vector(&ring, &a, &x, 2)?;
+    /// assert_eq!((y.len(), y.get(1)?), (4, Some(Scalar::from(70i32))));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`Spmm::eval`]; [`Error::Argument`] if X is of another type than ⊗ takes, or lacks an entry.
+    pub fn spmm_vector(&self, ring: &Semiring, a: &Matrix, x: &Vector, columns: usize) -> Result<Vector> {
+        let call = self.spmm(ring, a, Slice::of::<u8>(&[]), columns);
+        call.check(x.len())?;
+        x.check_full()?;
+        if let Some(there) = self.engine().spmm_vector(ring, a, x, columns) {
+            note(|| format!("spmm on {}: {}; {}×{columns} dense", self.name(), a.described(), a.shape().1));
+            return there;
+        }
+        let x = x.full_values()?;
+        Vector::full(Spmm { x: x.slice(), ..call }.eval()?)
     }
     /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, e the identity of ⊕: bitwise [`mxv`](Self::mxv), on
     /// dense arrays without copies. An empty row yields e.
@@ -179,6 +205,16 @@ impl<'m> Spmm<'m> {
         let (needed, max) = (m as u128 * n as u128, usize::MAX as u128);
         m.checked_mul(n).ok_or(Error::IndexOverflow { what: "values of y", needed, max })
     }
+    /// Checks the number of values of X and of the result.
+    fn check(&self, found: usize) -> Result<()> {
+        self.len()?;
+        let (k, n) = (self.shape().1, self.columns);
+        if k.checked_mul(n) != Some(found) {
+            let expected = k.saturating_mul(n);
+            return Err(Error::Length { what: "values of x", found, expected });
+        }
+        Ok(())
+    }
     fn product(self) -> Result<Array> {
         self.computed(|engine, ring, a, (x, n)| engine.spmm(ring, a, x, n))
     }
@@ -187,12 +223,8 @@ impl<'m> Spmm<'m> {
         self,
         compute: impl FnOnce(&dyn Engine, &Semiring, &Matrix, (Slice<'_>, usize)) -> Result<T>,
     ) -> Result<T> {
-        self.len()?;
-        let (k, n, found) = (self.shape().1, self.columns, self.x.len());
-        if k.checked_mul(n) != Some(found) {
-            let expected = k.saturating_mul(n);
-            return Err(Error::Length { what: "values of x", found, expected });
-        }
+        self.check(self.x.len())?;
+        let (k, n) = (self.shape().1, self.columns);
         let Self { machine, ring, mut a, x, flip, .. } = self;
         if flip {
             a = machine.run(&Call::unary(Op::Transpose, &a))?.try_into()?;

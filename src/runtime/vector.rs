@@ -219,6 +219,22 @@ impl Vector {
     pub fn entries(&self) -> Result<(Vec<u32>, Array)> {
         self.held()?.view().entries(&Threads::current())
     }
+    /// The values of a vector with an entry at each index.
+    /// # Errors
+    /// [`Error::Argument`] if an entry is missing; [`Error::OutOfMemory`], [`Error::Device`].
+    pub(super) fn full_values(&self) -> Result<Array> {
+        self.check_full()?;
+        Ok(self.download()?.entries()?.1)
+    }
+    /// Checks that there is an entry at each index.
+    pub(super) fn check_full(&self) -> Result<()> {
+        let (len, entries) = (self.len(), self.nvals()?);
+        if entries < len {
+            let message = format!("it has {entries} entries, not one at each of {len} indices");
+            return Err(Error::Argument { name: "vector", message });
+        }
+        Ok(())
+    }
     /// The values of the entries, in index order, as a list of indices: `f(f(i)) min= m(i)` reads and writes through
     /// it.
     ///

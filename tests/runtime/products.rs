@@ -1,7 +1,7 @@
 //! Matrix–vector products and folds by name equal the typed ones.
 
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor};
-use sparring::algebra::{BinaryOp, Host, Monoid, MulOp, Num, Out, Slice, Type, V, Value};
+use sparring::algebra::{Array, BinaryOp, Host, Monoid, MulOp, Num, Out, Slice, Type, V, Value};
 use sparring::algebra::{MaxFirst, MinSecondI, Minus, Plus, PlusTimes, Ring, Semiring as SemiringType};
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
@@ -45,6 +45,10 @@ fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, mach
             if is_cpu(m) || !name.starts_with("log") {
                 let found = m.spmm(&any, &a, Slice::of(&dense), columns).eval().unwrap();
                 same_values(found.slice(), Slice::of(&of_dense), &format!("spmm {name} over {}", T::TYPE));
+                // X and the result as full vectors, which stay on the machine.
+                let full = m.spmm_vector(&any, &a, &on_machine(m, &dense), columns).unwrap();
+                let found = full.download().unwrap().entries().unwrap().1;
+                same_values(found.slice(), Slice::of(&of_dense), &format!("spmm_vector {name} over {}", T::TYPE));
             }
             // On a GPU, `any` may return any value, and `mxv` folds long rows in another order.
             let exact = is_cpu(m) || !(name.starts_with("any") || name.starts_with("log"));
@@ -57,6 +61,10 @@ fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, mach
             }
         }
     }
+}
+
+fn on_machine<T: Value>(m: &Machine, values: &[T]) -> runtime::Vector {
+    m.upload_vector(&runtime::Vector::full(Array::of(values.to_vec())).unwrap()).unwrap()
 }
 
 /// A dense matrix with one column, a few, or more than a block of 128.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::form::{MOST, strides, value_words};
-use crate::algebra::{Slice, Type, Value};
+use crate::algebra::{Slice, Type};
 use crate::gpu::Cuda;
 use crate::gpu::arg::Arg;
 use crate::gpu::buffer::{Buffer, RawBuffer};
@@ -15,7 +15,8 @@ use crate::gpu::launch::{Program, Shape, args};
 use crate::gpu::pattern::Offsets;
 use crate::gpu::transpose::{Ordered, Sorter};
 use crate::par::collected;
-use crate::{Error, Index, Result, Tensor};
+use crate::tensor::Pattern;
+use crate::{Error, Index, Result};
 
 const SOURCE: Source = source!("tensor.cu");
 
@@ -54,27 +55,27 @@ pub(super) fn check_sizes(dims: &[usize], nnz: usize) -> Result<()> {
 }
 
 impl Cuda {
-    /// Uploads some of the entries of a host tensor.
-    pub(super) fn upload_entries<T: Value, I: Index>(
+    /// Uploads the entries of `range` of a host tensor; `values` are theirs.
+    pub(super) fn upload_entries<I: Index>(
         &self,
-        x: &Tensor<T, I>,
+        x: Pattern<'_, I>,
         range: Range<usize>,
+        values: Slice<'_>,
     ) -> Result<RawTensor> {
-        check_sizes(x.dims(), range.len())?;
+        check_sizes(x.dims, range.len())?;
         let what = "a tensor on the device";
-        let column = |mode: usize| {
-            let indices: &dyn std::any::Any = x;
-            match indices.downcast_ref::<Tensor<T, u32>>() {
-                Some(same) => self.put(&same.indices(mode)[range.clone()], what),
+        let column = |indices: &Vec<I>| {
+            let all: &dyn std::any::Any = indices;
+            match all.downcast_ref::<Vec<u32>>() {
+                Some(all) => self.put(&all[range.clone()], what),
                 None => {
-                    let indices = &x.indices(mode)[range.clone()];
+                    let indices = &indices[range.clone()];
                     self.put(&collected(indices.len(), indices.iter().map(|i| i.get() as u32), what)?, what)
                 }
             }
         };
-        let columns = (0..x.order()).map(column).collect::<Result<Vec<_>>>()?;
-        let values = self.put_raw(Slice::of(&x.values()[range]), what)?;
-        Ok(RawTensor { dims: x.dims().into(), columns: columns.into(), values })
+        let columns = x.indices.iter().map(column).collect::<Result<Vec<_>>>()?;
+        Ok(RawTensor { dims: x.dims.into(), columns: columns.into(), values: self.put_raw(values, what)? })
     }
 }
 

@@ -13,6 +13,7 @@ mod widths;
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 use entries::{RawTensor, check_sizes};
 pub use form::{TensorBytes, TensorForm, TensorStats};
@@ -24,9 +25,9 @@ use super::buffer::RawBuffer;
 use super::jit::Unit;
 use super::vector::DeviceDense;
 use super::{Cuda, memory::alone};
-use crate::algebra::{MulOp, Printed, Rhs, Semiring, Type, Value, printed_ring};
+use crate::algebra::{MulOp, Printed, Rhs, Semiring, Slice, Type, Value, printed_ring};
 use crate::par::note;
-use crate::tensor::TensorRef;
+use crate::tensor::{Pattern, TensorRef};
 use crate::{Error, Index, Result, Tensor};
 
 /// A sparse tensor on the device, with its entries in their original order. Cloning copies no data.
@@ -61,7 +62,8 @@ impl<T: Value> DeviceTensor<T> {
 
 impl<T: Value, I: Index> Entries for TensorRef<'_, T, I> {
     fn upload(&self, cuda: &Cuda, range: Range<usize>) -> Result<RawTensor> {
-        cuda.upload_entries(self, range)
+        let values = Slice::of(&self.values()[range.clone()]);
+        cuda.upload_entries(self.pattern(), range, values)
     }
 }
 
@@ -105,7 +107,8 @@ impl Cuda {
     /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, and for more than 2³² − 2¹⁶ entries, which
     /// [`mttkrp_plan`](Self::mttkrp_plan) takes in parts; [`Error::DeviceMemory`], [`Error::Device`].
     pub fn tensor<T: Value, I: Index>(&self, x: &Tensor<T, I>) -> Result<DeviceTensor<T>> {
-        Ok(DeviceTensor { raw: self.upload_entries(x, 0..x.nnz())?, of: PhantomData })
+        let raw = self.upload_entries(x.pattern(), 0..x.nnz(), Slice::of(x.values()))?;
+        Ok(DeviceTensor { raw, of: PhantomData })
     }
 
     /// Prepares a host tensor. It is uploaded once, in the requested form, or by default in the first of
@@ -130,7 +133,10 @@ impl Cuda {
                 check_sizes(x.dims(), 0)?;
                 StoredEntries::Parts(Box::new(x), stats.nnz, stats.part())
             }
-            form => StoredEntries::new(self, &self.upload_entries(&x, 0..x.nnz())?, form)?,
+            form => {
+                let there = self.upload_entries(x.pattern(), 0..x.nnz(), Slice::of(x.values()))?;
+                StoredEntries::new(self, &there, form)?
+            }
         };
         Ok(DeviceMttkrp { cuda: self.clone(), stats, value: T::TYPE, form, why, kept, of: PhantomData })
     }
@@ -257,6 +263,21 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         self.multiply(&printed_ring(ring), &buffers(factors), mode, lhs.1, v.values.raw())
     }
 
+    /// [`mttkrp`](Self::mttkrp) of factors that were checked, row-major.
+    pub(crate) fn mttkrp_raw<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
+        &self,
+        ring: R,
+        factors: &[&RawBuffer],
+        rank: usize,
+        mode: usize,
+    ) -> Result<Arc<RawBuffer>> {
+        self.note(mode, rank);
+        let len = result_len((self.dims()[mode], rank))?;
+        let v = self.cuda.alloc_raw(T::TYPE, len, "the result of mttkrp")?;
+        self.multiply(&printed_ring(ring), factors, mode, rank, &v)?;
+        Ok(v)
+    }
+
     fn note(&self, mode: usize, rank: usize) {
         note(|| {
             let dims: Vec<String> = self.dims().iter().map(ToString::to_string).collect();
@@ -306,12 +327,34 @@ impl Cuda {
         }
         Ok(v)
     }
+    /// [`mttkrp`](Self::mttkrp) over a semiring whose type is known at run time, of entries and factors that were
+    /// checked.
+    pub(crate) fn mttkrp_raw<I: Index>(
+        &self,
+        ring: &Printed,
+        (x, values): (Pattern<'_, I>, Slice<'_>),
+        (factors, rank): (&[&RawBuffer], usize),
+        mode: usize,
+    ) -> Result<Arc<RawBuffer>> {
+        let out = self.alloc_raw(values.ty(), result_len((x.dims[mode], rank))?, "the result of mttkrp")?;
+        if check_product(ring, rank)? && out.len() > 0 {
+            let (dims, range) = (x.dims, 0..values.len());
+            let product = Product { cuda: self, ring, dims, mode, factors, rank, out: &out };
+            once(&self.upload_entries(x, range, values)?, TensorForm::Permuted, &product)?;
+        }
+        Ok(out)
+    }
     /// An uninitialized matrix.
     fn unset<T: Value>(&self, (nrows, ncols): (usize, usize)) -> Result<DeviceDense<T>> {
-        let (needed, max) = (nrows as u128 * ncols as u128, usize::MAX as u128);
-        let len = nrows.checked_mul(ncols).ok_or(Error::IndexOverflow { what: "number of values", needed, max })?;
-        Ok(DeviceDense { nrows, ncols, values: self.alloc(len, "the result of mttkrp")? })
+        let values = self.alloc(result_len((nrows, ncols))?, "the result of mttkrp")?;
+        Ok(DeviceDense { nrows, ncols, values })
     }
+}
+
+/// Number of values of a result of this shape.
+fn result_len((nrows, ncols): (usize, usize)) -> Result<usize> {
+    let (needed, max) = (nrows as u128 * ncols as u128, usize::MAX as u128);
+    nrows.checked_mul(ncols).ok_or(Error::IndexOverflow { what: "number of values", needed, max })
 }
 
 /// Rows and columns of the product for `mode` of a tensor of `dims` with factors of these shapes.

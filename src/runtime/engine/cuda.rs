@@ -238,8 +238,15 @@ impl Cuda {
         let nnz = raw.nnz();
         Matrix::remote(Box::new(OnDevice { raw, cuda: self.clone() }), nnz)
     }
-    fn keep_vector(&self, raw: RawVector) -> Vector {
+    pub(in crate::runtime) fn keep_vector(&self, raw: RawVector) -> Vector {
         Vector::remote(Box::new(OnDevice { raw, cuda: self.clone() }))
+    }
+    /// The values of a vector with an entry at each index, in this GPU's memory.
+    pub(in crate::runtime) fn full_values(&self, x: &Vector) -> Result<Arc<RawBuffer>> {
+        match self.vector(x)?.full_values() {
+            Some(values) => Ok(Arc::clone(values)),
+            None => self.put_raw(x.full_values()?.slice(), "values of a vector"),
+        }
     }
     /// An object in this GPU's memory.
     fn held<'a, X: 'static>(&self, remote: Option<&'a dyn Remote>) -> Option<&'a X> {
@@ -304,10 +311,7 @@ impl Cuda {
         }
         let array = |x: &DenseView<'_>| match x.source() {
             DenseSource::Host(values) => self.put_raw(*values, "einsum"),
-            DenseSource::Vector(x) => match self.vector(x)?.full_values() {
-                Some(values) => Ok(Arc::clone(values)),
-                None => self.put_raw(x.download()?.entries()?.1.slice(), "einsum"),
-            },
+            DenseSource::Vector(x) => self.full_values(x),
         };
         let arrays = views.iter().map(array).collect::<Result<Vec<_>>>()?;
         let arrays: Vec<_> = arrays.iter().map(|x| &**x).collect();
@@ -536,6 +540,16 @@ impl Engine for Cuda {
         let y = self.alloc_raw(ring.ty(), a.pattern.nrows * columns, "the result of spmm")?;
         self.spmm_raw(ring.printed(), &a, columns, &x, &y)?;
         self.get_raw(&y, "the result of spmm")
+    }
+    fn spmm_vector(&self, ring: &Semiring, a: &Matrix, x: &Vector, columns: usize) -> Option<Result<Vector>> {
+        let product = || {
+            self.check_host_function(ring.host_function())?;
+            let (a, x) = (self.matrix(a)?, self.full_values(x)?);
+            let y = self.alloc_raw(ring.ty(), a.pattern.nrows * columns, "the result of spmm")?;
+            self.spmm_raw(ring.printed(), &a, columns, &x, &y)?;
+            Ok(self.keep_vector(RawVector::full(y)))
+        };
+        Some(product())
     }
     fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), DenseView<'_>>) -> Option<Result<Vector>> {
         Some(self.contracted(ring, einsum))

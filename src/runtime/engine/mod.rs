@@ -113,6 +113,10 @@ pub trait Engine: Any + Debug + Send + Sync {
         y.copy_from(&self.spmm(ring, a, x.0, x.1)?.slice());
         Ok(())
     }
+    /// [`spmm`](Self::spmm) of the values of a full vector, into another; `None` if the values have to go by the host.
+    fn spmm_vector(&self, _ring: &Semiring, _a: &Matrix, _x: &Vector, _columns: usize) -> Option<Result<Vector>> {
+        None
+    }
     /// The contraction of dense arrays, row-major, as a full vector; `None` if the engine has none.
     fn einsum(&self, _ring: &Semiring, _einsum: &Einsum<'_, (), DenseView<'_>>) -> Option<Result<Vector>> {
         None

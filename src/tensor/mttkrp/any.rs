@@ -1,6 +1,6 @@
 //! MTTKRP over a semiring chosen at run time.
 
-use crate::algebra::{Array, Slice};
+use crate::algebra::{Array, Slice, Type};
 use crate::kernels::{CompiledRing, Entries, Lists, mttkrp_by_formula};
 use crate::par::{Threads, note, order_by};
 use crate::tensor::{Pattern, check_mode};
@@ -20,7 +20,7 @@ pub(crate) fn mttkrp_any<I: Index>(
     mode: usize,
     budget: Option<u64>,
 ) -> Result<Array> {
-    check_any_factors((pattern.dims, rank), factors, x.ty(), mode)?;
+    check_any_factors((pattern.dims, rank), factors.iter().map(|f| (f.ty(), f.len())), x.ty(), mode)?;
     let (rows, n) = (pattern.dims[mode], pattern.nnz());
     let own = rows as u128 * rank as u128 * x.ty().size() as u128;
     let bytes = own + n as u128 * size_of::<I>() as u128 + (rows as u128 + 1) * size_of::<usize>() as u128;
@@ -46,29 +46,30 @@ pub(crate) fn mttkrp_any<I: Index>(
     mttkrp_by_formula(threads, ring, entries, x, &factors, rank)
 }
 
-/// Checks that each factor has this type, `rank` columns and one row for each index of its mode.
+/// Checks that each factor, given by its type and number of values, has this type, `rank` columns and one row for each
+/// index of its mode.
 /// # Errors
 /// As [`mttkrp_any`].
 pub(crate) fn check_any_factors(
     (dims, rank): (&[usize], usize),
-    factors: &[Slice<'_>],
-    ty: crate::algebra::Type,
+    factors: impl ExactSizeIterator<Item = (Type, usize)>,
+    ty: Type,
     mode: usize,
 ) -> Result<()> {
     check_mode(dims.len(), "mode", mode)?;
     if factors.len() != dims.len() {
         return Err(Error::Length { what: "factors", found: factors.len(), expected: dims.len() });
     }
-    for (m, factor) in factors.iter().enumerate().filter(|(m, _)| *m != mode) {
-        if factor.ty() != ty {
-            let message = format!("values of the tensor are {ty}, those of factor {m} are {}", factor.ty());
+    for (m, (of, found)) in factors.enumerate().filter(|(m, _)| *m != mode) {
+        if of != ty {
+            let message = format!("values of the tensor are {ty}, those of factor {m} are {of}");
             return Err(Error::Argument { name: "factors", message });
         }
         let (needed, max) = (dims[m] as u128 * rank as u128, isize::MAX as u128);
         let expected =
             dims[m].checked_mul(rank).ok_or(Error::IndexOverflow { what: "values of a factor", needed, max })?;
-        if factor.len() != expected {
-            return Err(Error::Length { what: "values of a factor", found: factor.len(), expected });
+        if found != expected {
+            return Err(Error::Length { what: "values of a factor", found, expected });
         }
     }
     Ok(())
