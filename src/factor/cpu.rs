@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::machine::{Agreement, CpMachine, CpRows, CpState, Solve};
+use super::rows::{Divide, Dots, Gram, Padded, Times};
 use super::solve::pseudo_inverse;
 use crate::algebra::{PlusTimes, Real};
 use crate::kernels::precompiled;
 use crate::par::{Threads, collected, enough, filled, overwrite_blocks};
-use crate::simd::{Work, dispatch_work};
+use crate::simd::dispatch_work;
 use crate::tensor::{Kruskal, Mttkrp, MttkrpCache, Norm, Tensor, Variant};
 use crate::{Cpu, Dense, Error, Index, Result};
 
@@ -178,7 +179,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         }
         let (inverse, singular) = pseudo_inverse(rank, &system)?;
         if !singular {
-            return rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row));
+            return product(self.threads, a, v, &inverse);
         }
         // A direction whose eigenvalue is cut off may carry a part of the previous model. Then the change of minimum
         // norm is taken, which leaves that part unchanged; if rounding spoils even this, the factor stays as it was.
@@ -187,7 +188,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         before.values_mut().chunks_mut(rank).for_each(|row| {
             row.iter_mut().zip(weights).for_each(|(x, &w)| *x = T::from_f64(x.as_f64() * w));
         });
-        rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row))?;
+        product(self.threads, a, v, &inverse)?;
         let limit = self.misfit(&before, mode, &system)?;
         // Equal up to rounding of the sums.
         if self.misfit(&self.factors[mode], mode, &system)? <= limit + 1e-14 * limit.abs() {
@@ -215,20 +216,26 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
             rows.norms(norm, &mut norms)?;
         }
         self.weights = norms.iter().map(|n| n.as_f64()).collect();
-        let norms: Vec<T> = self.weights.iter().map(|&n| T::from_f64(n)).collect();
-        refill_rows(self.threads, a, rank, |row| {
-            row.iter_mut().zip(&norms).filter(|(_, n)| **n != T::ZERO).for_each(|(x, &n)| *x = *x / n);
-        })?;
+        let norms = norms.iter().map(|&n| if n == T::ZERO { T::ONE } else { n }).collect::<Vec<_>>();
+        let parts = a.values_mut().chunks_mut((ROWS * rank).max(1));
+        let parts = collected(parts.len(), parts, "parts of a factor")?;
+        crate::par::for_each_part(
+            self.threads,
+            parts,
+            || Ok(()),
+            |(), a| {
+                dispatch_work(Divide { a, norms: &norms });
+                Ok(())
+            },
+        )?;
         self.publish(mode)
     }
 
     fn agreement(&mut self, mode: usize) -> Result<Agreement> {
         let (a, v, rank) = (&self.factors[mode], &self.products[mode], self.weights.len());
         let mut inner = summed(self.threads, a.nrows(), rank, |rows, sums| {
-            for i in rows {
-                let products = a.row(i).iter().zip(v.row(i)).map(|(x, y)| x.as_f64() * y.as_f64());
-                sums.iter_mut().zip(products).for_each(|(sum, p)| *sum += p);
-            }
+            let range = rows.start * rank..rows.end * rank;
+            dispatch_work(Dots { a: &a.values()[range.clone()], v: &v.values()[range], sums });
         })?;
         self.sum(&mut inner)?;
         let inner = inner.iter().zip(&self.weights).map(|(x, w)| x * w).sum();
@@ -300,24 +307,20 @@ pub(super) fn copied<T: Real>(a: &Dense<T>) -> Result<Dense<T>> {
     Dense::new(a.nrows(), a.ncols(), values)
 }
 
-/// Updates each row of `a` in place, in parallel.
-fn refill_rows<T: Real>(
-    threads: &Threads,
-    a: &mut Dense<T>,
-    rank: usize,
-    change: impl Fn(&mut [T]) + Sync,
-) -> Result<()> {
+/// `a` = V M for a square matrix M.
+fn product<T: Real>(threads: &Threads, a: &mut Dense<T>, v: &Dense<T>, matrix: &[f64]) -> Result<()> {
+    let (rank, matrix) = (a.ncols(), Padded::new(a.ncols(), matrix)?);
     if rank == 0 {
         return Ok(());
     }
-    let count = a.nrows().div_ceil(ROWS);
-    let parts = collected(count, a.values_mut().chunks_mut(ROWS * rank), "parts of a factor")?;
+    let both = a.values_mut().chunks_mut(ROWS * rank).zip(v.values().chunks(ROWS * rank));
+    let parts = collected(both.len(), both, "parts of a factor")?;
     crate::par::for_each_part(
         threads,
         parts,
         || Ok(()),
-        |(), rows| {
-            rows.chunks_mut(rank).for_each(&change);
+        |(), (a, v)| {
+            dispatch_work(Times { a, v, matrix: &matrix });
             Ok(())
         },
     )
@@ -349,43 +352,11 @@ fn rows_of<T: Real>(
     })
 }
 
-/// `out` = x M for a symmetric matrix M.
+/// `out` = x M.
 fn times(x: &[f64], matrix: &[f64], out: &mut [f64]) {
-    dispatch_work(Times { x, matrix, out });
-}
-
-struct Times<'a, 'o> {
-    x: &'a [f64],
-    matrix: &'a [f64],
-    out: &'o mut [f64],
-}
-impl Work for Times<'_, '_> {
-    type Out = ();
-    #[inline(always)]
-    fn run(self) {
-        self.out.fill(0.0);
-        for (&x, row) in self.x.iter().zip(self.matrix.chunks(self.out.len().max(1))) {
-            self.out.iter_mut().zip(row).for_each(|(out, &m)| *out += x * m);
-        }
-    }
-}
-
-struct Gram<'a, 'o, T> {
-    a: &'a [T],
-    rank: usize,
-    sums: &'o mut [f64],
-}
-impl<T: Real> Work for Gram<'_, '_, T> {
-    type Out = ();
-    #[inline(always)]
-    fn run(self) {
-        let rank = self.rank.max(1);
-        for row in self.a.chunks(rank) {
-            for (x, sums) in row.iter().zip(self.sums.chunks_mut(rank)) {
-                let x = x.as_f64();
-                sums.iter_mut().zip(row).for_each(|(sum, y)| *sum += x * y.as_f64());
-            }
-        }
+    out.fill(0.0);
+    for (&x, row) in x.iter().zip(matrix.chunks(out.len().max(1))) {
+        out.iter_mut().zip(row).for_each(|(out, &m)| *out += x * m);
     }
 }
 

@@ -7,6 +7,7 @@ mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod machine;
+mod rows;
 mod solve;
 
 pub use als::{CpAls, CpFit, CpTensor, Sweep};
