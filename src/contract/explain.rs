@@ -86,7 +86,7 @@ fn of_product(p: &Product) -> String {
         }
         Form::Lanes(_) => format!("element by element along an index without gaps in all three, {l}×{m}×{n}×{k} times"),
         Form::Matrices(packed) => {
-            let why = if packed { ", columns packed: they are strided and read for several rows" } else { "" };
+            let why = if packed { ", columns packed: they are strided" } else { "" };
             format!("{l} products of matrices {m}×{k} and {k}×{n}{why}")
         }
     }

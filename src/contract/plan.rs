@@ -624,7 +624,9 @@ impl Planner {
                 }
                 None => {
                     let gaps = n.offsets.chunks(COLUMNS).any(|block| !follow(block, 0));
-                    let worth = gaps && m.offsets.len() > 4 && k.offsets.len() <= PACKED;
+                    // Values of a column that follow one another are transposed faster than one row gathers them.
+                    let follows = k.offsets.len() * n.offsets.len() >= 32 && follow(&k.offsets, 1);
+                    let worth = gaps && (m.offsets.len() > 4 || follows) && k.offsets.len() <= PACKED;
                     self.packed = self.packed.max(if worth { k.offsets.len() * COLUMNS } else { 0 });
                     Form::Matrices(worth)
                 }

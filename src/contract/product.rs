@@ -14,6 +14,9 @@ use super::update::{Old, Update};
 /// Values of the matrices that are processed before the next ones, where they have more columns than a block.
 const GROUP: usize = 3072;
 
+/// Least contiguous columns that vector kernels take by themselves, if there are others.
+const RUN: usize = 8;
+
 /// The arrays and their base offsets; C begins at its 0.
 pub(super) struct Arrays<'a, T> {
     pub(super) a: (&'a [T], usize),
@@ -43,7 +46,7 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
         return;
     }
     let mut arrays = arrays;
-    if tiles(ring, &mut arrays, offsets, stride(k, 1), update, false) {
+    if by_tiles(ring, &mut arrays, offsets, update) || by_packed_tiles(ring, &mut arrays, offsets, update, tile) {
         return;
     }
     let Arrays { a, b, c } = arrays;
@@ -66,6 +69,96 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
                 9.. => block::<T, A, 16>(ring, arrays, offsets, update, tile, ahead),
                 5.. => block::<T, A, 8>(ring, arrays, offsets, update, tile, ahead),
                 _ => block::<T, A, 4>(ring, arrays, offsets, update, tile, ahead),
+            }
+        }
+    }
+}
+
+/// The same by vector kernels, a run of contiguous columns after another; false, with nothing done, if there are none or
+/// runs are short.
+fn by_tiles<T: Value, A: Arithmetic<T>>(
+    ring: A,
+    arrays: &mut Arrays<'_, T>,
+    offsets: Offsets<'_>,
+    update: Update<T>,
+) -> bool {
+    let Offsets { n, k, .. } = offsets;
+    let runs = || n.chunk_by(|x, y| (0..2).all(|t| y[t] == x[t].wrapping_add(1)));
+    if runs().any(|run| run.len() < RUN.min(n.len())) {
+        return false;
+    }
+    let step = stride(k, 1);
+    runs().all(|n| tiles(ring, arrays, Offsets { n, ..offsets }, step, update, false))
+}
+
+/// The same for columns of B that are not contiguous, packed for one matrix after another; false, with nothing done, if
+/// `tile` is too small for them, or those of C are not contiguous either.
+fn by_packed_tiles<T: Value, A: Arithmetic<T>>(
+    ring: A,
+    arrays: &mut Arrays<'_, T>,
+    offsets: Offsets<'_>,
+    update: Update<T>,
+    tile: &mut [T],
+) -> bool {
+    let Offsets { l, m, n, k } = offsets;
+    if k.is_empty() || tile.len() < k.len() * COLUMNS || Tiles::new(ring).is_none() || !follow(n, 1) {
+        return false;
+    }
+    let mut columns = [[0; 2]; COLUMNS];
+    for &[la, lb, lc] in l {
+        for n in n.chunks(COLUMNS) {
+            dispatch_work(Pack { b: arrays.b.0, at: arrays.b.1.wrapping_add(lb), n, k, tile: &mut *tile });
+            for (t, (to, &[_, column])) in columns.iter_mut().zip(n).enumerate() {
+                *to = [t, column];
+            }
+            let offsets = Offsets { l: &[[la, 0, lc]], m, n: &columns[..n.len()], k };
+            let mut arrays = Arrays { a: arrays.a, b: (&*tile, 0), c: &mut *arrays.c };
+            if !tiles(ring, &mut arrays, offsets, Some(COLUMNS), update, false) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Packs the columns `n` of a matrix of B: `COLUMNS` values for each k.
+struct Pack<'a, 't, T> {
+    b: &'a [T],
+    at: usize,
+    n: &'a [[usize; 2]],
+    k: &'a [[usize; 2]],
+    tile: &'t mut [T],
+}
+impl<T: Value> Work for Pack<'_, '_, T> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { b, at, n, k, tile } = self;
+        let rows = &mut tile.as_chunks_mut::<COLUMNS>().0[..k.len()];
+        if !follow(k, 1) {
+            for (row, &[_, kb]) in rows.iter_mut().zip(k) {
+                let at = at.wrapping_add(kb);
+                row.iter_mut().zip(n).for_each(|(to, n)| *to = b[at.wrapping_add(n[0])]);
+            }
+            return;
+        }
+        // Four columns at a time, whose values are contiguous, and four values of each.
+        let at = at.wrapping_add(k[0][1]);
+        for (q, four) in n.chunks(4).enumerate() {
+            let column = |i: usize| &b[at.wrapping_add(four[i.min(four.len() - 1)][0])..][..k.len()];
+            let columns = [column(0), column(1), column(2), column(3)];
+            let (whole, rest) = rows.as_chunks_mut::<4>();
+            for (s, to) in whole.iter_mut().enumerate() {
+                let [Some(w), Some(x), Some(y), Some(z)] = columns.map(|c| c[4 * s..].first_chunk::<4>()) else {
+                    break;
+                };
+                for (t, to) in to.iter_mut().enumerate() {
+                    to.as_chunks_mut::<4>().0[q] = [w[t], x[t], y[t], z[t]];
+                }
+            }
+            let done = 4 * whole.len();
+            for (t, to) in rest.iter_mut().enumerate() {
+                to.as_chunks_mut::<4>().0[q] = columns.map(|c| c[done + t]);
             }
         }
     }
