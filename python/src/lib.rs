@@ -2,8 +2,11 @@
 
 mod arithmetic;
 mod arrays;
+#[cfg(feature = "mpi")]
+mod cluster;
 mod compare;
 mod dense;
+mod einsum;
 mod errors;
 mod files;
 mod graph;
@@ -11,6 +14,7 @@ mod held;
 mod indices;
 mod machines;
 mod matrix;
+mod mttkrp;
 mod neighbors;
 mod operands;
 mod operations;
@@ -37,6 +41,7 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<written::MaskOf>()?;
     m.add_class::<plans::PyPlan>()?;
     m.add_class::<tensors::PyTensor>()?;
+    m.add_class::<mttkrp::PyMttkrpPlan>()?;
     macro_rules! functions {
         ($($path:path),* $(,)?) => {
             $(m.add_function(wrap_pyfunction!($path, m)?)?;)*
@@ -47,7 +52,10 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         machines::get_threads,
         machines::set_memory_budget,
         machines::set_threads,
+        einsum::einsum,
         matrix::_matrix_of_bytes,
+        mttkrp::mttkrp,
+        mttkrp::mttkrp_plan,
         parts::assign,
         parts::block,
         parts::diag,
@@ -72,10 +80,10 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         operations::vxm,
         operators::_check_operator,
         tensors::_cp_als,
-        tensors::einsum,
-        tensors::mttkrp,
         vector::_vector_of_bytes,
     ];
+    #[cfg(feature = "mpi")]
+    m.add_submodule(&cluster::module(m.py())?)?;
     m.add_submodule(&files::module(m.py())?)?;
     m.add_submodule(&graph::module(m.py())?)?;
     m.add_submodule(&neighbors::module(m.py())?)?;

@@ -86,13 +86,45 @@ pub(crate) fn machine(device: Option<&str>) -> PyResult<On> {
     Ok(On { machine: watched.unwrap_or(machine), stop })
 }
 
+/// The machine `there`, which has the operands in its memory; an error if `device` is another one.
+pub(crate) fn machine_of_arrays(there: &str, device: Option<&str>) -> PyResult<On> {
+    match device {
+        Some(device) if full_name(device) != there => {
+            Err(PyValueError::new_err(format!("device: {device:?}, but the operands are on {there:?}")))
+        }
+        _ => machine(Some(there)),
+    }
+}
+
+/// The processes of an MPI job.
+pub(crate) const CLUSTER: &str = "cluster";
+
+/// Forgets the machine of that name, which operands may still hold.
+#[cfg(feature = "mpi")]
+pub(crate) fn take(name: &str) -> Option<Machine> {
+    SETTINGS.lock().unwrap_or_else(PoisonError::into_inner).others.as_mut()?.remove(name)
+}
+
+/// The cluster around processors, or around GPUs for `"cluster:cuda"`.
+#[cfg(feature = "mpi")]
+fn cluster(name: &str, threads: usize, budget: Option<u64>) -> PyResult<Machine> {
+    // It ends MPI when the interpreter exits.
+    Python::attach(|py| py.import("sparring.cluster").map(drop))?;
+    crate::cluster::start(name != CLUSTER, budget, || Machine::cpu(threads, budget).raise())
+}
+#[cfg(not(feature = "mpi"))]
+fn cluster(name: &str, _: usize, _: Option<u64>) -> PyResult<Machine> {
+    let message = format!("device: {name:?} needs a build with MPI: see sparring.cluster");
+    Err(PyValueError::new_err(message))
+}
+
+fn full_name(device: &str) -> &str {
+    if device == "cuda" { "cuda:0" } else { device }
+}
+
 /// The machine of that name.
 fn shared(device: Option<&str>) -> PyResult<Machine> {
-    let name = match device {
-        None => "cpu",
-        Some("cuda") => "cuda:0",
-        Some(name) => name,
-    };
+    let name = device.map_or("cpu", full_name);
     let settings = || SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let (threads, budget) = {
         let settings = settings();
@@ -111,6 +143,8 @@ fn shared(device: Option<&str>) -> PyResult<Machine> {
     };
     let made = match name.split_once(':') {
         None if name == "cpu" => Machine::cpu(threads, budget).raise(),
+        None if name == CLUSTER => cluster(name, threads, budget),
+        Some((CLUSTER, "cuda")) => cluster(name, threads, budget),
         Some(("cuda", number)) => gpu(number.parse().map_err(|_| unknown(name))?),
         _ => Err(unknown(name)),
     }?;
@@ -118,7 +152,11 @@ fn shared(device: Option<&str>) -> PyResult<Machine> {
     let mut settings = settings();
     Ok(match name {
         "cpu" => settings.cpu.get_or_insert(made).clone(),
-        _ => settings.others.get_or_insert_default().entry(name.into()).or_insert(made).clone(),
+        // Both kinds of cluster have the name of their objects.
+        _ => {
+            let key = if name.starts_with(CLUSTER) { CLUSTER } else { name };
+            settings.others.get_or_insert_default().entry(key.into()).or_insert(made).clone()
+        }
     })
 }
 
@@ -148,7 +186,11 @@ pub(crate) fn get_threads() -> PyResult<usize> {
 pub(crate) fn set_memory_budget(bytes: Option<u64>) {
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     settings.memory_budget = bytes;
-    (settings.cpu, settings.others) = (None, None);
+    settings.cpu = None;
+    // A job keeps the budget that it was started with: MPI starts once.
+    if let Some(others) = &mut settings.others {
+        others.retain(|name, _| name.starts_with(CLUSTER));
+    }
 }
 
 /// Names of the devices: 'cpu', and 'cuda:0' and so on for each GPU.

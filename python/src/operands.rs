@@ -247,6 +247,14 @@ pub(crate) fn vector(x: &Bound<'_, PyAny>) -> PyResult<(Vector, Kind)> {
     Ok((Vector::full(values).raise()?, Kind::Like(x.clone().unbind())))
 }
 
+/// An array in GPU memory as a vector in the order of its rows, with its shape and its kind.
+pub(crate) fn values_there(x: &Bound<'_, PyAny>) -> PyResult<(Vector, Vec<usize>, Kind)> {
+    let py = x.py();
+    let shape = x.getattr(intern!(py, "shape"))?.extract()?;
+    let (vector, kind) = vector(&x.call_method1(intern!(py, "reshape"), (-1,))?)?;
+    Ok((vector, shape, kind))
+}
+
 /// Whether the object is a vector: a Vector, or a one-dimensional array.
 pub(crate) fn is_vector(x: &Bound<'_, PyAny>) -> bool {
     if x.is_instance_of::<PyVector>() {
@@ -254,14 +262,17 @@ pub(crate) fn is_vector(x: &Bound<'_, PyAny>) -> bool {
     }
     match x.cast::<PyUntypedArray>() {
         Ok(x) => x.ndim() == 1,
-        Err(_) => {
-            let is_line =
-                |x: &Bound<'_, PyAny>| x.getattr("ndim").is_ok_and(|n| n.extract::<usize>().is_ok_and(|n| n == 1));
-            // Looking up an existing attribute is faster than a missing one.
-            let is_matrix = || x.is_instance_of::<PyMatrix>() || x.hasattr(intern!(x.py(), "tocsr")).unwrap_or(false);
-            !is_matrix() && arrays::is_on_device(x).unwrap_or(false) && is_line(x)
-        }
+        Err(_) => is_array_there(x, 1),
     }
+}
+
+/// Whether the object is an array in GPU memory with that many dimensions.
+pub(crate) fn is_array_there(x: &Bound<'_, PyAny>, dimensions: usize) -> bool {
+    let py = x.py();
+    // Looking up an existing attribute is faster than a missing one.
+    let is_matrix = || x.is_instance_of::<PyMatrix>() || x.hasattr(intern!(py, "tocsr")).unwrap_or(false);
+    let fits = || x.getattr(intern!(py, "ndim")).is_ok_and(|n| n.extract::<usize>().is_ok_and(|n| n == dimensions));
+    !is_matrix() && arrays::is_on_device(x).unwrap_or(false) && fits()
 }
 
 /// A matrix or a vector.
@@ -304,6 +315,12 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
         Kind::Like(of) if is_of_device(of.bind(py))? => {
             static THERE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
             let on = device_of(of.bind(py))?;
+            let given = |there| THERE.import(py, "sparring._foreign", "on_device")?.call1((of.bind(py), there));
+            if x.machine() == on.name()
+                && let Some(there) = DeviceMemory::of_vector(&on, &x)?
+            {
+                return given(there);
+            }
             let zero = scalar(0i32.into_pyobject(py)?.as_any(), x.ty())?;
             let full = on.compute(py, x.len(), || {
                 // Absent entries are 0, on the device.
@@ -314,7 +331,7 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
                 Ok(full)
             })?;
             match DeviceMemory::of_vector(&on, &full)? {
-                Some(there) => THERE.import(py, "sparring._foreign", "on_device")?.call1((of.bind(py), there)),
+                Some(there) => given(there),
                 None => dense(py, &full, None),
             }
         }

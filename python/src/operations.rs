@@ -12,7 +12,7 @@ use crate::arrays::{Values, array};
 use crate::dense::{self, is_dense};
 use crate::errors::Raise;
 use crate::machines::{On, machine};
-use crate::operands::{self, Kind, Operand, either, is_vector};
+use crate::operands::{self, Kind, Operand, either, is_array_there, is_vector};
 use crate::scalars::{number, scalar};
 use crate::sums;
 use crate::written::{Written, common};
@@ -137,6 +137,9 @@ pub(crate) fn product<'py>(
         if let Some(found) = by_columns(a, b, semiring, &written)? {
             return Ok(found);
         }
+    }
+    if is_array_there(a, 2) || is_array_there(b, 2) {
+        return dense::product(a, b, semiring, &written);
     }
     // The product with a vector is a vector, for either orientation of the matrix.
     let [flip_a, flip_b] = &mut written.transpose;

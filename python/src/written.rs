@@ -79,6 +79,10 @@ impl<'py> Written<'py> {
     pub(crate) fn goes_anywhere(&self) -> bool {
         !self.writes() && self.device.is_none()
     }
+    /// The requested device.
+    pub(crate) fn device(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
     /// Whether the operands are transposed.
     pub(crate) fn transposed(&self) -> [bool; 2] {
         self.transpose

@@ -1,5 +1,7 @@
 """Docstrings follow numpydoc: a summary, every parameter, the return value, and an example."""
 
+import contextlib
+import importlib
 import inspect
 import re
 
@@ -17,7 +19,11 @@ def sections(of):
 
 def public():
     """Everything written in Python: functions and classes, and their methods."""
-    for module in (sp, sp.graph, sp.neighbors):
+    modules = [sp, sp.graph, sp.neighbors]
+    with contextlib.suppress(ImportError):
+        # Only in a build with MPI.
+        modules.append(importlib.import_module("sparring.cluster"))
+    for module in modules:
         for name in module.__all__:
             try:
                 of = getattr(module, name)
@@ -52,6 +58,6 @@ def test_docstring(path):
     if inspect.isfunction(of):
         assert re.match(r"\S", found.get("Returns", "")), "what is returned"
     # Methods of estimators are covered by the examples of their classes.
-    if path.count(".") - path.startswith(("sparring.graph", "sparring.neighbors")) < 2:
+    if path.count(".") - path.startswith(("sparring.cluster", "sparring.graph", "sparring.neighbors")) < 2:
         assert ">>> " in found.get("Examples", ""), "an example"
     assert list(found) == [s for s in ["Parameters", "Attributes", "Returns", "Raises", "Examples"] if s in found]

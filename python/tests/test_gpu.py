@@ -187,3 +187,63 @@ def test_einsum_there(cupy):
         sp.einsum("bij->", there[0], device="cpu")
     with pytest.raises(ValueError, match="another of"):
         sp.einsum("i,i->", cupy.ones(3), cupy.ones(3, dtype="float32"))
+
+
+def test_dense_there(cupy, there):
+    a = random((40, 30), seed=5)
+    m, x, y = sp.Matrix(a), cupy.asarray(np.arange(90.0).reshape(30, 3)), cupy.asarray(np.arange(80.0).reshape(2, 40))
+    for of in [m, m.to("cuda"), there.csr_matrix(scipy.sparse.csr_matrix(a))]:
+        found = sp.mxm(of, x)
+        assert isinstance(found, cupy.ndarray)
+        np.testing.assert_allclose(found.get(), a @ x.get())
+        np.testing.assert_allclose(sp.mxm(of, cupy.asfortranarray(x)).get(), a @ x.get())
+        np.testing.assert_allclose(sp.mxm(y, of).get(), y.get() @ a)
+        np.testing.assert_allclose(sp.mxm(of, y.T, transpose_a=True).get(), a.T @ y.get().T)
+        np.testing.assert_allclose(sp.mxm(of, x.T, transpose_b=True).get(), a @ x.get())
+        assert sp.mxm(of, x.astype("float32")).dtype == np.float64
+    np.testing.assert_allclose((m.to("cuda") @ x).get(), a @ x.get())
+    least = sp.mxm(m, cupy.ones((30, 2)), "min_plus").get()
+    np.testing.assert_array_equal(least, sp.mxm(m, np.ones((30, 2)), "min_plus"))
+    assert sp.mxm(m, x[:, :0]).shape == (40, 0)
+    with pytest.raises(ValueError, match="product of 40×30 and 40×3"):
+        sp.mxm(m, cupy.ones((40, 3)))
+    with pytest.raises(ValueError, match="the operands are on"):
+        sp.mxm(m, x, device="cpu")
+    with pytest.raises(ValueError, match="mask"):
+        sp.mxm(m, x, mask=m)
+    assert isinstance(sp.mxm(m, x, device="cuda"), cupy.ndarray)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_products_of_tensors_there(cupy, dtype):
+    rng = np.random.default_rng(6)
+    shape = (40, 50, 30)
+    indices = np.unravel_index(rng.choice(np.prod(shape), 2000, replace=False), shape)
+    x = sp.Tensor(indices, rng.integers(1, 9, 2000).astype(dtype), shape=shape)
+    factors = [rng.integers(-4, 5, (n, 5)).astype(dtype) for n in shape]
+    here, plan = sp.mttkrp_plan(x, 5), sp.mttkrp_plan(x, 5, device="cuda")
+    sent = [cupy.asarray(f) for f in factors]
+    for mode in range(3):
+        expected = here(factors, mode)
+        np.testing.assert_array_equal(plan(factors, mode), expected)
+        np.testing.assert_array_equal(sp.mttkrp(x, factors, mode, device="cuda:0"), expected)
+        for found in [plan(sent, mode), sp.mttkrp(x, sent, mode), plan([cupy.asfortranarray(f) for f in sent], mode)]:
+            assert isinstance(found, cupy.ndarray) and found.dtype == np.dtype(dtype)
+            np.testing.assert_array_equal(found.get(), expected)
+    # The factor of the mode is not read.
+    np.testing.assert_array_equal(plan([None, *sent[1:]], 0).get(), here([None, *factors[1:]], 0))
+    with pytest.raises(TypeError, match="some are in a GPU's memory"):
+        plan([sent[0], sent[1], factors[2]], 0)
+    with pytest.raises(ValueError, match="the operands are on"):
+        here(sent, 0)
+    with pytest.raises(ValueError):
+        plan([f.astype("complex64") for f in sent], 0)
+    with pytest.raises(TypeError):
+        sp.mttkrp_plan(x.astype("int64"), 5, device="cuda")
+    for other, dtype in [(x, dtype), (x.astype("int16"), "int16"), (x.astype("complex64"), "complex64")]:
+        factors, sent = [f.astype(dtype) for f in factors], [f.astype(dtype) for f in sent]
+        for ring in ["plus_times"] if "complex" in dtype else ["plus_times", "min_plus", "max, a + 2*b"]:
+            found, expected = sp.mttkrp(other, sent, 1, ring), sp.mttkrp(other, factors, 1, ring)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found.get(), expected)
+            np.testing.assert_array_equal(sp.mttkrp(other, factors, 1, ring, device="cuda"), expected)

@@ -55,7 +55,7 @@ def test_the_table_has_every_function():
         missing = {prefix + name for name in module.__all__} - named
         # Result types, their supporting types, and names without a counterpart in other packages.
         assert missing <= {
-            "Kruskal", "Mask", "Plan", "Semiring", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph",
+            "Kruskal", "Mask", "MttkrpPlan", "Plan", "Semiring", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph",
             "neighbors.metrics",
         }
 

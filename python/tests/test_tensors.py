@@ -28,6 +28,24 @@ def test_products_with_factors(dtype):
     assert (x.shape, x.ndim, x.nnz, x.dtype) == ((6, 5, 4), 3, 40, np.dtype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("shape", [(6, 5, 4), (3, 7, 2, 5), (9,), (1, 40)])
+def test_plans_of_products(dtype, shape):
+    x, _ = tensor(shape, 9, dtype=dtype)
+    plan = sp.mttkrp_plan(x, 3)
+    factors = [np.random.default_rng(8).integers(-3, 4, (n, 3)).astype(dtype) for n in shape]
+    for mode in range(len(shape)):
+        found = plan(factors, mode)
+        np.testing.assert_array_equal(found, sp.mttkrp(x, factors, mode))
+        assert found.shape == (shape[mode], 3) and found.dtype == np.dtype(dtype)
+    assert (plan.rank, plan.shape) == (3, shape) and plan.explain() and "rank 3 " in repr(plan)
+    for wrong in [lambda: plan(factors[:-1], 0), lambda: plan(factors, len(shape))]:
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(ValueError, match="the plan is for 3"):
+        plan([f[:, :2] for f in factors], 0)
+
+
 def test_decomposition_finds_a_model():
     rng = np.random.default_rng(3)
     factors = [rng.random((n, 2)) for n in (6, 5, 4)]
