@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, Shared};
 use crate::deal::TensorGrid;
 use crate::factor::{folded, state};
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, buffer, bytes, put_word, reserved, values};
+use crate::wire::{Bytes, broken, buffer, bytes, grow, put_word, reserved, values};
 
 /// A distributed sparse tensor without duplicates; each rank has the entries of one block.
 ///
@@ -123,8 +123,7 @@ struct Lists<T, I> {
 }
 
 fn append<T>(to: &mut Vec<T>, n: usize, from: impl Iterator<Item = T>) -> Result<()> {
-    let bytes = n as u128 * size_of::<T>() as u128;
-    to.try_reserve(n).map_err(|_| Error::OutOfMemory { bytes, what: "entries of a tensor" })?;
+    grow(to, n, "entries of a tensor")?;
     to.extend(from);
     Ok(())
 }

@@ -51,6 +51,11 @@ pub(crate) fn reserved<T>(n: usize, what: &'static str) -> Result<Vec<T>> {
     buffer.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes, what })?;
     Ok(buffer)
 }
+/// Reserves memory for `n` more values, in amortized O(1) time for each.
+pub(crate) fn grow<T>(to: &mut Vec<T>, n: usize, what: &'static str) -> Result<()> {
+    let bytes = n as u128 * size_of::<T>() as u128;
+    to.try_reserve(n).map_err(|_| Error::OutOfMemory { bytes, what })
+}
 /// A vector of zeros.
 pub(crate) fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
     let mut made = reserved(n, "a vector")?;

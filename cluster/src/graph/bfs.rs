@@ -1,11 +1,11 @@
 //! Breadth-first search, level by level.
 
-use sparring::algebra::{Array, Type};
+use sparring::algebra::Type;
 use sparring::graph::{UNREACHED, bfs};
-use sparring::runtime::{IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
+use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
 use sparring::{Cpu, Result};
 
-use super::{check, constant, graph_of, on_one_rank, search};
+use super::{check, constant, entries, graph_of, on_one_rank, search};
 
 /// The number of edges on a shortest path from `source` to each reachable vertex: u32.
 ///
@@ -31,10 +31,8 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
         && let Some(cpu) = one.typed::<Cpu>()
     {
         let levels = bfs(cpu, &graph_of(one, a, false)?, source)?;
-        let reached = || levels.iter().enumerate().filter(|(_, level)| **level != UNREACHED);
-        let indices = reached().map(|(v, _)| v as u32).collect();
-        let levels = Array::of(reached().map(|(_, level)| *level).collect::<Vec<_>>());
-        return machine.upload_vector(&Vector::new(n, indices, levels)?);
+        let reached = levels.iter().copied().enumerate().filter(|(_, level)| *level != UNREACHED);
+        return machine.upload_vector(&entries(n, reached)?);
     }
     if let Some(levels) = search::reached("bfs_levels", machine, a, source, |level, _| level)? {
         return Ok(levels);
@@ -46,10 +44,7 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
     let mut level = 0u32;
     while q.nvals()? > 0 {
         let f = UnaryOp::between("s", Type::Bool, Type::U32)?.with(level)?;
-        machine
-            .call(Op::Apply(&f), &q)
-            .accum(&sparring::runtime::BinaryOp::new("first", Type::U32)?)
-            .into(&mut levels)?;
+        machine.call(Op::Apply(&f), &q).accum(&BinaryOp::new("first", Type::U32)?).into(&mut levels)?;
         let step = machine.call(Op::Vxm(&ring), (&q, &a)).with_transpose(&at);
         step.mask(&levels).structure().complement().replace().into(&mut q)?;
         level += 1;
@@ -84,7 +79,7 @@ pub fn bfs_parents(machine: &Machine, a: &Matrix, source: usize) -> Result<Vecto
     let own = Vector::constant_at(&Scalar::from(source as u64), &IndexList::from(source..source + 1), n)?;
     let mut q = machine.upload_vector(&own)?;
     let mut parents = q.clone();
-    let first = sparring::runtime::BinaryOp::new("first", Type::U64)?;
+    let first = BinaryOp::new("first", Type::U64)?;
     while q.nvals()? > 0 {
         let step = machine.call(Op::Vxm(&ring), (&q, &a)).with_transpose(&at);
         step.mask(&parents).structure().complement().replace().into(&mut q)?;

@@ -1,13 +1,10 @@
 //! Connected components.
 
-use std::sync::Arc;
-
 use sparring::Result;
 use sparring::algebra::Array;
 use sparring::runtime::{Machine, Matrix, Vector};
 
-use super::{check, contract, graph_of, on_one_rank, on_ranks};
-use crate::blocks::Piece;
+use super::{check, contract, distributed, graph_of, on_one_rank, on_ranks};
 use crate::wire::{broken, reserved};
 
 /// The smallest vertex of the (weakly) connected component of each vertex: u64.
@@ -31,19 +28,17 @@ pub fn connected_components(machine: &Machine, a: &Matrix) -> Result<Vector> {
     let n = check("connected_components", a, None)?;
     if let Some(one) = on_one_rank(machine) {
         let labels = sparring::graph::connected_components(one, &graph_of(one, a, false)?)?;
-        return machine.upload_vector(&Vector::full(of_vertices(&labels)?)?);
+        return machine.upload_vector(&of_vertices(&labels)?);
     }
     let (shared, block) = on_ranks(machine, "components", a)?;
     let pattern = shared.ready(block.pattern().ok_or_else(broken))?;
     let labels = contract::labels(shared, n, pattern)?;
-    let made = of_vertices(&labels).and_then(|labels| shared.inner.upload_vector(&Vector::full(labels)?));
-    let (piece, nnz) = shared.finish(made.map(|piece| (piece, labels.len())))?;
-    Ok(Piece { shared: Arc::clone(shared), len: n, nnz, piece }.into())
+    distributed(shared, n, of_vertices(&labels))
 }
 
-/// Component labels as values.
-fn of_vertices(labels: &[u32]) -> Result<Array> {
+/// The vector of the component labels.
+fn of_vertices(labels: &[u32]) -> Result<Vector> {
     let mut made: Vec<u64> = reserved(labels.len(), "labels")?;
     made.extend(labels.iter().map(|&label| u64::from(label)));
-    Ok(Array::of(made))
+    Vector::full(Array::of(made))
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 use sparring::{Pattern, Result};
 
-use super::held::Ownership;
+use super::held::{Ownership, pairs};
 use crate::cluster::Shared;
 use crate::wire::{Bytes, bytes, bytes_mut, reserved, zeros};
 
@@ -216,20 +216,19 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
     loop {
         // Owners combine the hooks of each vertex.
         let sent = stars.least().and_then(|least| {
-            let to = owned.messages(&stars.names, Some(&least))?;
+            let to = owned.messages(&stars.names, |k| least[k].to_le_bytes())?;
             let names: Vec<u32> = zeros(stars.names.len())?;
             Ok(((to.lengths.clone(), names), to))
         });
         let hooked = shared.world.all_to_all(sent).and_then(|(made, got)| {
             let mut active: Vec<u32> = reserved((got.bytes.len() / 8).min(piece.len()), "vertices")?;
             for bytes in got.iter() {
-                let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
-                for (vertex, least) in bytes.indices(count)?.zip(bytes.indices(count)?) {
+                for (vertex, least) in pairs(bytes)? {
                     let hook = &mut hooks[owned.local(vertex)?];
                     if *hook == NONE {
                         active.push(vertex);
                     }
-                    *hook = least.min(*hook);
+                    *hook = u32::from_le_bytes(least).min(*hook);
                 }
             }
             for &v in &active {

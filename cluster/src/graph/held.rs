@@ -1,4 +1,4 @@
-//! Ownership of vertices, and lookups of values on their owners.
+//! Ownership of vertices: messages to their owners, and lookups of values there.
 
 use std::ops::Range;
 
@@ -39,18 +39,19 @@ impl<'a> Ownership<'a> {
         };
         self.ends.iter().map(of).collect()
     }
-    /// Messages to the owners of these increasing vertices: the vertices, and an optional number for each.
-    pub(super) fn messages(&self, vertices: &[u32], numbers: Option<&[u32]>) -> Result<Parts> {
-        let each = if numbers.is_some() { 8 } else { 4 };
-        let mut made = Parts { bytes: buffer(each * vertices.len())?, lengths: self.counts(vertices) };
+    /// Messages to the owners of these increasing vertices: the vertices, and the bytes of a value for each.
+    pub(super) fn messages<const N: usize>(
+        &self,
+        vertices: &[u32],
+        mut value: impl FnMut(usize) -> [u8; N],
+    ) -> Result<Parts> {
+        let mut made = Parts { bytes: buffer((4 + N) * vertices.len())?, lengths: self.counts(vertices) };
         let mut first = 0;
         for length in &mut made.lengths {
             let of = first..first + *length;
             put_indices(&mut made.bytes, vertices[of.clone()].iter().copied());
-            if let Some(numbers) = numbers {
-                put_indices(&mut made.bytes, numbers[of.clone()].iter().copied());
-            }
-            (first, *length) = (of.end, each * of.len());
+            of.clone().for_each(|k| made.bytes.extend_from_slice(&value(k)));
+            (first, *length) = (of.end, (4 + N) * of.len());
         }
         Ok(made)
     }
@@ -63,7 +64,7 @@ impl<'a> Ownership<'a> {
     /// rank is an error of all.
     pub(super) fn values(&self, vertices: Result<Vec<u32>>, table: &[u32]) -> Result<(Vec<u32>, Vec<u32>)> {
         let made = vertices.and_then(|vertices| {
-            let (found, to) = (zeros(vertices.len())?, self.messages(&vertices, None)?);
+            let (found, to) = (zeros(vertices.len())?, self.messages(&vertices, |_| [])?);
             let lengths = to.lengths.clone();
             Ok(((vertices, found, lengths), to))
         });
@@ -78,4 +79,11 @@ impl<'a> Ownership<'a> {
         self.shared.world.exchange_over(crate::wire::bytes(&answer), &lengths, &queried, bytes_mut(&mut found));
         Ok((vertices, found))
     }
+}
+
+/// The vertices, or local indices, of a message, each with the bytes of its value.
+pub(super) fn pairs<const N: usize>(message: &[u8]) -> Result<impl Iterator<Item = (u32, [u8; N])>> {
+    let (mut message, count) = (Bytes(message), message.len() / (4 + N));
+    let vertices = message.indices(count)?;
+    Ok(vertices.zip(message.take(N * count)?.as_chunks::<N>().0.iter().copied()))
 }

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use sparring::Result;
 
-use crate::wire::zeros;
-use crate::wire::{broken, reserved};
+use crate::wire::{broken, reserved, zeros};
 
 /// The processing order of a rank's vertices: grouped by number of partial sums, so that inner loops have fixed length
 /// and predictable branches; within a group by the position of the first partial sum.

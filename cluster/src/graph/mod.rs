@@ -10,6 +10,7 @@ mod bfs;
 mod components;
 mod contract;
 mod ends;
+mod follow;
 mod held;
 mod merge;
 mod pagerank;
@@ -29,15 +30,15 @@ pub use sssp::sssp;
 
 use std::sync::Arc;
 
-use sparring::algebra::Type;
+use sparring::algebra::{Array, Type, Value};
 use sparring::graph::{Graph, GraphBackend, GraphKind};
-use sparring::runtime::{BinaryOp, Machine, Matrix, Scalar, UnaryOp};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Scalar, UnaryOp, Vector};
 use sparring::{Cpu, Error, Result};
 
 use crate::Cluster;
-use crate::blocks::Block;
+use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
-use crate::wire::broken;
+use crate::wire::{broken, reserved};
 
 /// Checks that the matrix is square and that the source vertex is in range; returns the number of vertices.
 fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
@@ -80,6 +81,27 @@ fn on_ranks<'a>(machine: &'a Machine, what: &str, a: &Matrix) -> Result<(&'a Arc
     let a = machine.upload(a)?;
     cluster.0.begin(what)?;
     Ok((&cluster.0, cluster.0.ready(block_of(&a).and_then(|a| a.block.download()))?))
+}
+
+/// The vector of which each rank has this piece. Collective; closes an operation.
+fn distributed(shared: &Arc<Shared>, len: usize, piece: Result<Vector>) -> Result<Vector> {
+    let made = piece.and_then(|piece| {
+        let nnz = piece.nvals()?;
+        Ok((shared.inner.upload_vector(&piece)?, nnz))
+    });
+    let (piece, nnz) = shared.finish(made)?;
+    Ok(Piece { shared: Arc::clone(shared), len, nnz, piece }.into())
+}
+
+/// The vector of these entries, in increasing order of their indices.
+fn entries<T: Value>(len: usize, of: impl Iterator<Item = (usize, T)> + Clone) -> Result<Vector> {
+    let count = of.clone().count();
+    let (mut indices, mut values) = (reserved(count, "vertices")?, reserved(count, "values of vertices")?);
+    for (index, value) in of {
+        indices.push(index as u32);
+        values.push(value);
+    }
+    Vector::new(len, indices, Array::of(values))
 }
 
 /// The same pattern, all values equal to `s`.

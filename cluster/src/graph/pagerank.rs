@@ -6,11 +6,9 @@ use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar
 use sparring::{Cpu, Error, Result};
 
 use super::pull::Pull;
-use super::{block_of, check, constant, graph_of, on_one_rank};
+use super::{check, constant, distributed, graph_of, on_one_rank, on_ranks};
 use crate::Cluster;
-use crate::blocks::Piece;
-use crate::wire::zeros;
-use crate::wire::{broken, reserved};
+use crate::wire::{broken, reserved, zeros};
 
 /// The PageRank vector, on the backend.
 #[derive(Clone, Debug)]
@@ -71,7 +69,7 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
         && cluster.inner().typed::<Cpu>().is_some()
         && n > 0
     {
-        return on_processors(cluster, a, options, jumps.as_deref());
+        return on_processors(machine, a, options, jumps.as_deref());
     }
     #[cfg(feature = "cuda")]
     if n > 0
@@ -128,11 +126,9 @@ fn converged(options: &PageRankOptions, found: PageRank) -> Result<PageRank> {
 }
 
 /// PageRank on multiple CPU ranks, by loops over local blocks and pieces.
-fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps: Option<&[f64]>) -> Result<PageRank> {
-    let (machine, shared, n) = (cluster.machine(), &cluster.0, a.shape().0);
-    let a = machine.upload(a)?;
-    shared.begin("pagerank")?;
-    let block = shared.ready(block_of(&a).and_then(|a| a.block.download()))?;
+fn on_processors(machine: &Machine, a: &Matrix, options: &PageRankOptions, jumps: Option<&[f64]>) -> Result<PageRank> {
+    let n = a.shape().0;
+    let (shared, block) = on_ranks(machine, "pagerank", a)?;
     let pattern = shared.ready(block.pattern().ok_or_else(broken))?;
     let (mut product, degrees) = Pull::new(shared, n, pattern)?;
     let (damping, even, piece) = (options.damping, 1.0 / n as f64, shared.grid.piece(n));
@@ -170,10 +166,7 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
         [change, lost] = all(mine);
     }
     product.order().iter().zip(ranks).for_each(|(&v, rank)| made[v as usize] = rank);
-    let count = made.len();
-    let piece = Vector::full(Array::of(made)).and_then(|ranks| shared.inner.upload_vector(&ranks));
-    let (piece, nnz) = shared.finish(piece.map(|piece| (piece, count)))?;
-    let ranks = Piece { shared: std::sync::Arc::clone(shared), len: n, nnz, piece }.into();
+    let ranks = distributed(shared, n, Vector::full(Array::of(made)))?;
     converged(options, PageRank { ranks, iterations, change })
 }
 

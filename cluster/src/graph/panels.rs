@@ -12,10 +12,10 @@ use sparring::runtime::engine::{PanelRows, masked_pairs};
 use sparring::{Error, Pattern, Result};
 
 use super::ends::Ends;
+use super::held::pairs;
 use crate::cluster::Shared;
 use crate::link::{Link, Parts};
-use crate::wire::{Bytes, broken, reserved};
-use crate::wire::{bytes, bytes_mut, zeros};
+use crate::wire::{Bytes, broken, bytes, bytes_mut, reserved, zeros};
 
 /// No label: the vertex has fewer than two neighbors, hence no triangle.
 const NAMELESS: u32 = u32::MAX;
@@ -85,10 +85,9 @@ impl Names {
         let counted = || {
             let mut degrees: Vec<u32> = zeros(shared.grid.piece(n).len())?;
             for bytes in got.iter().flat_map(Parts::iter) {
-                let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
-                for (index, degree) in bytes.indices(count)?.zip(bytes.indices(count)?) {
+                for (index, degree) in pairs(bytes)? {
                     let sum = degrees.get_mut(index as usize).ok_or_else(broken)?;
-                    *sum = sum.saturating_add(degree);
+                    *sum = sum.saturating_add(u32::from_le_bytes(degree));
                 }
             }
             let mut counts: Vec<u64> = zeros(CLASSES)?;

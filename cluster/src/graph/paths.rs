@@ -6,19 +6,16 @@
 //!
 //! Source: Meyer, Sanders 2003 (Δ-stepping); Bellman 1958.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use rayon::prelude::*;
 use sparring::{Csr, Error, Result};
 
-use super::search::{owner, owners};
+use super::follow::{followed, reach};
+use super::held::{Ownership, pairs};
 use crate::cluster::Shared;
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, buffer, put_indices, reserved, zeros};
+use crate::wire::{broken, buffer, grow, put_indices, reserved, zeros};
 
-/// Vertices per task.
-const TASK: usize = 64;
 /// Δ is the mean weight, scaled up if the mean degree is below this: fewer rounds, hence fewer messages.
 const EDGES: f64 = 32.0;
 
@@ -34,6 +31,8 @@ fn number(ordered: u64) -> f64 {
 /// Tentative distances of the columns of a block.
 struct Columns<'a> {
     block: &'a Csr<f64>,
+    /// The vertex of the first column.
+    first: u32,
     /// Minimum distance by way of rows of the block, as ordered bits.
     least: Vec<AtomicU64>,
     /// Whether the minimum has improved and must be sent to the owner.
@@ -43,8 +42,8 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Relaxes the edges of rows; improved columns are appended to `new`.
-    fn relax(&self, rows: &[(u32, f64)], new: &mut Vec<u32>) {
+    /// Relaxes the edges of rows; improved vertices are appended to `new`.
+    fn relax(&self, rows: &[(u32, f64)], new: &mut Vec<u32>) -> Result<()> {
         for &(row, length) in rows {
             let (cols, weights) = self.block.row(row as usize);
             for (&col, &weight) in cols.iter().zip(weights) {
@@ -67,10 +66,19 @@ impl Columns<'_> {
                     sum < least.fetch_min(sum, Relaxed) && !improved.swap(true, Relaxed)
                 };
                 if is_new {
-                    new.push(col);
+                    reach(new, self.first + col)?;
                 }
             }
         }
+        Ok(())
+    }
+    /// Messages to the owners of these vertices: the length of each. Marks them as sent.
+    fn messages(&self, owned: &Ownership<'_>, new: &[u32]) -> Result<Parts> {
+        owned.messages(new, |k| {
+            let col = (new[k] - self.first) as usize;
+            self.improved[col].store(false, Relaxed);
+            number(self.least[col].load(Relaxed)).to_le_bytes()
+        })
     }
 }
 
@@ -96,7 +104,7 @@ impl Buckets {
         // A vertex queued as far may have to move to the near queue.
         if !waited || is_near && before >= self.bound {
             let to = if is_near { &mut self.near } else { &mut self.far };
-            to.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: 4, what: "vertices with a new distance" })?;
+            grow(to, 1, "vertices with a new distance")?;
             to.push(index as u32);
         }
         Ok(())
@@ -110,8 +118,7 @@ impl Buckets {
     fn advance(&mut self, bound: f64) -> Result<()> {
         self.bound = bound;
         let Self { lengths, queued, near, far, .. } = self;
-        near.try_reserve(far.len())
-            .map_err(|_| Error::OutOfMemory { bytes: 4 * far.len() as u128, what: "vertices with a new distance" })?;
+        grow(near, far.len(), "vertices with a new distance")?;
         far.retain(|&index| {
             let stays = queued[index as usize] && lengths[index as usize] >= bound;
             if queued[index as usize] && !stays {
@@ -131,31 +138,6 @@ impl Buckets {
         near.clear();
         Ok(made)
     }
-}
-
-/// Parses a message of vertex numbers and distances.
-fn pairs(bytes: &[u8]) -> Result<impl Iterator<Item = (u32, f64)>> {
-    let (mut bytes, count) = (Bytes(bytes), bytes.len() / 12);
-    let numbers = bytes.indices(count)?;
-    Ok(numbers.zip(bytes.take(8 * count)?.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b))))
-}
-
-/// Messages to the owners of these columns: local indices and distances. Marks the columns as sent.
-fn messages(columns: &Columns<'_>, owners: &[(Range<usize>, usize)], mut cols: Vec<u32>) -> Result<Parts> {
-    cols.sort_unstable();
-    let mut made = Parts { bytes: buffer(12 * cols.len())?, lengths: zeros(owners.len())? };
-    for part in cols.chunk_by(|a, b| owner(owners, *a) == owner(owners, *b)) {
-        let k = owner(owners, part[0]);
-        let (range, start) = &owners[k];
-        made.lengths[k] = 12 * part.len();
-        put_indices(&mut made.bytes, part.iter().map(|&col| (col as usize - range.start + start) as u32));
-        for &col in part {
-            columns.improved[col as usize].store(false, Relaxed);
-            let length = number(columns.least[col as usize].load(Relaxed));
-            made.bytes.extend_from_slice(&length.to_le_bytes());
-        }
-    }
-    Ok(made)
 }
 
 /// Δ, the width of a bucket; infinite if a weight is negative. Collective.
@@ -181,8 +163,8 @@ pub(super) fn lengths(
     block: Result<&Csr<f64>>,
     source: usize,
 ) -> Result<Vec<f64>> {
-    let (piece, (rows, cols)) = (shared.grid.piece(n), shared.grid.block((n, n)));
-    let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
+    let (owned, (rows, cols)) = (Ownership::new(shared, n), shared.grid.block((n, n)));
+    let piece = owned.piece.clone();
     let made = block.and_then(|block| {
         let weights = block.values();
         if let Some(k) = weights.iter().position(|w| w.is_nan()) {
@@ -192,7 +174,8 @@ pub(super) fn lengths(
             return Err(Error::Argument { name: "weight", message });
         }
         let (least, improved) = (reserved(cols.len(), "lengths")?, reserved(cols.len(), "columns")?);
-        let mut columns = Columns { block, least, improved, alone: threads.is_none() };
+        let alone = shared.inner.threads().is_none_or(|threads| threads.count() == 1);
+        let mut columns = Columns { block, first: cols.start as u32, least, improved, alone };
         columns.least.resize_with(cols.len(), || AtomicU64::new(u64::MAX));
         columns.improved.resize_with(cols.len(), AtomicBool::default);
         let (mut lengths, queued): (Vec<f64>, _) = (zeros(piece.len())?, zeros(piece.len())?);
@@ -201,9 +184,9 @@ pub(super) fn lengths(
         if piece.contains(&source) {
             buckets.put(source - piece.start, 0.0)?;
         }
-        Ok((columns, buckets, owners(shared, n)))
+        Ok((columns, buckets, reserved(cols.len(), "vertices with a new distance")?))
     });
-    let (columns, mut buckets, owners) = shared.ready(made)?;
+    let (columns, mut buckets, mut new) = shared.ready(made)?;
     let step = step(shared, columns.block.values(), n, edges);
     buckets.bound = step;
     let (mut received, mut rounds) = (Ok(()), 0usize);
@@ -212,7 +195,7 @@ pub(super) fn lengths(
         let gathered = shared.row.gather(message.map(|message| ((), message))).and_then(|((), parts)| {
             let mut all: Vec<(u32, f64)> = reserved(parts.bytes.len() / 12, "vertices")?;
             for bytes in parts.iter() {
-                all.extend(pairs(bytes)?);
+                all.extend(pairs(bytes)?.map(|(row, length)| (row, f64::from_le_bytes(length))));
             }
             let count = all.len();
             Ok((all, count))
@@ -234,22 +217,12 @@ pub(super) fn lengths(
             let message = format!("a cycle of negative length is reached from vertex {source}");
             return shared.ready(Err(Error::Argument { name: "weight", message }));
         }
-        let mut new = Vec::new();
-        match threads {
-            None => columns.relax(&all, &mut new),
-            Some(threads) => threads.install(|| {
-                let parts = all.par_chunks(TASK).fold(Vec::new, |mut new, rows| {
-                    columns.relax(rows, &mut new);
-                    new
-                });
-                parts.collect::<Vec<_>>().into_iter().for_each(|part| new.extend(part));
-            }),
-        }
-        let to = messages(&columns, &owners, new).map(|to| ((), to));
+        let to = followed(shared, &all, &mut new, |rows, new| columns.relax(rows, new));
+        let to = to.and_then(|()| Ok(((), columns.messages(&owned, &new)?)));
         received = shared.world.all_to_all(to).and_then(|((), got)| {
             for bytes in got.iter() {
-                for (index, length) in pairs(bytes)? {
-                    buckets.put(index as usize, length)?;
+                for (vertex, length) in pairs(bytes)? {
+                    buckets.put(owned.local(vertex)?, f64::from_le_bytes(length))?;
                 }
             }
             Ok(())

@@ -16,8 +16,7 @@ use sparring::{Pattern, Result};
 use super::ends::{Ends, Numbers};
 use super::merge::Merge;
 use crate::cluster::Shared;
-use crate::wire::{Bytes, broken, reserved};
-use crate::wire::{bytes, bytes_mut, zeros};
+use crate::wire::{Bytes, broken, bytes, bytes_mut, reserved, zeros};
 
 /// Approximate number of edges, or of values, per task.
 const TASK: usize = 1 << 14;

@@ -1,14 +1,11 @@
 //! Single-source shortest path lengths.
 
-use std::sync::Arc;
-
 use sparring::Result;
-use sparring::algebra::{Array, Type};
+use sparring::algebra::Type;
 use sparring::runtime::{Machine, Matrix, Vector};
 
-use super::{check, graph_of, on_one_rank, on_ranks, paths};
-use crate::blocks::Piece;
-use crate::wire::{broken, reserved};
+use super::{check, distributed, entries, graph_of, on_one_rank, on_ranks, paths};
+use crate::wire::broken;
 
 /// The minimum sum of weights over paths from `source` to each reachable vertex: f64. Weights are the values of `a`,
 /// cast to f64.
@@ -50,22 +47,10 @@ pub fn sssp(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     let (shared, block) = on_ranks(machine, "sssp", a)?;
     let block = shared.ready(block.cast(Type::F64))?;
     let lengths = paths::lengths(shared, n, a.nnz(), block.csr::<f64>().ok_or_else(broken), source)?;
-    let made = reached(&lengths).and_then(|lengths| {
-        let count = lengths.nvals()?;
-        Ok((shared.inner.upload_vector(&lengths)?, count))
-    });
-    let (piece, nnz) = shared.finish(made)?;
-    Ok(Piece { shared: Arc::clone(shared), len: n, nnz, piece }.into())
+    distributed(shared, n, reached(&lengths))
 }
 
 /// The vector of the finite lengths.
 fn reached(lengths: &[f64]) -> Result<Vector> {
-    let found = || lengths.iter().enumerate().filter(|(_, length)| **length < f64::INFINITY);
-    let count = found().count();
-    let (mut indices, mut values) = (reserved(count, "vertices")?, reserved(count, "lengths")?);
-    for (index, &length) in found() {
-        indices.push(index as u32);
-        values.push(length);
-    }
-    Vector::new(lengths.len(), indices, Array::of(values))
+    entries(lengths.len(), lengths.iter().copied().enumerate().filter(|(_, length)| *length < f64::INFINITY))
 }

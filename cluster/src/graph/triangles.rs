@@ -5,7 +5,7 @@ use sparring::graph::{TriangleMethod, Triangles};
 use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, UnaryOp, Vector};
 use sparring::{Error, Result};
 
-use super::{block_of, check, panels, simple};
+use super::{check, on_ranks, panels, simple};
 use crate::Cluster;
 use crate::wire::broken;
 
@@ -23,10 +23,7 @@ pub(crate) fn count(machine: &Machine, a: &Matrix) -> Result<Triangles> {
     if let Some((inner, a)) = on_inner(machine, a)? {
         return inner.triangles(&a, TriangleMethod::Auto);
     }
-    let cluster = machine.typed::<Cluster>().ok_or_else(|| unexpected("machines"))?;
-    let (shared, a) = (&cluster.0, machine.upload(a)?);
-    shared.begin("triangles")?;
-    let block = shared.ready(block_of(&a).and_then(|a| a.block.download()))?;
+    let (shared, block) = on_ranks(machine, "triangles", a)?;
     let count = panels::count(shared, n, shared.ready(block.pattern().ok_or_else(broken))?)?;
     Ok(Triangles { count, method: "compressed: panels of L on the lines of the grid, 64 columns to a word".into() })
 }
