@@ -1,5 +1,6 @@
 //! Parallel reader of sparse tensors in FROSTT and Tensor Toolbox (`sptensor`) files: every rank parses a part.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use sparring::algebra::Real;
@@ -10,7 +11,7 @@ use sparring::{Error, Index, Result, with_tensor};
 use crate::Cluster;
 use crate::grid::cut;
 use crate::tensor::{Round, Tensor};
-use crate::text::{BLOCK, HEAD, LONGEST_HEAD, Share, Shares, newlines};
+use crate::text::{BLOCK, Share, in_file, newlines};
 use crate::wire::{bytes, reserved};
 
 /// The settings of the options that parsing by parts depends on.
@@ -63,18 +64,14 @@ impl Cluster {
     ) -> Result<Tensor<T>> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let made = Shares::open(path).and_then(|mut shares| {
+        let made = self.by_parts(path, |shares| {
             let Some(rules) = frostt_rules(options) else { return Ok(None) };
-            let head = head(&mut shares, &rules)?;
+            let head = shares.head(|text, is_all| head(text, is_all, &rules))?;
             // If the first entry is invalid, reading the whole file reports the error.
-            Ok(head
-                .filter(|head| parse::<T>(&head.first, "", options, head, &rules).is_ok())
-                .map(|h| (shares, rules, h)))
-        });
-        let made = self.agree("head of a file", made)?.filter(|_| self.size() > 1);
-        let Some((mut shares, rules, head)) = made else {
-            return self.read_whole(path, options);
-        };
+            let head = head.filter(|head| parse::<T>(&head.first, "", options, head, &rules).is_ok());
+            Ok(head.map(|head| (rules, head)))
+        })?;
+        let Some((mut shares, (rules, head))) = made else { return self.read_whole(path, options) };
         shares.skip(head.start, head.lines);
         let mut rounds = Vec::new();
         let mut failed = Ok(());
@@ -168,22 +165,11 @@ fn numbers(line: &[u8]) -> Option<Vec<usize>> {
 }
 
 /// The header of the file; `None` if it cannot be read by parts.
-fn head(shares: &mut Shares, rules: &FrosttRules) -> Result<Option<Head>> {
-    let mut wanted = HEAD;
-    loop {
-        let text = shares.peek(wanted)?;
-        let is_all = text.len() < wanted;
-        // The last line may be incomplete.
-        let lines = entries(text).filter(|(line, ..)| is_all || line.ends_with(b"\n"));
-        let lines: Vec<(&[u8], usize, usize)> = lines.take(5).collect();
-        if lines.len() == 5 || is_all {
-            return Ok(head_of(&lines, rules));
-        }
-        if wanted > LONGEST_HEAD {
-            return Ok(None);
-        }
-        wanted *= 2;
-    }
+fn head(text: &[u8], is_all: bool, rules: &FrosttRules) -> ControlFlow<Option<Head>> {
+    // The last line may be incomplete.
+    let lines = entries(text).filter(|(line, ..)| is_all || line.ends_with(b"\n"));
+    let lines: Vec<(&[u8], usize, usize)> = lines.take(5).collect();
+    if lines.len() < 5 && !is_all { ControlFlow::Continue(()) } else { ControlFlow::Break(head_of(&lines, rules)) }
 }
 
 /// The header in the first lines.
@@ -241,13 +227,8 @@ fn round<T: Real + FrosttValue>(
     head: &Head,
     rules: &FrosttRules,
 ) -> Result<Round<T>> {
-    let shift = share.before as i64 - newlines(&head.first) as i64;
-    let x = parse::<T>(&share.text, name, options, head, rules).map_err(|e| match e {
-        Error::Parse { file, line, column, message } => {
-            Error::Parse { file, line: line.saturating_add_signed(shift), column, message }
-        }
-        e => e,
-    })?;
+    let parsed = parse::<T>(&share.text, name, options, head, rules);
+    let x = parsed.map_err(|e| in_file(e, share.before, newlines(&head.first)))?;
     let entries = match x {
         AnyTensor::Narrow(x) => AnyTensor::Narrow(without_first(x)?),
         AnyTensor::Wide(x) => AnyTensor::Wide(without_first(x)?),

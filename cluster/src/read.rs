@@ -1,20 +1,21 @@
 //! Parallel readers of Matrix Market files, edge lists and DIMACS graphs: every rank parses a part.
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::Path;
 use std::sync::Arc;
 
-use sparring::algebra::Type;
+use sparring::algebra::{Array, Type};
 use sparring::io::{
     EdgeOptions, LabeledMatrix, parse_dimacs_with, parse_edges_with, parse_matrix_market, read_dimacs_with,
     read_edges_with, read_matrix_market,
 };
 use sparring::runtime::{BinaryOp, Matrix};
-use sparring::{Error, Result};
+use sparring::{Error, Pattern, Result};
 
 use crate::Cluster;
 use crate::blocks::Block;
 use crate::route::Triplets;
-use crate::text::{BLOCK, HEAD, LONGEST_HEAD, Share, Shares, newlines};
+use crate::text::{BLOCK, Share, Shares, in_file, newlines};
 
 /// Bytes of a block of decompressed text per row of the matrix, to amortize the row pointers that are built for each
 /// block. A block has at least [`BLOCK`] and at most [`LARGEST`] bytes.
@@ -57,10 +58,8 @@ impl Cluster {
     pub fn read_matrix_market(&self, path: impl AsRef<Path>) -> Result<Matrix> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let made = Shares::open(path).and_then(|mut shares| Ok(head(&mut shares)?.map(|head| (shares, head))));
-        let Some((mut shares, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
-            let file = self.agree("file", read_matrix_market(path).and_then(|file| file.any()))?;
-            return self.machine().upload(&Matrix::new(file.0, file.1)?);
+        let Some((mut shares, head)) = self.by_parts(path, |shares| shares.head(head))? else {
+            return self.read_by_all(read_matrix_market(path).and_then(|file| matrix(file.any()?)));
         };
         shares.skip(head.start, head.lines);
         let (mut rounds, mut total) = (Vec::new(), 0);
@@ -94,6 +93,22 @@ impl Cluster {
         self.collected_in_rounds("read", head.shape, (rounds, ty), Some(&dup), |row, column| Error::Duplicate {
             row,
             column,
+        })
+    }
+    /// A matrix that every rank has read whole.
+    fn read_by_all(&self, read: Result<Matrix>) -> Result<Matrix> {
+        self.machine().upload(&self.agree("file", read)?)
+    }
+    /// [`by_parts`](Self::by_parts) for a graph, with the settings that parsing depends on.
+    fn graph_by_parts<H>(
+        &self,
+        path: &Path,
+        options: &EdgeOptions<'_>,
+        head: impl Fn(&[u8], bool) -> ControlFlow<Option<H>>,
+    ) -> Result<Option<(Shares, (EdgeRules, H))>> {
+        self.by_parts(path, |shares| {
+            let Some(rules) = edge_rules(options) else { return Ok(None) };
+            Ok(shares.head(head)?.map(|head| (rules, head)))
         })
     }
     /// The matrix assembled from the entries of all ranks.
@@ -170,13 +185,8 @@ impl Cluster {
     pub fn read_edges(&self, path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<Matrix> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let made = Shares::open(path).and_then(|mut shares| {
-            let Some(rules) = edge_rules(options) else { return Ok(None) };
-            Ok(edge_head(&mut shares)?.map(|head| (shares, rules, head)))
-        });
-        let Some((mut shares, rules, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
-            let read = self.agree("file", read_edges_with(path, options))?;
-            return self.machine().upload(&Matrix::new(read.pattern, read.values)?);
+        let Some((mut shares, (rules, head))) = self.graph_by_parts(path, options, edge_head)? else {
+            return self.read_by_all(read_edges_with(path, options).and_then(adjacency));
         };
         let ty = if head.is_weighted { Type::F64 } else { Type::Bool };
         // Whether indices are zero-based is known only after all rounds.
@@ -188,7 +198,7 @@ impl Cluster {
                 let pattern = &a.pattern;
                 let first = pattern.nrows() > 0 && !pattern.row(0).is_empty() || pattern.col_idx().contains(&0);
                 let extent = [u64::from(first), pattern.nrows() as u64, pattern.ncols() as u64];
-                Ok((extent, Triplets::of(&Matrix::new(a.pattern, a.values)?, |i, j| Some((i, j)))?))
+                Ok((extent, Triplets::of(&adjacency(a)?, |i, j| Some((i, j)))?))
             });
             let ([first, m, n], round) = self.agree("part of a file", part)?;
             rounds.push(round);
@@ -236,13 +246,8 @@ impl Cluster {
     pub fn read_dimacs(&self, path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<Matrix> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let made = Shares::open(path).and_then(|mut shares| {
-            let Some(rules) = edge_rules(options) else { return Ok(None) };
-            Ok(dimacs_head(&mut shares)?.map(|head| (shares, rules, head)))
-        });
-        let Some((mut shares, rules, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
-            let read = self.agree("file", read_dimacs_with(path, options))?;
-            return self.machine().upload(&Matrix::new(read.pattern, read.values)?);
+        let Some((mut shares, (rules, head))) = self.graph_by_parts(path, options, dimacs_head)? else {
+            return self.read_by_all(read_dimacs_with(path, options).and_then(adjacency));
         };
         shares.skip(head.start, head.lines);
         let ((n, _), mut rounds, mut total) = (head.shape, Vec::new(), 0);
@@ -250,7 +255,7 @@ impl Cluster {
             let arcs = lines_of(&share.text, is_dimacs_comment);
             total += self.0.world.all_words([arcs as u64, 0]).iter().map(|words| words[0] as usize).sum::<usize>();
             let part = behind(&format!("p sp {n} {arcs}\n"), &share, |text| parse_dimacs_with(text, &name, options));
-            let part = part.and_then(|a| Triplets::of(&Matrix::new(a.pattern, a.values)?, |i, j| Some((i, j))));
+            let part = part.and_then(|a| Triplets::of(&adjacency(a)?, |i, j| Some((i, j))));
             rounds.push(self.agree("part of a file", part)?);
         }
         if total != head.entries {
@@ -317,29 +322,21 @@ fn is_comment(line: &[u8]) -> bool {
 }
 
 /// The head of an edge list; `None` if the file cannot be read by parts or has no edge.
-fn edge_head(shares: &mut Shares) -> Result<Option<EdgeHead>> {
-    let mut wanted = HEAD;
-    loop {
-        let bytes = shares.peek(wanted)?;
-        let is_all = bytes.len() < wanted;
-        // Not a text file.
-        if bytes.first().is_some_and(|b| !b.is_ascii() || *b < b' ' && !b.is_ascii_whitespace()) {
-            return Ok(None);
-        }
-        let mut start = 0;
-        for line in bytes.split_inclusive(|b| *b == b'\n') {
-            if (line.ends_with(b"\n") || is_all) && !is_comment(line) {
-                let words = line.split(|b| b.is_ascii_whitespace() || *b == b',').filter(|word| !word.is_empty());
-                let (comments, first) = (bytes[..start].to_vec(), line.to_vec());
-                return Ok(Some(EdgeHead { comments, is_weighted: words.count() > 2, first }));
-            }
-            start += line.len();
-        }
-        if is_all || wanted > LONGEST_HEAD {
-            return Ok(None);
-        }
-        wanted *= 2;
+fn edge_head(text: &[u8], is_all: bool) -> ControlFlow<Option<EdgeHead>> {
+    // Not a text file.
+    if text.first().is_some_and(|b| !b.is_ascii() || *b < b' ' && !b.is_ascii_whitespace()) {
+        return Break(None);
     }
+    let mut start = 0;
+    for line in text.split_inclusive(|b| *b == b'\n') {
+        if (line.ends_with(b"\n") || is_all) && !is_comment(line) {
+            let words = line.split(|b| b.is_ascii_whitespace() || *b == b',').filter(|word| !word.is_empty());
+            let (comments, first) = (text[..start].to_vec(), line.to_vec());
+            return Break(Some(EdgeHead { comments, is_weighted: words.count() > 2, first }));
+        }
+        start += line.len();
+    }
+    Continue(())
 }
 
 /// The edges of a share; `None` if it has none.
@@ -379,75 +376,64 @@ fn behind_bytes<T>(first: &[u8], (text, before): (&[u8], usize), parse: impl FnO
     let mut whole = crate::wire::buffer(first.len() + text.len())?;
     whole.extend_from_slice(first);
     whole.extend_from_slice(text);
-    let shift = before as i64 - newlines(first) as i64;
-    parse(&whole).map_err(|e| match e {
-        Error::Parse { file, line, column, message } => {
-            Error::Parse { file, line: line.saturating_add_signed(shift), column, message }
-        }
-        e => e,
-    })
+    parse(&whole).map_err(|e| in_file(e, before, newlines(first)))
+}
+
+/// The matrix of a file.
+fn matrix((pattern, values): (Arc<Pattern>, Array)) -> Result<Matrix> {
+    Matrix::new(pattern, values)
+}
+
+/// The adjacency matrix of a graph.
+fn adjacency(read: LabeledMatrix) -> Result<Matrix> {
+    Matrix::new(read.pattern, read.values)
 }
 
 /// The header of a Matrix Market file; `None` if the file cannot be read by parts.
-fn head(shares: &mut Shares) -> Result<Option<Head>> {
-    let mut wanted = HEAD;
-    loop {
-        let bytes = shares.peek(wanted)?;
-        if let Some(head) = head_of(bytes) {
-            return Ok(Some(head));
+fn head(text: &[u8], _: bool) -> ControlFlow<Option<Head>> {
+    let (mut start, mut banner) = (0, None);
+    for (number, line) in text.split_inclusive(|b| *b == b'\n').enumerate() {
+        if !line.ends_with(b"\n") {
+            // The banner tells coordinate from array format. A long first line is none.
+            return if number > 0 || is_banner(line) { Continue(()) } else { Break(None) };
         }
-        // The banner is the first line, and tells coordinate from array format.
-        if bytes.len() < wanted || wanted > LONGEST_HEAD || !bytes.starts_with(b"%%MatrixMarket") {
-            return Ok(None);
-        }
-        wanted *= 2;
-    }
-}
-
-fn head_of(bytes: &[u8]) -> Option<Head> {
-    let mut at = 0;
-    let mut banner = None;
-    let mut lines = 0;
-    loop {
-        let end = at + bytes[at..].iter().position(|b| *b == b'\n')?;
-        let line = std::str::from_utf8(&bytes[at..end]).ok()?.trim();
-        (at, lines) = (end + 1, lines + 1);
-        if lines == 1 {
-            let lower = line.to_ascii_lowercase();
-            if !lower.starts_with("%%matrixmarket") || !lower.contains("coordinate") {
-                return None;
+        start += line.len();
+        let Ok(line) = std::str::from_utf8(line) else { return Break(None) };
+        let line = line.trim();
+        if number == 0 {
+            if !is_banner(line.as_bytes()) || !line.to_ascii_lowercase().contains("coordinate") {
+                return Break(None);
             }
             banner = Some(line.to_string());
         } else if !line.is_empty() && !line.starts_with('%') {
             let numbers: Vec<usize> = line.split_whitespace().map_while(|n| n.parse().ok()).collect();
-            let [m, n, entries] = numbers[..] else { return None };
-            return Some(Head { banner: banner?, shape: (m, n), entries, start: at, lines });
+            let ([m, n, entries], Some(banner)) = (&numbers[..], banner) else { return Break(None) };
+            return Break(Some(Head { banner, shape: (*m, *n), entries: *entries, start, lines: number + 1 }));
         }
     }
+    Continue(())
+}
+
+/// Whether a line begins as the first one of a Matrix Market file does.
+fn is_banner(line: &[u8]) -> bool {
+    line.get(..14).is_some_and(|word| word.eq_ignore_ascii_case(b"%%MatrixMarket"))
 }
 
 /// The header of a DIMACS graph; `None` if the file cannot be read by parts.
-fn dimacs_head(shares: &mut Shares) -> Result<Option<Head>> {
-    let mut wanted = HEAD;
-    loop {
-        let bytes = shares.peek(wanted)?;
-        let mut start = 0;
-        for (number, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate().filter(|(_, l)| l.ends_with(b"\n")) {
-            start += line.len();
-            if line.trim_ascii().is_empty() || is_dimacs_comment(line) {
-                continue;
-            }
-            let words: Vec<&str> = std::str::from_utf8(line).unwrap_or_default().split_ascii_whitespace().collect();
-            let ["p", "sp", n, arcs] = words[..] else { return Ok(None) };
-            let (Ok(n), Ok(entries)) = (n.parse::<u32>(), arcs.parse()) else { return Ok(None) };
-            let shape = (n as usize, n as usize);
-            return Ok(Some(Head { banner: String::new(), shape, entries, start, lines: number + 1 }));
+fn dimacs_head(text: &[u8], _: bool) -> ControlFlow<Option<Head>> {
+    let mut start = 0;
+    for (number, line) in text.split_inclusive(|b| *b == b'\n').enumerate().filter(|(_, l)| l.ends_with(b"\n")) {
+        start += line.len();
+        if line.trim_ascii().is_empty() || is_dimacs_comment(line) {
+            continue;
         }
-        if bytes.len() < wanted || wanted > LONGEST_HEAD {
-            return Ok(None);
-        }
-        wanted *= 2;
+        let words: Vec<&str> = std::str::from_utf8(line).unwrap_or_default().split_ascii_whitespace().collect();
+        let ["p", "sp", n, arcs] = words[..] else { return Break(None) };
+        let (Ok(n), Ok(entries)) = (n.parse::<u32>(), arcs.parse()) else { return Break(None) };
+        let shape = (n as usize, n as usize);
+        return Break(Some(Head { banner: String::new(), shape, entries, start, lines: number + 1 }));
     }
+    Continue(())
 }
 
 /// Whether the first word of a line is `c`.
@@ -466,9 +452,6 @@ fn entries_of(text: &[u8]) -> usize {
 /// The entries of a share, as a matrix of global shape.
 fn parsed(head: &Head, share: &Share, name: &str) -> Result<Matrix> {
     let ((m, n), count) = (head.shape, entries_of(&share.text));
-    let made = behind(&format!("{}\n{m} {n} {count}\n", head.banner), share, |text| {
-        parse_matrix_market(text, name).and_then(|file| file.any())
-    });
-    let (pattern, values) = made?;
-    Matrix::new(pattern, values)
+    let first = format!("{}\n{m} {n} {count}\n", head.banner);
+    behind(&first, share, |text| parse_matrix_market(text, name).and_then(|file| matrix(file.any()?)))
 }

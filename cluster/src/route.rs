@@ -10,7 +10,7 @@ use sparring::{Cpu, Error, Result};
 
 use crate::cluster::Shared;
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, buffer, put_indices, put_word, reserved};
+use crate::wire::{Bytes, broken, buffer, grow, put_indices, put_word, reserved};
 
 /// Triples of a matrix with global indices, in the order in which duplicates are combined.
 pub(crate) struct Triplets {
@@ -25,21 +25,28 @@ impl Triplets {
     pub(crate) fn none(ty: Type) -> Self {
         Self { ty, rows: Vec::new(), cols: Vec::new(), values: Vec::new() }
     }
+    /// No entries, with capacity for `n`.
+    fn reserved(ty: Type, n: usize) -> Result<Self> {
+        let (rows, cols) = (reserved(n, "rows")?, reserved(n, "columns")?);
+        Ok(Self { ty, rows, cols, values: buffer(n * ty.size())? })
+    }
+    /// Appends an entry, given by the bytes of its value, if it has a position.
+    fn put(&mut self, to: Option<(usize, usize)>, value: &[u8]) {
+        if let Some((row, col)) = to {
+            self.rows.push(row);
+            self.cols.push(col);
+            self.values.extend_from_slice(value);
+        }
+    }
     /// The entries of a matrix, each at the position `to` maps it to; entries mapped to `None` are dropped.
     pub(crate) fn of(a: &Matrix, to: impl Fn(usize, usize) -> Option<(usize, usize)>) -> Result<Self> {
         let here = a.download()?;
         let (pattern, values) = (here.pattern().ok_or_else(broken)?, here.values().ok_or_else(broken)?);
-        let (ty, size, bytes) = (values.ty(), values.ty().size(), bytes_of(values)?);
-        let n = pattern.nnz();
-        let mut made =
-            Self { ty, rows: reserved(n, "rows")?, cols: reserved(n, "columns")?, values: buffer(bytes.len())? };
+        let (size, bytes) = (values.ty().size(), bytes_of(values)?);
+        let mut made = Self::reserved(values.ty(), pattern.nnz())?;
         for i in 0..pattern.nrows() {
             for p in pattern.row_ptr()[i]..pattern.row_ptr()[i + 1] {
-                if let Some((row, col)) = to(i, pattern.col_idx()[p] as usize) {
-                    made.rows.push(row);
-                    made.cols.push(col);
-                    made.values.extend_from_slice(&bytes[p * size..(p + 1) * size]);
-                }
+                made.put(to(i, pattern.col_idx()[p] as usize), &bytes[p * size..(p + 1) * size]);
             }
         }
         Ok(made)
@@ -60,38 +67,38 @@ impl Triplets {
     /// The entries of a vector, mapped likewise.
     pub(crate) fn of_vector(x: &Vector, to: impl Fn(usize) -> Option<(usize, usize)>) -> Result<Self> {
         let (indices, values) = x.download()?.entries()?;
-        let (ty, size, bytes) = (values.ty(), values.ty().size(), bytes_of(values.slice())?);
-        let n = indices.len();
-        let mut made =
-            Self { ty, rows: reserved(n, "rows")?, cols: reserved(n, "columns")?, values: buffer(bytes.len())? };
+        let (size, bytes) = (values.ty().size(), bytes_of(values.slice())?);
+        let mut made = Self::reserved(values.ty(), indices.len())?;
         for (p, &index) in indices.iter().enumerate() {
-            if let Some((row, col)) = to(index as usize) {
-                made.rows.push(row);
-                made.cols.push(col);
-                made.values.extend_from_slice(&bytes[p * size..(p + 1) * size]);
-            }
+            made.put(to(index as usize), &bytes[p * size..(p + 1) * size]);
         }
         Ok(made)
     }
     /// A message for each rank. `owner` maps global indices to the owning rank and the local indices there.
-    fn sent(&self, ranks: usize, owner: impl Fn(usize, usize) -> (usize, u32, u32)) -> Result<Vec<Vec<u8>>> {
-        let size = self.ty.size();
-        let at: Vec<(usize, u32, u32)> = self.rows.iter().zip(&self.cols).map(|(&i, &j)| owner(i, j)).collect();
-        let mut counts = vec![0; ranks];
-        at.iter().for_each(|to| counts[to.0] += 1);
-        let mut by_rank =
-            counts.iter().map(|&n| reserved::<usize>(n, "entries to send")).collect::<Result<Vec<_>>>()?;
-        at.iter().enumerate().for_each(|(p, to)| by_rank[to.0].push(p));
-        let message = |entries: &Vec<usize>| {
-            let mut to = buffer(8 + entries.len() * (8 + size))?;
-            put_word(&mut to, entries.len());
-            put_indices(&mut to, entries.iter().map(|&p| at[p].1));
-            put_indices(&mut to, entries.iter().map(|&p| at[p].2));
-            entries.iter().for_each(|&p| to.extend_from_slice(&self.values[p * size..(p + 1) * size]));
-            Ok(to)
-        };
-        by_rank.iter().map(message).collect()
+    fn sent(&self, ranks: usize, owner: impl Fn(usize, usize) -> (usize, u32, u32)) -> Result<Parts> {
+        let (n, size) = (self.rows.len(), self.ty.size());
+        let mut at = reserved(n, "owners of entries")?;
+        at.extend(self.rows.iter().zip(&self.cols).map(|(&i, &j)| owner(i, j)));
+        let groups = grouped(at.iter().map(|to| to.0), ranks)?;
+        let mut made = Parts { bytes: buffer(8 * ranks + n * (8 + size))?, lengths: reserved(ranks, "ranks")? };
+        for of in groups {
+            put_word(&mut made.bytes, of.len());
+            put_indices(&mut made.bytes, of.iter().map(|&p| at[p].1));
+            put_indices(&mut made.bytes, of.iter().map(|&p| at[p].2));
+            of.iter().for_each(|&p| made.bytes.extend_from_slice(&self.values[p * size..(p + 1) * size]));
+            made.lengths.push(8 + of.len() * (8 + size));
+        }
+        Ok(made)
     }
+}
+
+/// The increasing positions of each rank in a list of owners.
+pub(crate) fn grouped(owners: impl Iterator<Item = usize> + Clone, ranks: usize) -> Result<Vec<Vec<usize>>> {
+    let mut counts = vec![0; ranks];
+    owners.clone().for_each(|rank| counts[rank] += 1);
+    let mut groups = counts.iter().map(|&n| reserved(n, "entries to send")).collect::<Result<Vec<_>>>()?;
+    owners.enumerate().for_each(|(position, rank)| groups[rank].push(position));
+    Ok(groups)
 }
 
 /// Entries received from all ranks, concatenated.
@@ -105,12 +112,10 @@ struct Arrived {
 impl Arrived {
     /// Appends received messages with values of type `ty`.
     fn take(&mut self, ty: Type, from: &Parts) -> Result<()> {
-        let each = 8 + ty.size();
-        let total = from.bytes.len() / each;
-        let wrong = |_| Error::OutOfMemory { bytes: total as u128 * each as u128, what: "entries" };
-        self.rows.try_reserve(total).map_err(wrong)?;
-        self.cols.try_reserve(total).map_err(wrong)?;
-        self.values.try_reserve(total * ty.size()).map_err(wrong)?;
+        let total = from.bytes.len() / (8 + ty.size());
+        grow(&mut self.rows, total, "entries")?;
+        grow(&mut self.cols, total, "entries")?;
+        grow(&mut self.values, total * ty.size(), "entries")?;
         for bytes in from.iter() {
             let mut bytes = Bytes(bytes);
             let n = bytes.word()?;
@@ -148,7 +153,7 @@ impl Shared {
         dup: Option<&BinaryOp>,
     ) -> Result<Matrix> {
         let mut arrived = Arrived::default();
-        let ty = self.arrive(shape, entries, &mut arrived)?;
+        let ty = self.arrive(entries, &mut arrived, |row, col| self.owner(shape, (row, col)))?;
         self.block_of_arrived(shape, arrived.entries(ty)?, dup)
     }
     /// [`routed`](Self::routed) in several rounds, at least one and equally many on all ranks; duplicates are combined
@@ -161,22 +166,26 @@ impl Shared {
     ) -> Result<Matrix> {
         let (mut arrived, mut ty) = (Arrived::default(), Type::Bool);
         for round in rounds {
-            let made = self.arrive(shape, round, &mut arrived);
+            let made = self.arrive(round, &mut arrived, |row, col| self.owner(shape, (row, col)));
             ty = self.ready(made)?;
         }
         self.block_of_arrived(shape, arrived.entries(ty)?, dup)
     }
+    /// The rank that owns an entry of a matrix, and its indices in the block there.
+    fn owner(&self, (m, n): (usize, usize), (row, col): (usize, usize)) -> (usize, u32, u32) {
+        let grid = self.grid;
+        let at = (grid.row_of(m, row), grid.col_of(n, col));
+        let (rows, cols) = (grid.rows(m, at.0), grid.cols(n, at.1));
+        (grid.rank(at), (row - rows.start) as u32, (col - cols.start) as u32)
+    }
     /// Sends entries to their owners and appends those received; returns their type.
-    fn arrive(&self, shape: (usize, usize), entries: Result<Triplets>, arrived: &mut Arrived) -> Result<Type> {
-        let ((m, n), grid) = (shape, self.grid);
-        let to = entries.and_then(|entries| {
-            let to = entries.sent(self.world.size(), |row, col| {
-                let at = (grid.row_of(m, row), grid.col_of(n, col));
-                let (rows, cols) = (grid.rows(m, at.0), grid.cols(n, at.1));
-                (grid.rank(at), (row - rows.start) as u32, (col - cols.start) as u32)
-            });
-            Ok((entries.ty, Parts::of(&to?)))
-        });
+    fn arrive(
+        &self,
+        entries: Result<Triplets>,
+        arrived: &mut Arrived,
+        owner: impl Fn(usize, usize) -> (usize, u32, u32),
+    ) -> Result<Type> {
+        let to = entries.and_then(|entries| Ok((entries.ty, entries.sent(self.world.size(), owner)?)));
         let (ty, got) = self.world.all_to_all(to)?;
         arrived.take(ty, &got)?;
         Ok(ty)
@@ -198,17 +207,11 @@ impl Shared {
         entries: Result<Triplets>,
         dup: Option<&BinaryOp>,
     ) -> Result<Vector> {
-        let grid = self.grid;
-        let to = entries.and_then(|entries| {
-            let to = entries.sent(self.world.size(), |index, _| {
-                let rank = grid.rank_of(len, index);
-                (rank, 0, (index - grid.piece_of(len, grid.coords_of(rank)).start) as u32)
-            });
-            Ok((entries.ty, Parts::of(&to?)))
-        });
-        let (ty, got) = self.world.all_to_all(to)?;
-        let mut arrived = Arrived::default();
-        arrived.take(ty, &got)?;
+        let (grid, mut arrived) = (self.grid, Arrived::default());
+        let ty = self.arrive(entries, &mut arrived, |index, _| {
+            let rank = grid.rank_of(len, index);
+            (rank, 0, (index - grid.piece_of(len, grid.coords_of(rank)).start) as u32)
+        })?;
         let row = self.built((1, grid.piece(len).len()), arrived.entries(ty)?, dup)?;
         let piece: Vector = Machine::from(Cpu::new()).call(Op::ExtractRow(0, &IndexList::all()), &row).eval()?;
         self.inner.upload_vector(&piece)

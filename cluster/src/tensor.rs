@@ -13,6 +13,7 @@ use crate::cluster::{Cluster, Shared};
 use crate::deal::TensorGrid;
 use crate::factor::{folded, state};
 use crate::link::Parts;
+use crate::route::grouped;
 use crate::wire::{Bytes, broken, buffer, bytes, grow, put_word, reserved, values};
 
 /// A distributed sparse tensor without duplicates; each rank has the entries of one block.
@@ -164,20 +165,12 @@ fn sent<T: Real, I: Index>(grid: &TensorGrid, round: &Round<T>, ranks: usize) ->
         let (order, n) = (x.order(), x.nnz());
         let mut owners: Vec<u32> = reserved(n, "owners of entries")?;
         owners.extend((0..n).map(|e| grid.owner((0..order).map(|mode| x.indices(mode)[e].get())) as u32));
-        let mut ends = vec![0; ranks + 1];
-        owners.iter().for_each(|&rank| ends[rank as usize + 1] += 1);
-        (0..ranks).for_each(|rank| ends[rank + 1] += ends[rank]);
-        let (starts, mut next) = (ends.clone(), ends);
-        let mut entries = crate::wire::zeros::<usize>(n)?;
-        for (e, &rank) in owners.iter().enumerate() {
-            entries[next[rank as usize]] = e;
-            next[rank as usize] += 1;
-        }
+        let groups = grouped(owners.iter().map(|&rank| rank as usize), ranks)?;
         let values = bytes(x.values());
         let mut made = buffer(8 * ranks + n * entry_bytes::<T, I>(order, lines.is_some()))?;
         let mut lengths = Vec::with_capacity(ranks);
-        for rank in 0..ranks {
-            let (before, of) = (made.len(), &entries[starts[rank]..starts[rank + 1]]);
+        for (rank, of) in groups.iter().enumerate() {
+            let before = made.len();
             put_word(&mut made, of.len());
             for mode in 0..order {
                 let start = grid.layer(mode, rank).start;

@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use sparring::{Error, Result};
@@ -18,9 +18,9 @@ use crate::unpack::{Unpacked, is_packed};
 /// Bytes per block of decompressed text.
 pub(crate) const BLOCK: usize = 1 << 22;
 /// Bytes searched for the header at first; doubled until the header is complete.
-pub(crate) const HEAD: usize = 1 << 12;
+const HEAD: usize = 1 << 12;
 /// Maximum bytes searched for the header.
-pub(crate) const LONGEST_HEAD: usize = 1 << 26;
+const LONGEST_HEAD: usize = 1 << 26;
 /// Bytes read at a time beyond a part, to complete its last line.
 const LINE: usize = 1 << 12;
 /// Bytes decompressed at a time.
@@ -36,6 +36,18 @@ pub(crate) fn io_error(path: &Path, source: io::Error) -> Error {
 
 pub(crate) fn newlines(text: &[u8]) -> usize {
     text.iter().filter(|b| **b == b'\n').count()
+}
+
+/// The error of a text that has `added` lines in place of the `before` lines before it in the file, with the line
+/// number of the file.
+pub(crate) fn in_file(error: Error, before: usize, added: usize) -> Error {
+    match error {
+        Error::Parse { file, line, column, message } => {
+            let line = line.saturating_add_signed(before as i64 - added as i64);
+            Error::Parse { file, line, column, message }
+        }
+        error => error,
+    }
 }
 
 /// The lines of a round that a rank parses.
@@ -74,8 +86,22 @@ impl Shares {
         };
         Ok(Self { path: path.into(), lines: 0, source })
     }
+    /// The header that `find` recognizes in the first bytes of the text, of which it gets more until it breaks, and
+    /// whether these are all of it; `None` if there is none.
+    pub(crate) fn head<H>(&mut self, find: impl Fn(&[u8], bool) -> ControlFlow<Option<H>>) -> Result<Option<H>> {
+        let mut wanted = HEAD;
+        loop {
+            let text = self.peek(wanted)?;
+            let is_all = text.len() < wanted;
+            match find(text, is_all) {
+                ControlFlow::Break(head) => return Ok(head),
+                ControlFlow::Continue(()) if is_all || wanted > LONGEST_HEAD => return Ok(None),
+                ControlFlow::Continue(()) => wanted *= 2,
+            }
+        }
+    }
     /// The first `bytes` bytes of the text, or all of it if it is shorter.
-    pub(crate) fn peek(&mut self, bytes: usize) -> Result<&[u8]> {
+    fn peek(&mut self, bytes: usize) -> Result<&[u8]> {
         let fail = |e| io_error(&self.path, e);
         match &mut self.source {
             Source::Plain { file, first, .. } => {
@@ -124,6 +150,19 @@ impl Shares {
         let before = self.lines + lines(&found[..rank]);
         self.lines += lines(&found);
         Ok(Some(Share { text, before }))
+    }
+}
+
+impl Cluster {
+    /// The parts of a file, with the header that `head` finds. `None` if every rank must read all of the file: if there
+    /// is one rank, or no header. Collective.
+    pub(crate) fn by_parts<H>(
+        &self,
+        path: &Path,
+        head: impl FnOnce(&mut Shares) -> Result<Option<H>>,
+    ) -> Result<Option<(Shares, H)>> {
+        let made = Shares::open(path).and_then(|mut shares| Ok(head(&mut shares)?.map(|head| (shares, head))));
+        Ok(self.agree("head of a file", made)?.filter(|_| self.size() > 1))
     }
 }
 
