@@ -1,5 +1,6 @@
 //! Commands on all processes of an MPI job: `--cluster`.
 
+use sparring::algebra::Type;
 use sparring::runtime::{Machine, Matrix};
 use sparring_cluster::Cluster;
 
@@ -25,17 +26,26 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     Ok(cluster)
 }
 
-/// A distributed matrix, and the milliseconds of reading it. Matrix Market files, edge lists and DIMACS graphs are read
-/// in parallel; every other file is read whole by each rank.
-pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure::Result<(Matrix, f64)> {
-    if let Some((path, how)) = context.reading().by_parts(name) {
-        let (made, ms) = timed(|| match how {
-            ByParts::MatrixMarket => cluster.read_matrix_market(path),
-            ByParts::Edges(options) => cluster.read_edges(path, &options),
-            ByParts::Dimacs(options) => cluster.read_dimacs(path, &options),
-        });
-        return Ok((made?, ms));
-    }
-    let (a, ms) = context.read_by_all(context.load_any(name, None))?;
-    Ok((cluster.machine().upload(&a)?, ms))
+/// A distributed matrix with values of type `ty`, by default the type of the file, and the milliseconds of reading it.
+/// Matrix Market files, edge lists and DIMACS graphs are read in parallel; every other file is read whole by each rank.
+pub(crate) fn load(
+    context: &Context,
+    cluster: &Cluster,
+    name: &str,
+    ty: Option<Type>,
+) -> failure::Result<(Matrix, f64)> {
+    let Some((path, how)) = context.reading().by_parts(name) else {
+        let (a, ms) = context.read_by_all(context.load_any(name, ty))?;
+        return Ok((cluster.machine().upload(&a)?, ms));
+    };
+    let (made, ms) = timed(|| {
+        let a = match (how, ty) {
+            (ByParts::MatrixMarket, Some(ty)) => return cluster.read_matrix_market_as(path, ty),
+            (ByParts::MatrixMarket, None) => cluster.read_matrix_market(path)?,
+            (ByParts::Edges(options), _) => cluster.read_edges(path, &options)?,
+            (ByParts::Dimacs(options), _) => cluster.read_dimacs(path, &options)?,
+        };
+        ty.map_or(Ok(a.clone()), |ty| cluster.cast(&a, ty))
+    });
+    Ok((made?, ms))
 }

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::{Map, Value};
-use sparring::algebra::Type;
+use sparring::algebra::{Slice, Type};
 use sparring::factor::{CpAls, CpFit, InForm};
 use sparring::gpu::{TensorForm, Tuning};
 use sparring::graph::{GraphBackend, Place};
 use sparring::io::NpyArray;
-use sparring::runtime::{Machine, Matrix};
+use sparring::runtime::{Machine, Matrix, UnaryOp};
 use sparring::tensor::{AnyTensor, Variant};
 use sparring::{Cpu, Cuda, Error, Index, Isa, Tensor};
 
@@ -152,6 +152,35 @@ impl Context {
         let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, reading, ty)));
         Ok((matrix?, ms))
     }
+    /// The same as an operand of the [machine](Self::machine): in a job, each process has a part of the matrix.
+    pub(crate) fn load_operand(&self, name: &str, ty: Option<Type>) -> Result<(Matrix, f64)> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return crate::cluster::load(self, cluster, name, ty);
+        }
+        self.load_any(name, ty)
+    }
+    /// The operand converted to another type.
+    pub(crate) fn cast(&self, a: &Matrix, ty: Type) -> sparring::Result<Matrix> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.cluster.as_ref().filter(|cluster| cluster.machine().engine().holds(a.into())) {
+            return cluster.cast(a, ty);
+        }
+        a.cast(ty)
+    }
+    /// Whether `here` holds for the values of an operand; for a matrix that is not in host memory, whether some entry
+    /// satisfies a formula.
+    pub(crate) fn some(
+        &self,
+        a: &Matrix,
+        here: impl FnOnce(&Slice<'_>) -> bool,
+        formula: &str,
+    ) -> sparring::Result<bool> {
+        match a.values() {
+            Some(values) => Ok(here(&values)),
+            None => Ok(self.machine()?.select(&UnaryOp::new(formula, a.ty())?, a)?.nnz() > 0),
+        }
+    }
     /// The sparse tensor called `name`, and the milliseconds of loading it.
     pub(crate) fn load_tensor(&self, name: &str) -> Result<(AnyTensor<f64>, f64)> {
         self.begin_reading(name)?;
@@ -280,8 +309,12 @@ impl Context {
         }
         Ok(self.progress.follow(processor(self.threads, self.memory_budget)?).into())
     }
-    /// The transpose of a matrix in host memory.
+    /// The transpose of a matrix in host memory, or of an operand.
     pub(crate) fn transposed(&self, a: &Matrix) -> sparring::Result<Matrix> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return cluster.machine().transpose(a);
+        }
         Machine::from(Cpu::with_threads(self.threads())?).transpose(a)
     }
     /// The result of `f` and its time in milliseconds; a GPU is idle before and after.

@@ -158,7 +158,7 @@ pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster,
     }
     let output = Output::new(context, common.output.as_ref(), common.writing, SPARSE)?;
     let machine = cluster.machine();
-    let (a, read_ms) = crate::cluster::load(context, cluster, &common.file)?;
+    let (a, read_ms) = crate::cluster::load(context, cluster, &common.file, None)?;
     let (made, prepare_ms) = timed(|| match common.kind.map(GraphKind::from) {
         // Both directions of each edge; if both are stored, the value of A wins.
         Some(GraphKind::Undirected) => machine.ewise_add(&BinaryOp::new("first", a.ty())?, &a, &machine.transpose(&a)?),

@@ -15,7 +15,7 @@ use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::operands;
 use crate::output::{ms, number, seconds, shape, thousands};
-use crate::semiring::warn_outside;
+use crate::semiring::warn_outside_of;
 use crate::suggest::suggested;
 use crate::timing::Times;
 use crate::write::{Output, Writing};
@@ -261,12 +261,12 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let truth = SEMIRINGS.iter().any(|row| row.name == rows && row.values().contains(&Type::Bool));
     let files: Vec<&str> = [Some(&*arguments.a), arguments.b.as_deref()].into_iter().flatten().collect();
     let operands::Operands { all, ty, ones, mut read_ms } =
-        operands::Operands::load(context, &files, arguments.values, truth)?;
+        operands::Operands::load(context, &files, arguments.values, truth, |_| false)?;
     let (a, b) = (all[0].clone(), all[all.len() - 1].clone());
     drop(all);
     let mask = match &arguments.mask {
         Some(file) => {
-            let (mask, ms) = context.load_any(file, None)?;
+            let (mask, ms) = context.load_operand(file, None)?;
             read_ms += ms;
             Some(mask)
         }
@@ -274,8 +274,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     };
     let ring = Semiring::new(&arguments.semiring, ty);
     let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
-    let values: Vec<_> = [&a, &b].into_iter().filter_map(Matrix::values).collect();
-    warn_outside(context, &arguments.semiring, &values);
+    warn_outside_of(context, &arguments.semiring, &[&a, &b])?;
     let turned = |m: Matrix, turn: bool| if turn { context.transposed(&m) } else { Ok(m) };
     let (a, b) = (turned(a, arguments.transpose_a)?, turned(b, arguments.transpose_b)?);
     context.progress.stage_of("multiplying", a.shape().0, "rows");

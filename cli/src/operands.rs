@@ -1,7 +1,7 @@
 //! Operands, converted to a common type.
 
 use sparring::Error;
-use sparring::algebra::Type;
+use sparring::algebra::{Slice, Type};
 use sparring::runtime::Matrix;
 
 use crate::context::Context;
@@ -20,11 +20,20 @@ pub(crate) struct Operands {
 
 impl Operands {
     /// Reads the operands as values of `ty`, by default of their smallest common type. Patterns become bool if the
-    /// operation is Boolean (`truth`), else numbers, each entry 1.
-    pub(crate) fn load(context: &Context, files: &[&str], ty: Option<Type>, truth: bool) -> Result<Self> {
+    /// operation is Boolean (`truth`), else numbers, each entry 1. Those for which `is_vector` holds stay in host memory.
+    pub(crate) fn load(
+        context: &Context,
+        files: &[&str],
+        ty: Option<Type>,
+        truth: bool,
+        is_vector: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
         let (mut all, mut read_ms) = (Vec::with_capacity(files.len()), 0.0);
-        for file in files {
-            let (matrix, ms) = context.load_any(file, ty)?;
+        for (k, file) in files.iter().enumerate() {
+            let (matrix, ms) = match is_vector(k) {
+                true => context.read_by_all(context.load_any(file, ty))?,
+                false => context.load_operand(file, ty)?,
+            };
             all.push(matrix);
             read_ms += ms;
         }
@@ -32,9 +41,9 @@ impl Operands {
         let ty = match ty {
             Some(ty) => ty,
             None if ones => Type::I64,
-            None => common(&all)?,
+            None => common(context, &all)?,
         };
-        let all = all.iter().map(|a| a.cast(ty)).collect::<sparring::Result<_>>()?;
+        let all = all.iter().map(|a| context.cast(a, ty)).collect::<sparring::Result<_>>()?;
         Ok(Self { all, ty, ones, read_ms })
     }
 }
@@ -95,10 +104,11 @@ fn least(a: Type, b: Type) -> Option<Type> {
 }
 
 /// The smallest type that holds all values; an error if that could lose digits.
-fn common(all: &[Matrix]) -> sparring::Result<Type> {
+fn common(context: &Context, all: &[Matrix]) -> sparring::Result<Type> {
     let ty = all.iter().map(Matrix::ty).try_fold(Type::Bool, least);
+    let lost = |ty| all.iter().map(|a| loses(context, a, ty)).collect::<sparring::Result<Vec<_>>>();
     match ty {
-        Some(ty) if all.iter().all(|a| ty == a.ty() || is_exact(a, ty)) => Ok(ty),
+        Some(ty) if !lost(ty)?.contains(&true) => Ok(ty),
         _ => {
             let message = match all {
                 [a, b] => {
@@ -117,15 +127,23 @@ fn common(all: &[Matrix]) -> sparring::Result<Type> {
     }
 }
 
-/// Whether a type represents the matrix's 64-bit integers exactly; [`least`] covers all other types.
-fn is_exact(m: &Matrix, ty: Type) -> bool {
+/// Whether a type cannot represent some 64-bit integer of the matrix exactly; [`least`] covers all other types.
+fn loses(context: &Context, a: &Matrix, ty: Type) -> sparring::Result<bool> {
     const MOST: u64 = 1 << 53;
     if !matches!(ty, Type::F64 | Type::ComplexF64) {
-        return true;
+        return Ok(false);
     }
-    let Some(values) = m.values() else { return false };
-    let signed = values.get::<i64>().is_none_or(|x| x.iter().all(|v| v.unsigned_abs() <= MOST));
-    signed && values.get::<u64>().is_none_or(|x| x.iter().all(|v| *v <= MOST))
+    match a.ty() {
+        Type::I64 => {
+            let here = |x: &Slice<'_>| x.get::<i64>().is_some_and(|x| x.iter().any(|v| v.unsigned_abs() > MOST));
+            context.some(a, here, &format!("(a > {MOST}) | (a < -{MOST})"))
+        }
+        Type::U64 => {
+            let here = |x: &Slice<'_>| x.get::<u64>().is_some_and(|x| x.iter().any(|v| *v > MOST));
+            context.some(a, here, &format!("a > {MOST}"))
+        }
+        _ => Ok(false),
+    }
 }
 
 #[cfg(test)]

@@ -62,17 +62,19 @@ pub(crate) fn run(context: &Context, step: &Step) -> Result {
     let (common, operator) = (step.common(), step.operator());
     let output = Output::new(context, common.output.as_ref(), common.writing, SPARSE)?;
     let truth = step.moves() || TRUTH.contains(&operator);
-    let Operands { all, ty, ones, mut read_ms } = Operands::load(context, &step.operands(), common.values, truth)?;
+    let is_vector = |k| step.is_vector(k);
+    let Operands { all, ty, ones, mut read_ms } =
+        Operands::load(context, &step.operands(), common.values, truth, is_vector)?;
     let mut beside = |file: Option<&str>| -> Result<Option<Matrix>> {
         let Some(file) = file else { return Ok(None) };
-        let (matrix, ms) = context.load_any(file, None)?;
+        let (matrix, ms) = context.load_operand(file, None)?;
         read_ms += ms;
         Ok(Some(matrix))
     };
     let (places, mask) = (beside(step.places())?, beside(common.mask.as_deref())?);
     context.progress.stage_of("computing", all.iter().map(|a| a.shape().0).max().unwrap_or(0), "rows");
     let machine = &context.machine()?;
-    let sent = |(k, a): (usize, Matrix)| if step.is_vector(k) { Ok(a) } else { machine.upload(&a) };
+    let sent = |(k, a): (usize, Matrix)| if is_vector(k) { Ok(a) } else { machine.upload(&a) };
     let all = all.into_iter().enumerate().map(sent).collect::<sparring::Result<Vec<_>>>()?;
     let loaded = Loaded { machine, all, places, mask, common, ty };
     let (made, compute_ms) = context.timed(|| step.compute(&loaded))?;
@@ -95,7 +97,7 @@ pub(crate) fn run(context: &Context, step: &Step) -> Result {
         }
     };
     if let Some(output) = &output {
-        output.save(context, &matrix.download()?)?;
+        output.save(context, &matrix)?;
     }
     let (sum, (nrows, ncols), nnz, ty) = (machine.sum(&matrix)?, matrix.shape(), matrix.nnz(), matrix.ty());
     let figures = [

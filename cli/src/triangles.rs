@@ -103,7 +103,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
 #[cfg(feature = "cluster")]
 pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster, arguments: &Arguments) -> Result {
     arguments.take_gpu()?;
-    let (a, read_ms) = crate::cluster::load(context, cluster, &arguments.file)?;
+    let (a, read_ms) = crate::cluster::load(context, cluster, &arguments.file, None)?;
     let (found, count_ms) = timed(|| cluster.machine().triangles(&a, Default::default()));
     let found = found?;
     let json = json!({

@@ -57,6 +57,16 @@ impl Block {
         };
         shared.inner.upload(&block)
     }
+    /// The block with values of another type, in host memory. Errors name entries by their global indices.
+    pub(crate) fn cast(&self, ty: Type) -> Result<Matrix> {
+        let here = self.block.download()?;
+        here.cast(ty).map_err(|error| {
+            let (rows, cols) = self.shared.grid.block(self.shape);
+            let place = Op::Place(&IndexList::from(rows), &IndexList::from(cols), self.shape);
+            let placed: Result<Matrix> = host().call(place, &here).eval();
+            placed.and_then(|placed| placed.cast(ty)).err().unwrap_or(error)
+        })
+    }
     /// Gathers the whole matrix on every rank. Collective.
     fn whole(&self) -> Result<Matrix> {
         if self.shared.world.size() == 1 {

@@ -9,7 +9,7 @@ use sparring::{Error, Result};
 
 use crate::grid::Grid;
 use crate::link::{Alone, Link};
-use crate::wire::broken;
+use crate::wire::{broken, error_bytes, error_of};
 
 /// The processes of an MPI job as one backend, each with a local device.
 ///
@@ -172,7 +172,8 @@ impl Cluster {
     /// This rank's result if every rank succeeded; an error of one rank becomes an error of all. Collective; `what`
     /// must be the same on all ranks.
     /// # Errors
-    /// This rank's own error, or [`Error::Device`] with the number and the message of the failed rank.
+    /// This rank's own error, or that of the failed rank: [`Error::Parse`] and [`Error::Unsupported`] as they are, others
+    /// as [`Error::Device`] with the number of the rank and the message.
     /// # Example
     /// ```
     /// use sparring::Cpu;
@@ -287,14 +288,10 @@ impl Shared {
             let total = all.iter().map(|words| words[1] as usize).sum();
             return made.map(|made| (made.0, total));
         };
-        let text = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        let texts = self.world.all_gather(text.as_bytes())?;
+        let errors = self.world.all_gather(&made.as_ref().err().map(error_bytes).unwrap_or_default())?;
         match made {
             Err(error) if word == 1 || rank == self.world.rank() => Err(error),
-            _ => {
-                let message = String::from_utf8_lossy(texts.iter().nth(rank).unwrap_or_default()).into_owned();
-                Err(Error::Device { what: format!("rank {rank}"), message })
-            }
+            _ => Err(error_of(rank, errors.iter().nth(rank).unwrap_or_default())),
         }
     }
     /// A whole collective operation: `step`, between the opening and the closing handshake.

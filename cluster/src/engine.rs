@@ -74,6 +74,26 @@ impl Cluster {
         let ((piece, nnz), _) = shared.together("upload", || Ok(((Piece::of(&shared, &here)?, here.nvals()?), 0)))?;
         Ok(Cow::Owned(Piece { shared, len: x.len(), nnz, piece }))
     }
+    /// The same entries converted to another type, as by [`Matrix::cast`]. Collective.
+    /// # Errors
+    /// Those of [`Matrix::cast`]. An error of one rank is reported on all.
+    /// # Example
+    /// ```
+    /// use sparring::{Cpu, Csr, algebra::Type, runtime::Matrix};
+    /// use sparring_cluster::Cluster;
+    /// let cluster = Cluster::new(Cpu::new())?;
+    /// let a = cluster.machine().upload(&Matrix::from(Csr::<f64>::new(1, 2, vec![0, 2], vec![0, 1], vec![7.0, 0.5])?))?;
+    /// assert_eq!(cluster.cast(&a, Type::F32)?.ty(), Type::F32);
+    /// assert!(cluster.cast(&a, Type::I8).unwrap_err().to_string().contains("entry (0, 1), 0.5 as i8"));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn cast(&self, a: &Matrix, ty: Type) -> Result<Matrix> {
+        let a = self.block(a)?;
+        if a.block.ty() == ty {
+            return Ok(a.into_owned().into());
+        }
+        self.matrix("cast", a.shape, || self.0.inner.upload(&a.cast(ty)?))?.try_into()
+    }
     fn part<'a>(&self, x: Operand<'a>) -> Result<Part<'a>> {
         Ok(match x {
             Operand::Matrix(a) => Part::Matrix(self.block(a)?),
@@ -81,7 +101,12 @@ impl Cluster {
         })
     }
     /// A matrix of which each rank builds its block.
-    fn matrix(&self, name: &str, shape: (usize, usize), make: impl FnOnce() -> Result<Matrix>) -> Result<Object> {
+    pub(crate) fn matrix(
+        &self,
+        name: &str,
+        shape: (usize, usize),
+        make: impl FnOnce() -> Result<Matrix>,
+    ) -> Result<Object> {
         let made = || {
             let block = make()?;
             let nnz = block.nnz();

@@ -4,16 +4,16 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::Path;
 use std::sync::Arc;
 
-use sparring::algebra::{Array, Type};
+use sparring::algebra::Type;
 use sparring::io::{
-    EdgeOptions, LabeledMatrix, parse_dimacs_with, parse_edges_with, parse_matrix_market, read_dimacs_with,
+    EdgeOptions, LabeledMatrix, MatrixFile, parse_dimacs_with, parse_edges_with, parse_matrix_market, read_dimacs_with,
     read_edges_with, read_matrix_market,
 };
+use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Matrix};
-use sparring::{Error, Pattern, Result};
+use sparring::{Error, Result};
 
 use crate::Cluster;
-use crate::blocks::Block;
 use crate::route::Triplets;
 use crate::text::{BLOCK, Share, Shares, in_file, newlines};
 
@@ -56,25 +56,59 @@ impl Cluster {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn read_matrix_market(&self, path: impl AsRef<Path>) -> Result<Matrix> {
-        let path = path.as_ref();
+        self.read_market(path.as_ref(), None)
+    }
+    /// [`read_matrix_market`](Self::read_matrix_market) with each entry converted to `ty` before duplicates are summed,
+    /// as by [`MatrixFile::of_type`]. Collective.
+    /// # Errors
+    /// Those of [`read_matrix_market`](Self::read_matrix_market) and of [`MatrixFile::of_type`].
+    /// # Example
+    /// ```
+    /// use sparring::{Cpu, algebra::Type};
+    /// use sparring_cluster::Cluster;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/karate.mtx.gz");
+    /// let a = Cluster::new(Cpu::new())?.read_matrix_market_as(path, Type::U8)?;
+    /// assert_eq!(a.ty(), Type::U8);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn read_matrix_market_as(&self, path: impl AsRef<Path>, ty: Type) -> Result<Matrix> {
+        self.read_market(path.as_ref(), Some(ty))
+    }
+    fn read_market(&self, path: &Path, ty: Option<Type>) -> Result<Matrix> {
         let name = path.display().to_string();
+        let matrix = |file: MatrixFile| {
+            let (pattern, values) = match ty {
+                Some(ty) => file.of_type(ty, &Threads::current())?,
+                None => file.any()?,
+            };
+            Matrix::new(pattern, values)
+        };
         let Some((mut shares, head)) = self.by_parts(path, |shares| shares.head(head))? else {
-            return self.read_by_all(read_matrix_market(path).and_then(|file| matrix(file.any()?)));
+            return self.read_by_all(read_matrix_market(path).and_then(matrix));
+        };
+        let parsed = |share: &Share| {
+            let ((m, n), count) = (head.shape, entries_of(&share.text));
+            let first = format!("{}\n{m} {n} {count}\n", head.banner);
+            behind(&first, share, |text| parse_matrix_market(text, &name).and_then(matrix))
         };
         shares.skip(head.start, head.lines);
         let (mut rounds, mut total) = (Vec::new(), 0);
         while let Some(share) = shares.next(self, &[], block_bytes(head.shape.0))? {
             let found = self.0.world.all_words([entries_of(&share.text) as u64, 0]);
-            total += found.iter().map(|words| words[0] as usize).sum::<usize>();
+            let entries = |words: &[[u64; 2]]| words.iter().map(|words| words[0] as usize).sum::<usize>();
+            let before = total + entries(&found[..self.rank()]);
+            total += entries(&found);
             if total > head.entries {
                 break;
             }
-            let part = parsed(&head, &share, &name).and_then(|part| Triplets::of(&part, |i, j| Some((i, j))));
+            let part = parsed(&share).map_err(|error| numbered(error, &name, before));
+            let part = part.and_then(|part| Triplets::of(&part, |i, j| Some((i, j))));
             rounds.push(self.agree("part of a file", part)?);
         }
         if total != head.entries {
-            let message = format!("{} entries are announced, and there are {total}", head.entries);
-            return Err(Error::Parse { file: name, line: head.lines as u64, column: 1, message });
+            let found = if total < head.entries { format!("ends after {total}") } else { "has more".to_owned() };
+            let message = format!("the size line declares {} entries, the file {found}", head.entries);
+            return Err(Error::Parse { file: name, line: shares.lines() as u64 + 1, column: 1, message });
         }
         // Integers beyond i64 may occur in a single round only.
         let is_wide = rounds.iter().any(|round| round.ty == Type::U64);
@@ -82,7 +116,7 @@ impl Cluster {
         let ty = match rounds.first() {
             Some(round) if any_wide && round.ty == Type::I64 => Type::U64,
             Some(round) => round.ty,
-            None => self.agree("part of a file", parsed(&head, &Share::default(), &name))?.ty(),
+            None => self.agree("part of a file", parsed(&Share::default()))?.ty(),
         };
         let wide = rounds.iter_mut().try_for_each(|round| round.widen(ty));
         self.agree("values of a file", wide)?;
@@ -148,17 +182,14 @@ impl Cluster {
         block: impl FnOnce(&Arc<crate::cluster::Shared>) -> Result<Matrix>,
         duplicate: impl Fn(usize, usize) -> Error,
     ) -> Result<Matrix> {
-        let shared = Arc::clone(&self.0);
-        let (rows, cols) = shared.grid.block(shape);
-        let (block, nnz) = shared.together(what, || {
-            let block = block(&shared).map_err(|e| match e {
+        let (rows, cols) = self.0.grid.block(shape);
+        let block = || {
+            block(&self.0).map_err(|e| match e {
                 Error::Duplicate { row, column } => duplicate(rows.start + row, cols.start + column),
                 e => e,
-            })?;
-            let nnz = block.nnz();
-            Ok((block, nnz))
-        })?;
-        Ok(Block { shared, shape, nnz, block }.into())
+            })
+        };
+        self.matrix(what, shape, block)?.try_into()
     }
     /// The adjacency matrix of an edge list accessible to every rank, as by
     /// [`read_edges_with`](sparring::io::read_edges_with). Collective.
@@ -379,9 +410,13 @@ fn behind_bytes<T>(first: &[u8], (text, before): (&[u8], usize), parse: impl FnO
     parse(&whole).map_err(|e| in_file(e, before, newlines(first)))
 }
 
-/// The matrix of a file.
-fn matrix((pattern, values): (Arc<Pattern>, Array)) -> Result<Matrix> {
-    Matrix::new(pattern, values)
+/// The error of an entry of a part that `before` entries of the file precede, with the number of the entry in the file.
+fn numbered(error: Error, name: &str, before: usize) -> Error {
+    let Error::Unsupported { what, why } = error else { return error };
+    let entry = what.strip_prefix(name).and_then(|what| what.strip_prefix(": entry ")?.split_once(','));
+    let entry = entry.and_then(|(number, value)| Some((number.parse::<usize>().ok()?, value)));
+    let what = entry.map(|(number, value)| format!("{name}: entry {},{value}", before + number)).unwrap_or(what);
+    Error::Unsupported { what, why }
 }
 
 /// The adjacency matrix of a graph.
@@ -447,11 +482,4 @@ fn lines_of(text: &[u8], is_comment: impl Fn(&[u8]) -> bool) -> usize {
 }
 fn entries_of(text: &[u8]) -> usize {
     lines_of(text, |line| line.trim_ascii_start().starts_with(b"%"))
-}
-
-/// The entries of a share, as a matrix of global shape.
-fn parsed(head: &Head, share: &Share, name: &str) -> Result<Matrix> {
-    let ((m, n), count) = (head.shape, entries_of(&share.text));
-    let first = format!("{}\n{m} {n} {count}\n", head.banner);
-    behind(&first, share, |text| parse_matrix_market(text, name).and_then(|file| matrix(file.any()?)))
 }

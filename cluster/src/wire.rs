@@ -15,6 +15,36 @@ pub(crate) fn broken() -> Error {
     Error::Device { what: "cluster".into(), message: "a message is shorter than it says".into() }
 }
 
+/// An error as a message to the other ranks. Errors about files and values are sent with all their fields.
+pub(crate) fn error_bytes(error: &Error) -> Vec<u8> {
+    let text = error.to_string();
+    let (kind, numbers, texts) = match error {
+        Error::Parse { file, line, column, message } => (1, [*line, *column], [file, message]),
+        Error::Unsupported { what, why } => (2, [0; 2], [what, why]),
+        _ => (0, [0; 2], [&text, &text]),
+    };
+    let mut made = Vec::new();
+    [kind, numbers[0], numbers[1], texts[0].len() as u64].iter().for_each(|&x| put_word(&mut made, x as usize));
+    texts.iter().for_each(|text| made.extend_from_slice(text.as_bytes()));
+    made
+}
+
+/// The error of another rank, from its message.
+pub(crate) fn error_of(rank: usize, message: &[u8]) -> Error {
+    let read = || {
+        let mut message = Bytes(message);
+        let (kind, line, column, first) = (message.word()?, message.word()?, message.word()?, message.word()?);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (first, second) = (text(message.take(first)?), text(message.0));
+        Ok(match kind {
+            1 => Error::Parse { file: first, line: line as u64, column: column as u64, message: second },
+            2 => Error::Unsupported { what: first, why: second },
+            _ => Error::Device { what: format!("rank {rank}"), message: first },
+        })
+    };
+    read().unwrap_or_else(|error| error)
+}
+
 /// A reader of a byte slice.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 

@@ -10,6 +10,7 @@ use sparring::io::{
     write_matrix_market_any_to,
 };
 use sparring::num_complex::Complex;
+use sparring::par::Threads;
 use sparring::runtime::Matrix;
 use sparring_cluster::Cluster;
 
@@ -52,6 +53,7 @@ pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
 pub(crate) fn all(cluster: &Cluster) {
     let folder = folder(cluster);
     markets(cluster, &folder);
+    casts(cluster);
     edges(cluster, &folder);
     arcs(cluster, &folder);
     blocks(cluster, &folder);
@@ -82,6 +84,7 @@ fn markets(cluster: &Cluster, folder: &Path) {
         format!("{head}3 3 4\n1 1 1\n2 2 1\n1 1 2\n3 3 1\n"),
         "%%MatrixMarket matrix coordinate integer symmetric\n4 4 3\n1 1 5\n4 1 -2\n3 2 9".into(),
         "%%MatrixMarket matrix coordinate pattern general\n4 4 3\n1 1\n4 1\n3 2\n".into(),
+        "%%MatrixMarket matrix coordinate pattern general\n3 3 5\n1 1\n2 2\n1 1\n1 1\n3 1\n".into(),
         "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n".into(),
         // Refused, whichever rank sees it.
         format!("{head}9 9 40\n{commented}"),
@@ -112,8 +115,36 @@ fn markets(cluster: &Cluster, folder: &Path) {
             }
             (here, there) => panic!("text {case}: {:?} and {:?}", here.map(drop), there.map(drop)),
         }
+        for ty in [Type::F32, Type::I64, Type::Bool, Type::U8] {
+            let here =
+                parse_matrix_market(text.as_bytes(), "it").and_then(|file| file.of_type(ty, &Threads::current()));
+            match (here, cluster.read_matrix_market_as(&path, ty)) {
+                (Ok((pattern, values)), Ok(there)) => {
+                    same(&format!("text {case} of {ty}"), &Matrix::new(pattern, values).unwrap(), &there);
+                }
+                (Err(_), Err(_)) => {}
+                // Negative numbers and numbers beyond i64 on different ranks have no common type, but are converted.
+                (Err(here), Ok(_)) if here.to_string().contains("unsigned whole number") => {}
+                (here, there) => panic!("text {case} of {ty}: {:?} and {:?}", here.map(drop), there.map(drop)),
+            }
+        }
     }
     together(cluster);
+}
+
+/// Conversions, whose errors name the entry of the whole matrix.
+fn casts(cluster: &Cluster) {
+    let mut draw = Draw::new(5);
+    let a = draw.matrix((30, 20), 200);
+    let there = cluster.machine().upload(&a).unwrap();
+    for ty in [Type::F32, Type::ComplexF64, Type::F64] {
+        same(&format!("as {ty}"), &a.cast(ty).unwrap(), &cluster.cast(&there, ty).unwrap());
+    }
+    let last = a.nnz() - 1;
+    let values = (0..a.nnz()).map(|k| if k == last { 0.5 } else { 1.0 }).collect::<Vec<f64>>();
+    let a = with_values(&a, Array::of(values));
+    let (here, there) = (a.cast(Type::I8), cluster.cast(&cluster.machine().upload(&a).unwrap(), Type::I8));
+    assert_eq!(here.unwrap_err().to_string(), there.unwrap_err().to_string());
 }
 
 /// Edge lists of all kinds, both those read by parts and those read whole.

@@ -45,13 +45,37 @@ pub(crate) fn job() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let plain = folder.join("a.mtx");
     let plain = plain.to_str().expect("a path");
+    let vector = folder.join("x.mtx");
+    std::fs::write(&vector, "%%MatrixMarket matrix array real general\n34 1\n".to_owned() + &"1\n0\n".repeat(17))
+        .expect("a file");
+    let vector = vector.to_str().expect("a path");
     // Written by all ranks together, read by parts.
     let made = run(&program, 4, &["mxm", karate, "-o", plain]);
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     same_files(&program, &folder, ".mtx", &["mxm", karate]);
+    for arguments in [
+        &["ewise", plain, karate, "--op", "plus", "--on", "either"][..],
+        &["select", plain, "--op", "i < j"],
+        &["mxm", plain, "--transpose-a", "--mask", karate, "--type", "f32"],
+        &["reduce", karate, "--of", "rows", "--mask", vector],
+        &["mxv", plain, vector],
+        &["extract", karate, "--rows", "::-1"],
+    ] {
+        same_files(&program, &folder, ".mtx", arguments);
+    }
     let nearest = ["knn", karate, "-k", "3", "--metric", "cosine"];
     same_files(&program, &folder, ".mtx", &nearest);
     same_files(&program, &folder, ".tsv", &nearest);
+    let wrong = folder.join("wrong.mtx");
+    let text = std::fs::read_to_string(plain).expect("a file");
+    std::fs::write(&wrong, text.trim_end().to_owned() + "x\n").expect("a file");
+    let wrong = wrong.to_str().expect("a path");
+    // The last entry is no integer.
+    let half = folder.join("half.mtx");
+    let text = "%%MatrixMarket matrix coordinate real general\n9 9 9\n".to_owned()
+        + &(1..10).map(|k| format!("{k} {k} {}\n", if k < 9 { "1" } else { "0.5" })).collect::<String>();
+    std::fs::write(&half, text).expect("a file");
+    let half = half.to_str().expect("a path");
     let list = folder.join("a.edges");
     let edges: String = (0..90).map(|k| format!("{}\t{}\n", k * 7 % 31, k * 5 % 29)).collect();
     std::fs::write(&list, format!("# a list of edges\n{edges}")).expect("a file");
@@ -69,6 +93,8 @@ pub(crate) fn job() {
             (&["pagerank", karate, "--top", "1", "--json"], "iterations"),
             (&[&nearest[..], &["--json"]].concat(), "sum"),
             (&["components", list, "--json"], "components"),
+            (&["kronecker", list, plain, "--op", "min", "--json"], "sum"),
+            (&["reduce", karate, "--json"], "value"),
             (&["bfs", list, "--undirected", "--source", "0", "--json"], "depth"),
             (&["cp", tensor, "--rank", "2", "--sweeps", "9", "--tol", "0", "--json"], "sweeps"),
         ] {
@@ -81,6 +107,15 @@ pub(crate) fn job() {
             let expected = figure(&String::from_utf8_lossy(&alone.stdout), key);
             assert_eq!(figure(&text, key), expected, "{arguments:?}: {text}");
             assert_eq!(figure(&text, "ranks"), ranks.to_string());
+        }
+        // The error of a line is that of a single process, whichever rank reads the line.
+        for arguments in
+            [&["ewise", wrong, karate, "--op", "plus"][..], &["mxm", wrong], &["mxm", half, "--type", "i8"]]
+        {
+            let alone = std::process::Command::new(&program).args(arguments).output().expect("the program");
+            let (expected, out) = (String::from_utf8_lossy(&alone.stderr), run(&program, ranks, arguments));
+            let errors = String::from_utf8_lossy(&out.stderr);
+            assert!(!out.status.success() && errors.contains(expected.trim_end()), "{expected}{errors}");
         }
         let out = run(&program, ranks, &["pagerank", "/no/such/file.mtx"]);
         let errors = String::from_utf8_lossy(&out.stderr);
