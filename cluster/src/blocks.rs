@@ -9,7 +9,7 @@ use sparring::runtime::{IndexList, Machine, Matrix, Op, Vector};
 use sparring::{Cpu, Result};
 
 use crate::cluster::Shared;
-use crate::wire::{Entries, joined, matrix_bytes, matrix_of};
+use crate::wire::{matrix_bytes, matrix_of};
 
 /// A distributed matrix, with this rank's block.
 #[derive(Clone, Debug)]
@@ -103,14 +103,7 @@ impl Piece {
             return self.piece.download();
         }
         let shared = &self.shared;
-        let (made, _) = shared.together("download of a vector", || {
-            let entries = Entries::of(&self.piece);
-            let (ty, all) = shared.world.gather(entries.and_then(|x| Ok((x.ty(), x.all()?))))?;
-            let starts = shared.grid.all().map(|at| shared.grid.piece_of(self.len, at).start);
-            let parts: Vec<(usize, &[u8])> = starts.zip(all.iter()).collect();
-            Ok((joined(ty, self.len, parts.into_iter())?, 0))
-        })?;
-        Ok(made)
+        Ok(shared.together("download of a vector", || Ok((shared.whole(self.len, &self.piece)?, 0)))?.0)
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use sparring::{Index, Result};
 
 use crate::grid::cut;
-use crate::wire::reserved;
+use crate::wire::collected;
 
 /// A grid of ranks with one dimension per mode of a tensor, and the boundaries of its parts.
 #[derive(Debug)]
@@ -95,8 +95,7 @@ fn prime_factors(mut n: usize) -> Vec<usize> {
 
 /// The indices of a mode, sorted.
 pub(crate) fn sorted<I: Index>(indices: &[I]) -> Result<Vec<usize>> {
-    let mut sorted = reserved(indices.len(), "indices of a mode")?;
-    sorted.extend(indices.iter().map(|i| i.get()));
+    let mut sorted = collected(indices.len(), indices.iter().map(|i| i.get()), "indices of a mode")?;
     sorted.sort_unstable();
     Ok(sorted)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use sparring::algebra::{Slice, SliceMut, Type};
 use sparring::distance::{self, Float, Measure, Options, Precision};
-use sparring::runtime::engine::{DistanceEngine, EngineIndex, bytes_of, unfit, values_of};
+use sparring::runtime::engine::{DistanceEngine, EngineIndex, bytes_of, unfit};
 use sparring::runtime::{Comparison, IndexList, Machine, Matrix, Neighbours, Op, RowIndex};
 use sparring::{Cpu, Csr, Error, Result};
 
@@ -20,7 +20,7 @@ use crate::cluster::{Cluster, Shared};
 use crate::grid::cut;
 use crate::link::{Link, Parts};
 use crate::route::Triplets;
-use crate::wire::{Bytes, broken, buffer, matrix_bytes, matrix_of, put_indices, reserved};
+use crate::wire::{Bytes, broken, buffer, collected, matrix_bytes, matrix_of, put_indices, reserved, values};
 
 /// Runs the body with `$T` bound to the type, which must be one that distances support.
 macro_rules! with_float {
@@ -68,7 +68,7 @@ impl Shared {
                 let rows = share_of(&*self.world, m, first + j);
                 matrix_bytes(&between(&here, rows.start - of_rows.start..rows.end - of_rows.start, 0..of_cols.len())?)
             });
-            Ok(((), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
+            Ok(((), Parts::of(to)?))
         });
         let ((), from) = self.row.all_to_all(to)?;
         let parts = from.iter().map(|bytes| matrix_of(a.ty(), bytes)).collect::<Result<Vec<_>>>()?;
@@ -81,7 +81,7 @@ impl Shared {
                 let cols = self.grid.cols(n, j);
                 matrix_bytes(&between(&rows, 0..rows.shape().0, cols)?)
             });
-            Ok((rows.ty(), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
+            Ok((rows.ty(), Parts::of(to)?))
         });
         let (ty, from) = self.row.all_to_all(to)?;
         let parts = from.iter().map(|bytes| matrix_of(ty, bytes)).collect::<Result<Vec<_>>>()?;
@@ -248,14 +248,6 @@ impl Cluster {
     }
 }
 
-fn typed<T: Float>(bytes: &mut [u8]) -> Result<Vec<T>> {
-    let array = values_of(T::TYPE, bytes)?;
-    let values = array.slice().get::<T>().ok_or_else(unfit)?;
-    let mut own = reserved(values.len(), "distances")?;
-    own.extend_from_slice(values);
-    Ok(own)
-}
-
 /// The nearest rows found so far, up to k per row of this rank.
 struct NearestRows<T> {
     rows: usize,
@@ -319,11 +311,9 @@ fn list_bytes<T: Float>(indices: &[u32], distances: &[T]) -> Result<Vec<u8>> {
 
 fn list_of<T: Float>(bytes: &[u8]) -> Result<(Vec<u32>, Vec<T>)> {
     let n = bytes.len() / (4 + size_of::<T>());
-    let (mut from, mut indices) = (Bytes(bytes), reserved(n, "neighbours")?);
-    indices.extend(from.indices(n)?);
-    let mut rest = buffer(from.0.len())?;
-    rest.extend_from_slice(from.0);
-    Ok((indices, typed(&mut rest)?))
+    let mut from = Bytes(bytes);
+    let indices = collected(n, from.indices(n)?, "neighbours")?;
+    Ok((indices, values(from.0)?))
 }
 
 /// A distributed index of the rows of Y: one local index per rank.
@@ -423,7 +413,7 @@ impl Cluster {
                     let of = share_of(world, n, rank);
                     list_bytes(&found.indices()[of.start * k..of.end * k], &distances[of.start * k..of.end * k])
                 });
-                Ok(((), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
+                Ok(((), Parts::of(to)?))
             });
             for (rank, bytes) in world.all_to_all(to)?.1.iter().enumerate() {
                 let of = share_of(world, m, rank);
@@ -465,7 +455,7 @@ impl DistanceEngine for Cluster {
                 let out = out.get::<T>().ok_or_else(unfit)?;
                 let mut at = 0;
                 for bytes in parts.iter() {
-                    let part = typed::<T>(&mut bytes.to_vec())?;
+                    let part = values::<T>(bytes)?;
                     out.get_mut(at..at + part.len()).ok_or_else(broken)?.copy_from_slice(&part);
                     at += part.len();
                 }

@@ -22,7 +22,7 @@ use crate::gpu_move::{Cut, Indices, Ranges};
 use crate::link::Parts;
 use crate::product::{BlockPlan, mxm, mxv, spmm, vxm};
 use crate::route::Triplets;
-use crate::wire::{broken, matrix_bytes, matrix_of};
+use crate::wire::{broken, collected, matrix_bytes, matrix_of};
 
 /// A distributed operand.
 enum Part<'a> {
@@ -429,10 +429,8 @@ impl Cluster {
                 let (i, j) = (IndexList::from(i), IndexList::from(j));
                 matrix_bytes(&self.0.inner.call(Op::Extract(&i, &j), transposed).eval()?)
             };
-            let parts = transposed.and_then(|transposed| {
-                let parts = grid.all().map(|at| part(&transposed, at)).collect::<Result<Vec<_>>>()?;
-                Ok(((), Parts::of(&parts)))
-            });
+            let parts =
+                transposed.and_then(|transposed| Ok(((), Parts::of(grid.all().map(|at| part(&transposed, at)))?)));
             let ((), got) = self.0.world.all_to_all(parts)?;
             let got: Vec<&[u8]> = got.iter().collect();
             let (shape, mut made) = (grid.shape(), Vec::new());
@@ -500,18 +498,19 @@ fn inside(
     range: &Range<usize>,
 ) -> Result<(Vec<usize>, IndexList)> {
     if list.is_all() {
-        return Ok((range.clone().collect(), IndexList::all()));
+        return Ok((collected(range.len(), range.clone(), name)?, IndexList::all()));
     }
     let all = list.to_vec(name, dimension)?;
-    let positions: Vec<usize> = (0..all.len()).filter(|&p| range.contains(&all[p])).collect();
-    let here: Vec<usize> = positions.iter().map(|&p| all[p] - range.start).collect();
+    let found = all.iter().filter(|index| range.contains(index)).count();
+    let positions = collected(found, (0..all.len()).filter(|&p| range.contains(&all[p])), name)?;
+    let here = collected(found, positions.iter().map(|&p| all[p] - range.start), name)?;
     Ok((positions, here.into()))
 }
 
 /// The indices of a list, after a check that they are distinct.
 fn distinct(list: &IndexList, name: &'static str, dimension: usize) -> Result<Vec<usize>> {
     let all = list.to_vec(name, dimension)?;
-    let mut sorted = all.clone();
+    let mut sorted = collected(all.len(), all.iter().copied(), name)?;
     sorted.sort_unstable();
     match sorted.windows(2).find(|w| w[0] == w[1]) {
         Some(w) => Err(Error::RepeatedIndex { list: name, index: w[0] }),

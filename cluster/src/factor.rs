@@ -24,7 +24,7 @@ use crate::cluster::{Cluster, Shared};
 use crate::deal::{TensorGrid, sorted};
 use crate::grid::cut;
 use crate::link::{Link, Parts};
-use crate::wire::{broken, reserved, values};
+use crate::wire::{broken, collected, values};
 
 /// This rank's part of the MTTKRP.
 struct Products<'x, T: Real, I: Index> {
@@ -42,9 +42,7 @@ struct Products<'x, T: Real, I: Index> {
 
 fn rows_of<T: Real>(a: &Dense<T>, rows: Range<usize>) -> Result<Dense<T>> {
     let part = &a.values()[rows.start * a.ncols()..rows.end * a.ncols()];
-    let mut own = reserved(part.len(), "rows of a factor")?;
-    own.extend_from_slice(part);
-    Dense::new(rows.len(), a.ncols(), own)
+    Dense::new(rows.len(), a.ncols(), collected(part.len(), part.iter().copied(), "rows of a factor")?)
 }
 
 impl<T: Real, I: Index> Products<'_, T, I> {
@@ -64,8 +62,8 @@ impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
             let rows = self.owned(mode, number);
             bytes_of(Slice::of(&partial.values()[rows.start * partial.ncols()..rows.end * partial.ncols()]))
         });
-        let to = self.shared.ready(made.and_then(|()| to.collect::<Result<Vec<_>>>()))?;
-        for (number, bytes) in layer.exchange(&Parts::of(&to))?.iter().enumerate() {
+        let to = self.shared.ready(made.and_then(|()| Parts::of(to)))?;
+        for (number, bytes) in layer.exchange(&to)?.iter().enumerate() {
             let part = values::<T>(bytes)?;
             if part.len() != rows.values().len() {
                 return Err(broken());
@@ -275,15 +273,12 @@ fn block_of<T: Real, I: Index>(x: &Tensor<T, I>, grid: &TensorGrid, rank: usize)
     let layers: Vec<Range<usize>> = (0..x.order()).map(|mode| grid.layer(mode, rank)).collect();
     let is_here = |&e: &usize| layers.iter().enumerate().all(|(mode, rows)| rows.contains(&x.indices(mode)[e].get()));
     let count = (0..x.nnz()).filter(is_here).count();
-    let mut entries = reserved(count, "entries of a block")?;
-    entries.extend((0..x.nnz()).filter(is_here));
+    let entries = collected(count, (0..x.nnz()).filter(is_here), "entries of a block")?;
     let mut indices = Vec::with_capacity(layers.len());
     for (mode, rows) in layers.iter().enumerate() {
-        let mut of_mode = reserved(count, "entries of a block")?;
-        of_mode.extend(entries.iter().map(|&e| I::cast(x.indices(mode)[e].get() - rows.start)));
-        indices.push(of_mode);
+        let of_mode = entries.iter().map(|&e| I::cast(x.indices(mode)[e].get() - rows.start));
+        indices.push(collected(count, of_mode, "entries of a block")?);
     }
-    let mut values = reserved(count, "entries of a block")?;
-    values.extend(entries.iter().map(|&e| x.values()[e]));
+    let values = collected(count, entries.iter().map(|&e| x.values()[e]), "entries of a block")?;
     Tensor::new(layers.iter().map(Range::len).collect(), indices, values)
 }

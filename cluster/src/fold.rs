@@ -105,12 +105,16 @@ impl Shared {
         let parts: Vec<_> = starts.zip(all.iter()).collect();
         here(&self.inner, joined(ty, self.span(line, n).len(), parts.into_iter())?)
     }
-    /// Gathers all of a vector of length `n` distributed in pieces.
-    pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
+    /// Gathers all of a vector of length `n` distributed in pieces, in host memory.
+    pub(crate) fn whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
         let (ty, all) = self.world.gather(entries_of(piece))?;
         let starts = self.grid.all().map(|at| self.grid.piece_of(n, at).start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
-        here(&self.inner, joined(ty, n, parts.into_iter())?)
+        joined(ty, n, parts.into_iter())
+    }
+    /// The same on the device of this rank.
+    pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
+        here(&self.inner, self.whole(n, piece)?)
     }
     /// This rank's piece of a vector of length `n`, out of the span of its grid row.
     pub(crate) fn own_piece(&self, n: usize, of_row: &Vector) -> Result<Vector> {

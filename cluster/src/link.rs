@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sparring::Error;
 use sparring::Result;
 
-use crate::wire::broken;
+use crate::wire::{broken, grow};
 
 /// A group of communicating ranks. All calls are collective over the group.
 pub(crate) trait Link: Debug + Send + Sync {
@@ -66,8 +66,15 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Concatenates the parts.
-    pub(crate) fn of(parts: &[Vec<u8>]) -> Self {
-        Self { bytes: parts.concat(), lengths: parts.iter().map(Vec::len).collect() }
+    pub(crate) fn of(parts: impl Iterator<Item = Result<Vec<u8>>>) -> Result<Self> {
+        let mut made = Self::default();
+        for part in parts {
+            let part = part?;
+            grow(&mut made.bytes, part.len(), "a message")?;
+            made.bytes.extend_from_slice(&part);
+            made.lengths.push(part.len());
+        }
+        Ok(made)
     }
     /// `self`, unless a rank sent a failure notice. The closing handshake reports which rank failed and why.
     fn of_all(self) -> Result<Self> {

@@ -12,7 +12,7 @@ use crate::blocks::Block;
 use crate::cluster::Shared;
 use crate::fold::Line;
 use crate::link::Link;
-use crate::wire::{broken, bytes, bytes_mut, raw, reserved, zeros};
+use crate::wire::{broken, bytes, bytes_mut, raw, reserved, row_lengths, zeros};
 
 impl Shared {
     /// A(i, ·): the blocks of this rank's grid row, side by side.
@@ -56,8 +56,7 @@ impl Shared {
         let budget = self.inner.typed::<Cpu>().and_then(Cpu::budget);
         let pattern = here.pattern().ok_or_else(broken);
         let made = pattern.and_then(|pattern| {
-            let mut lengths = reserved(pattern.nrows(), "lengths of rows")?;
-            lengths.extend(pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
+            let lengths = row_lengths(pattern)?;
             let values = raw(here.values().ok_or_else(broken)?)?;
             Ok((BlockBuffers::of(here.ty(), &sizes, budget)?, lengths, pattern.col_idx(), values))
         });

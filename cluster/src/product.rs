@@ -1,14 +1,16 @@
 //! Matrix products: operands are gathered along lines of the grid, partial results folded along the other lines.
 
+use sparring::algebra::Slice;
 use sparring::runtime::engine::{EnginePlan, raw_entries, values_of};
-use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
+use sparring::runtime::{IndexList, Machine, Matrix, Op, Operation, Plan, Semiring, Stats, Vector};
 use sparring::spgemm::Options;
-use sparring::{Error, Result};
+use sparring::{Cpu, Error, Result};
 
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
 use crate::fold::{Line, added};
-use crate::wire::{broken, buffer, raw};
+use crate::link::Parts;
+use crate::wire::{broken, buffer, collected, raw};
 
 /// Maximum number of column strips of a product.
 const MOST_STAGES: u64 = 64;
@@ -141,10 +143,7 @@ impl Shared {
     }
 }
 
-fn masked<'m>(
-    call: sparring::runtime::Operation<'m>,
-    mask: Option<&(Vector, bool)>,
-) -> sparring::runtime::Operation<'m> {
+fn masked<'m>(call: Operation<'m>, mask: Option<&(Vector, bool)>) -> Operation<'m> {
     match mask {
         None => call,
         Some((mask, complement)) => {
@@ -155,22 +154,24 @@ fn masked<'m>(
 }
 
 /// Y = A ⊕.⊗ X for a dense X replicated on every rank; so is the result.
-pub(crate) fn spmm(
-    shared: &Shared,
-    ring: &Semiring,
-    a: &Block,
-    x: sparring::algebra::Slice<'_>,
-    columns: usize,
-) -> Result<Vec<u8>> {
+pub(crate) fn spmm(shared: &Shared, ring: &Semiring, a: &Block, x: Slice<'_>, columns: usize) -> Result<Vec<u8>> {
     let (rows, cols) = shared.grid.block(a.shape);
     let part = x.part(cols.start * columns..cols.end * columns);
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
     // A prefix of two bytes, because a message of one byte is a failure notice.
-    let message = |y: sparring::algebra::Slice<'_>| Ok(((), [&[0; 2], raw(y)?].concat()));
+    let message = |y: Slice<'_>| {
+        let mut made = buffer(2 + raw(y)?.len())?;
+        made.extend_from_slice(&[0; 2]);
+        made.extend_from_slice(raw(y)?);
+        Ok(((), made))
+    };
     let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval();
-    let sum_of = |parts: crate::link::Parts| -> Result<Vector> {
-        let host = sparring::runtime::Machine::from(sparring::Cpu::new());
-        let parts = parts.iter().map(|bytes| Vector::full(values_of(ring.ty(), &mut bytes[2..].to_vec())?));
+    let sum_of = |parts: Parts| -> Result<Vector> {
+        let host = Machine::from(Cpu::new());
+        let parts = parts.iter().map(|bytes| {
+            let mut own = collected(bytes.len(), bytes.iter().skip(2).copied(), "a message")?;
+            Vector::full(values_of(ring.ty(), &mut own)?)
+        });
         added(&host, &ring.add().op(), parts)?.ok_or_else(broken)
     };
     let sums = shared.row.gather(y.and_then(|y| message(y.slice()))).and_then(|(_, parts)| sum_of(parts));

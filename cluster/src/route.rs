@@ -10,7 +10,7 @@ use sparring::{Cpu, Error, Result};
 
 use crate::cluster::Shared;
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, buffer, grow, put_indices, put_word, reserved};
+use crate::wire::{Bytes, broken, buffer, collected, grow, put_indices, put_word, reserved};
 
 /// Triples of a matrix with global indices, in the order in which duplicates are combined.
 pub(crate) struct Triplets {
@@ -77,8 +77,8 @@ impl Triplets {
     /// A message for each rank. `owner` maps global indices to the owning rank and the local indices there.
     fn sent(&self, ranks: usize, owner: impl Fn(usize, usize) -> (usize, u32, u32)) -> Result<Parts> {
         let (n, size) = (self.rows.len(), self.ty.size());
-        let mut at = reserved(n, "owners of entries")?;
-        at.extend(self.rows.iter().zip(&self.cols).map(|(&i, &j)| owner(i, j)));
+        let at = self.rows.iter().zip(&self.cols).map(|(&i, &j)| owner(i, j));
+        let at = collected(n, at, "owners of entries")?;
         let groups = grouped(at.iter().map(|to| to.0), ranks)?;
         let mut made = Parts { bytes: buffer(8 * ranks + n * (8 + size))?, lengths: reserved(ranks, "ranks")? };
         for of in groups {

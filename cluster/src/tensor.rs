@@ -14,7 +14,7 @@ use crate::deal::TensorGrid;
 use crate::factor::{folded, state};
 use crate::link::Parts;
 use crate::route::grouped;
-use crate::wire::{Bytes, broken, buffer, bytes, grow, put_word, reserved, values};
+use crate::wire::{Bytes, broken, buffer, bytes, collected, grow, put_word, reserved, values};
 
 /// A distributed sparse tensor without duplicates; each rank has the entries of one block.
 ///
@@ -163,9 +163,9 @@ fn sent<T: Real, I: Index>(grid: &TensorGrid, round: &Round<T>, ranks: usize) ->
         ranks: usize,
     ) -> Result<Parts> {
         let (order, n) = (x.order(), x.nnz());
-        let mut owners: Vec<u32> = reserved(n, "owners of entries")?;
-        owners.extend((0..n).map(|e| grid.owner((0..order).map(|mode| x.indices(mode)[e].get())) as u32));
-        let groups = grouped(owners.iter().map(|&rank| rank as usize), ranks)?;
+        let owner = |e: usize| grid.owner((0..order).map(|mode| x.indices(mode)[e].get()));
+        let owners = collected(n, (0..n).map(owner), "owners of entries")?;
+        let groups = grouped(owners.iter().copied(), ranks)?;
         let values = bytes(x.values());
         let mut made = buffer(8 * ranks + n * entry_bytes::<T, I>(order, lines.is_some()))?;
         let mut lengths = Vec::with_capacity(ranks);
@@ -383,8 +383,8 @@ fn placed<T: Real, I: Index>(
     let block = if exponent == 0 {
         Arc::clone(block)
     } else {
-        let mut values = reserved(block.nnz(), "values")?;
-        values.extend(block.values().iter().map(|v| T::from_f64(scaled(v.as_f64(), -exponent))));
+        let values = block.values().iter().map(|v| T::from_f64(scaled(v.as_f64(), -exponent)));
+        let values = collected(block.nnz(), values, "values")?;
         Arc::new(block.with_values(values)?)
     };
     Ok((Arc::clone(&x.grid), block))

@@ -81,6 +81,12 @@ pub(crate) fn reserved<T>(n: usize, what: &'static str) -> Result<Vec<T>> {
     buffer.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes, what })?;
     Ok(buffer)
 }
+/// The values of an iterator, `n` at most.
+pub(crate) fn collected<T>(n: usize, of: impl Iterator<Item = T>, what: &'static str) -> Result<Vec<T>> {
+    let mut made = reserved(n, what)?;
+    made.extend(of.take(n));
+    Ok(made)
+}
 /// Reserves memory for `n` more values, in amortized O(1) time for each.
 pub(crate) fn grow<T>(to: &mut Vec<T>, n: usize, what: &'static str) -> Result<()> {
     let bytes = n as u128 * size_of::<T>() as u128;
@@ -102,8 +108,7 @@ pub(crate) fn bytes_mut<T: Value>(x: &mut [T]) -> &mut [u8] {
 }
 /// Bytes as numbers.
 pub(crate) fn values<T: Value>(bytes: &[u8]) -> Result<Vec<T>> {
-    let mut own = buffer(bytes.len())?;
-    own.extend_from_slice(bytes);
+    let mut own = collected(bytes.len(), bytes.iter().copied(), "values")?;
     values_of(T::TYPE, &mut own)?.into_vec().map_err(|_| broken())
 }
 /// The bytes of values, which must be numbers: structs are not supported in messages.
@@ -113,6 +118,12 @@ pub(crate) fn raw(values: Slice<'_>) -> Result<&[u8]> {
         why: "messages are of numbers".into(),
     };
     values.as_bytes().ok_or_else(wrong)
+}
+
+/// The number of entries of each row.
+pub(crate) fn row_lengths(pattern: &Pattern) -> Result<Vec<u32>> {
+    let lengths = pattern.row_ptr().windows(2).map(|ends| (ends[1] - ends[0]) as u32);
+    collected(pattern.nrows(), lengths, "lengths of rows")
 }
 
 /// A serialized matrix: nrows, ncols, nnz, row lengths, column indices, values.
@@ -139,10 +150,8 @@ pub(crate) fn matrix_of(ty: Type, bytes: &[u8]) -> Result<Matrix> {
         end += len as usize;
         end
     }));
-    let mut col_idx = reserved(nnz, "columns")?;
-    col_idx.extend(from.indices(nnz)?);
-    let mut values = buffer(from.0.len())?;
-    values.extend_from_slice(from.0);
+    let col_idx = collected(nnz, from.indices(nnz)?, "columns")?;
+    let mut values = collected(from.0.len(), from.0.iter().copied(), "values")?;
     Matrix::new(Arc::new(Pattern::from_unsorted(m, n, row_ptr, col_idx)?), values_of(ty, &mut values)?)
 }
 
@@ -210,7 +219,7 @@ pub(crate) fn joined<'a>(
 ) -> Result<Vector> {
     let mut entries = 0;
     for (_, bytes) in parts.clone() {
-        entries += Bytes(&bytes[1..]).word()?;
+        entries += Bytes(bytes.get(1..).ok_or_else(broken)?).word()?;
     }
     let is_full = entries == len;
     let mut indices = reserved(if is_full { 0 } else { entries }, "indices of a vector")?;

@@ -4,12 +4,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use sparring::Result;
 use sparring::io::{WriteOptions, write_matrix_market_any, write_matrix_market_any_to};
 use sparring::runtime::Matrix;
-use sparring::{Error, Result};
 
 use crate::Cluster;
 use crate::blocks::Block;
+use crate::text::io_error;
 use crate::wire::broken;
 
 /// Field types, in order of increasing generality.
@@ -99,10 +100,6 @@ impl Cluster {
         };
         self.agree("end of a file", if rank == 0 { named().map_err(fail) } else { Ok(()) })
     }
-}
-
-fn io_error(path: &Path, source: io::Error) -> Error {
-    Error::Io { path: path.display().to_string(), source }
 }
 
 fn write_whole(path: &Path, a: &Matrix) -> Result<()> {

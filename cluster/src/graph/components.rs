@@ -5,7 +5,7 @@ use sparring::algebra::Array;
 use sparring::runtime::{Machine, Matrix, Vector};
 
 use super::{check, contract, distributed, graph_of, on_one_rank, on_ranks};
-use crate::wire::{broken, reserved};
+use crate::wire::{broken, collected};
 
 /// The smallest vertex of the (weakly) connected component of each vertex: u64.
 ///
@@ -38,7 +38,5 @@ pub fn connected_components(machine: &Machine, a: &Matrix) -> Result<Vector> {
 
 /// The vector of the component labels.
 fn of_vertices(labels: &[u32]) -> Result<Vector> {
-    let mut made: Vec<u64> = reserved(labels.len(), "labels")?;
-    made.extend(labels.iter().map(|&label| u64::from(label)));
-    Vector::full(Array::of(made))
+    Vector::full(Array::of(collected(labels.len(), labels.iter().map(|&label| u64::from(label)), "labels")?))
 }

@@ -17,7 +17,7 @@ use sparring::{Pattern, Result};
 
 use super::held::{Ownership, pairs};
 use crate::cluster::Shared;
-use crate::wire::{Bytes, bytes, bytes_mut, reserved, zeros};
+use crate::wire::{Bytes, bytes, bytes_mut, collected, reserved, zeros};
 
 /// No vertex.
 const NONE: u32 = u32::MAX;
@@ -60,9 +60,7 @@ struct Trees(Vec<AtomicU32>);
 
 impl Trees {
     fn new(n: usize) -> Result<Self> {
-        let mut parents = reserved(n, "parents")?;
-        parents.extend((0..n as u32).map(AtomicU32::new));
-        Ok(Self(parents))
+        Ok(Self(collected(n, (0..n as u32).map(AtomicU32::new), "parents")?))
     }
     fn parent(&self, x: u32) -> u32 {
         self.0[x as usize].load(Relaxed)
@@ -144,8 +142,8 @@ impl Stars {
     }
     /// The smallest neighbor of each vertex: its center; for a center, the first of the others.
     fn least(&self) -> Result<Vec<u32>> {
-        let mut least = reserved(self.names.len(), "neighbors")?;
-        least.extend(self.centers.iter().map(|&center| self.names[center as usize]));
+        let least = self.centers.iter().map(|&center| self.names[center as usize]);
+        let mut least = collected(self.names.len(), least, "neighbors")?;
         for (k, &center) in self.centers.iter().enumerate().rev().filter(|(k, center)| **center as usize != *k) {
             least[center as usize] = self.names[k];
         }
@@ -153,11 +151,9 @@ impl Stars {
     }
     /// Relabels the vertices, and removes self-loops.
     fn renamed(&self, names: &[u32]) -> Result<Self> {
-        let mut edges: Vec<[u32; 2]> = reserved(names.len(), "edges")?;
         let ends = names.iter().zip(&self.centers).map(|(&name, &center)| [name, names[center as usize]]);
-        edges.extend(ends.filter(|[a, b]| a != b));
-        let mut left: Vec<u32> = reserved(2 * edges.len(), "vertices")?;
-        left.extend(edges.iter().flatten());
+        let edges = collected(names.len(), ends.filter(|[a, b]| a != b), "edges")?;
+        let mut left = collected(2 * edges.len(), edges.iter().flatten().copied(), "vertices")?;
         left.sort_unstable();
         left.dedup();
         let trees = Trees::new(left.len())?;
@@ -172,17 +168,15 @@ impl Stars {
 fn grandparents(owned: &Ownership<'_>, moving: &[u32], table: &[u32]) -> Result<Vec<u32>> {
     let at = |v: u32| table[v as usize - owned.piece.start];
     let queries = || {
-        let mut queries = reserved(moving.len(), "vertices")?;
-        queries.extend(moving.iter().map(|&v| at(v)));
+        let mut queries = collected(moving.len(), moving.iter().map(|&v| at(v)), "vertices")?;
         queries.sort_unstable();
         queries.dedup();
         Ok(queries)
     };
     let (queries, found) = owned.values(queries(), table)?;
-    let mut made = reserved(moving.len(), "vertices")?;
     // Every parent was queried.
-    made.extend(moving.iter().map(|&v| queries.binary_search(&at(v)).map_or(NONE, |k| found[k])));
-    Ok(made)
+    let parent = |&v: &u32| queries.binary_search(&at(v)).map_or(NONE, |k| found[k]);
+    collected(moving.len(), moving.iter().map(parent), "vertices")
 }
 
 /// Sets the parents of these vertices to their roots, by pointer jumping. Collective.
@@ -206,8 +200,7 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
     let owned = Ownership::new(shared, n);
     let piece = owned.piece.clone();
     let made = || {
-        let mut parents: Vec<u32> = reserved(piece.len(), "parents")?;
-        parents.extend(piece.clone().map(|v| v as u32));
+        let parents = collected(piece.len(), piece.clone().map(|v| v as u32), "parents")?;
         let mut hooks: Vec<u32> = zeros(piece.len())?;
         hooks.fill(NONE);
         Ok((parents, hooks, Stars::of_block(shared, n, block)?))
@@ -279,9 +272,7 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
     let moving = || {
         let is_moving = |v: &u32| parents[*v as usize - piece.start] != *v;
         let all = piece.clone().map(|v| v as u32);
-        let mut moving = reserved(all.clone().filter(is_moving).count(), "vertices")?;
-        moving.extend(all.filter(is_moving));
-        Ok(moving)
+        collected(all.clone().filter(is_moving).count(), all.filter(is_moving), "vertices")
     };
     let moving = shared.ready(moving())?;
     settle(&owned, moving, &mut parents)?;

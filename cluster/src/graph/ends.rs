@@ -7,7 +7,7 @@ use sparring::{Pattern, Result};
 use crate::cluster::Shared;
 use crate::fold::Line;
 use crate::link::Parts;
-use crate::wire::{buffer, put_indices, reserved, zeros};
+use crate::wire::{buffer, put_indices, reserved, row_lengths, zeros};
 
 /// Degrees below this have a class of their own when targets are sorted by degree; larger ones are classed by
 /// logarithm.
@@ -96,9 +96,8 @@ pub(super) struct Ends {
 impl Ends {
     /// For this rank's block of an n×n pattern.
     pub(super) fn new(shared: &Shared, n: usize, block: &Pattern, by_degree: bool) -> Result<Self> {
-        let ((rows, cols), grid) = (shared.grid.block((n, n)), shared.grid);
-        let mut row_degrees = reserved(rows.len(), "degrees")?;
-        row_degrees.extend(block.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
+        let (cols, grid) = (shared.grid.block((n, n)).1, shared.grid);
+        let row_degrees = row_lengths(block)?;
         let mut col_degrees: Vec<u32> = zeros(cols.len())?;
         block.col_idx().iter().for_each(|&j| col_degrees[j as usize] += 1);
         let of_row: Vec<_> = shared.parts(Line::Row, n).into_iter().map(|part| (part, 0)).collect();

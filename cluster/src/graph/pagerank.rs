@@ -8,7 +8,7 @@ use sparring::{Cpu, Error, Result};
 use super::pull::Pull;
 use super::{check, constant, distributed, graph_of, on_one_rank, on_ranks};
 use crate::Cluster;
-use crate::wire::{broken, reserved, zeros};
+use crate::wire::{broken, collected, zeros};
 
 /// The PageRank vector, on the backend.
 #[derive(Clone, Debug)]
@@ -135,8 +135,7 @@ fn on_processors(machine: &Machine, a: &Matrix, options: &PageRankOptions, jumps
     let jump = |v: u32| jumps.map_or(even, |p| p[piece.start + v as usize]);
     let made = || {
         let (mut share, mut ranks, mut passed) = (zeros(piece.len())?, zeros(piece.len())?, zeros(piece.len())?);
-        let mut jumps: Vec<f64> = reserved(piece.len(), "jumps")?;
-        jumps.extend(product.order().iter().map(|&v| jump(v)));
+        let jumps = collected(piece.len(), product.order().iter().map(|&v| jump(v)), "jumps")?;
         for v in 0..piece.len() {
             share[v] = if degrees[v] > 0 { damping / f64::from(degrees[v]) } else { 0.0 };
             ranks[v] = jumps[v];
@@ -183,7 +182,5 @@ fn normalized(p: &[f64], n: usize) -> Result<Vec<f64>> {
     if sum == 0.0 || sum.is_infinite() {
         return refuse(format!("it adds up to {sum}"));
     }
-    let mut made = reserved(n, "personalization")?;
-    made.extend(p.iter().map(|x| x / sum));
-    Ok(made)
+    collected(n, p.iter().map(|x| x / sum), "personalization")
 }

@@ -15,7 +15,7 @@ use super::ends::Ends;
 use super::held::pairs;
 use crate::cluster::Shared;
 use crate::link::{Link, Parts};
-use crate::wire::{Bytes, broken, bytes, bytes_mut, reserved, zeros};
+use crate::wire::{Bytes, broken, bytes, bytes_mut, collected, reserved, zeros};
 
 /// No label: the vertex has fewer than two neighbors, hence no triangle.
 const NAMELESS: u32 = u32::MAX;
@@ -145,10 +145,8 @@ impl Names {
         let placed = || {
             let [of_rows, of_cols] = &own;
             let by_index = |numbers: &[u32], degrees: &[u32], names: &[u32]| -> Result<Vec<u32>> {
-                let mut made = reserved(degrees.len(), "names")?;
                 let name = |(&k, &degree): (&u32, &u32)| if degree > 0 { names[k as usize] } else { NAMELESS };
-                made.extend(numbers.iter().zip(degrees).map(name));
-                Ok(made)
+                collected(degrees.len(), numbers.iter().zip(degrees).map(name), "names")
             };
             let rows = by_index(&ends.rows.number, &ends.row_degrees, of_rows)?;
             Ok(Self { rows, cols: by_index(&ends.cols.number, &ends.col_degrees, of_cols)?, total })

@@ -16,7 +16,7 @@ use sparring::{Pattern, Result};
 use super::ends::{Ends, Numbers};
 use super::merge::Merge;
 use crate::cluster::Shared;
-use crate::wire::{Bytes, broken, bytes, bytes_mut, reserved, zeros};
+use crate::wire::{Bytes, broken, bytes, bytes_mut, collected, reserved, zeros};
 
 /// Approximate number of edges, or of values, per task.
 const TASK: usize = 1 << 14;
@@ -167,12 +167,11 @@ impl Pull {
                 }
             }
             let total = from_world.bytes.len() / 4;
-            let mut indices = reserved(total, "indices")?;
-            indices.extend(Bytes(&from_world.bytes).indices(total)?);
+            let indices = collected(total, Bytes(&from_world.bytes).indices(total)?, "indices")?;
             let (merge, number) = Merge::new(piece.len(), &indices)?;
             wanted.iter_mut().for_each(|index: &mut u32| *index = number[*index as usize]);
-            let mut ordered = reserved(piece.len(), "degrees")?;
-            ordered.extend(merge.order.iter().map(|&index| degrees[index as usize]));
+            let ordered = merge.order.iter().map(|&index| degrees[index as usize]);
+            let ordered = collected(piece.len(), ordered, "degrees")?;
             let bytes = |lengths: &[usize], each: usize| lengths.iter().map(|n| n / each * 8).collect();
             let made = Self {
                 partial: zeros(piece.len().div_ceil(BLOCK))?,
