@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Python package on a GPU beside CuPy (cuSPARSE): A + Aᵀ, Aᵀ and A·x, in turns, on matrices already on the device.
+"""The Python package on a GPU beside CuPy (cuSPARSE): A + Aᵀ, Aᵀ, A·x and A·X, in turns, on matrices already on the device.
 
     python3 benches/compare/cupy_steps.py [--rounds 9]      # where the GPU is: the package, CuPy, SciPy
 
@@ -7,7 +7,9 @@ Times are of whole calls in Python, the device waited for before and after; mini
 result is compared with CuPy's. Prints a Markdown table; a ratio is CuPy's time over ours.
 """
 import argparse
+import functools
 import math
+import operator
 import time
 
 import cupy
@@ -41,6 +43,8 @@ def cases():
     yield "random, 8 a row", ss.random_array((1 << 20, 1 << 20), density=8 / (1 << 20), format="csr", rng=random)
     yield "27 neighbors, 80³", grid(80, 3)
     yield "5 neighbors, 2000²", grid(2000, 2)
+    yield "tall, 2 a row", ss.random_array((1 << 21, 1 << 12), density=2 / (1 << 12), format="csr", rng=random)
+    yield "wide, 2000 a row", ss.random_array((1 << 12, 1 << 20), density=2000 / (1 << 20), format="csr", rng=random)
     yield "banded and skewed", (ss.random_array((1 << 19, 1 << 19), density=2e-6, rng=random) + rmat(19, 4, random) +
                                 ss.diags_array(np.ones(1 << 19))).tocsr()
 
@@ -72,11 +76,17 @@ def main():
         x = cupy.random.random(a.shape[1])
         held = sp.Vector(x)
         both = {
-            "A + Aᵀ": (lambda: sp.ewise_add(m, mt), lambda: d + dt),
             "Aᵀ": (lambda: sp.transpose(m), lambda: d.T.tocsr()),
             "A·x, x and y of CuPy": (lambda: sp.mxv(m, x), lambda: d @ x),
             "A·x": (lambda: sp.mxv(m, held), lambda: d @ x),
         }
+        if a.shape[0] == a.shape[1]:
+            both["A + Aᵀ"] = (lambda: sp.ewise_add(m, mt), lambda: d + dt)
+        for k in (4, 32, 128):
+            wide = cupy.random.random((a.shape[1], k))
+            # cuSPARSE wants columns side by side, and CuPy turns others.
+            turned = cupy.asfortranarray(wide)
+            both[f"A·X of {k} columns"] = functools.partial(sp.mxm, m, wide), functools.partial(operator.matmul, d, turned)
         for operation, (ours, theirs) in both.items():
             ours(), theirs()
             (mine, my_ms), (other, their_ms) = timed(ours, args.rounds), timed(theirs, args.rounds)

@@ -8,11 +8,11 @@ use sparring::algebra::Type;
 use sparring::runtime::{Aggregate, BinaryOp, Monoid, Op, Pairing, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 
-use crate::arrays::{Values, array};
+use crate::arrays::{Values, array, promoted};
 use crate::dense::{self, is_dense};
 use crate::errors::Raise;
-use crate::machines::{On, machine};
-use crate::operands::{self, Kind, Operand, either, is_array_there, is_vector};
+use crate::machines::{On, machine, machine_of_arrays};
+use crate::operands::{self, Kind, Operand, cast, cast_vector, either, give_vector, is_array_there, is_vector};
 use crate::scalars::{number, scalar};
 use crate::sums;
 use crate::written::{Written, common};
@@ -86,8 +86,7 @@ fn with_array<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     // Cheapest tests first: they dominate the time of small products.
     let is_line = x.cast::<PyUntypedArray>().is_ok_and(|x| x.ndim() == 1);
-    let adds = || semiring.strip_prefix("plus").is_some_and(|rest| rest.starts_with(['_', ',']));
-    if !is_line || !adds() {
+    if !is_line || !adds(semiring) {
         return Ok(None);
     }
     let of_x = Values::of_line(x, "x")?;
@@ -119,6 +118,32 @@ fn with_array<'py>(
     array(py, on.compute(py, a.nnz(), || on.mxv_dense(&ring, &a, x))?).map(Some)
 }
 
+/// Whether ⊕ is +.
+fn adds(semiring: &str) -> bool {
+    semiring.strip_prefix("plus").is_some_and(|rest| rest.starts_with(['_', ',']))
+}
+
+/// The same with an array in the memory of a GPU, where the result is computed densely.
+fn with_array_there<'py>(
+    a: &Bound<'py, PyAny>,
+    x: &Bound<'py, PyAny>,
+    semiring: &str,
+    written: &Written<'py>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !adds(semiring) || !is_array_there(x, 1) {
+        return Ok(None);
+    }
+    let (py, (a, _), (x, kind)) = (x.py(), operands::matrix(a)?, operands::vector(x)?);
+    if x.ty() == Type::Bool || x.len() != a.shape().1 {
+        return Ok(None);
+    }
+    let on = machine_of_arrays(&x.machine(), written.device())?;
+    let ty = promoted(py, a.ty(), x.ty())?;
+    let (a, x, ring) = (cast(py, &a, ty)?, cast_vector(py, &x, ty)?, Semiring::new(semiring, ty).raise()?);
+    let y = on.compute(py, a.nnz(), || on.spmm_vector(&ring, &a, &x, 1))?;
+    give_vector(py, y, &kind).map(Some)
+}
+
 /// A product of two operands.
 pub(crate) fn product<'py>(
     a: &Bound<'py, PyAny>,
@@ -140,6 +165,11 @@ pub(crate) fn product<'py>(
     }
     if is_array_there(a, 2) || is_array_there(b, 2) {
         return dense::product(a, b, semiring, &written);
+    }
+    if written.is_plain()
+        && let Some(found) = with_array_there(a, b, semiring, &written)?
+    {
+        return Ok(found);
     }
     // The product with a vector is a vector, for either orientation of the matrix.
     let [flip_a, flip_b] = &mut written.transpose;

@@ -58,6 +58,15 @@ def test_vectors_of_cupy(cupy, there):
     y = sp.mxv(on_device, cupy.asarray(x))
     assert isinstance(y, cupy.ndarray)
     np.testing.assert_allclose(y.get(), a @ x)
+    # Rows without entries are 0, over any ⊕.
+    b = scipy.sparse.csr_array(([1.0, 2.0], ([0, 2], [1, 3])), shape=(4, 30))
+    for ring in ["plus_times", "plus_second", "min_plus", "max_times"]:
+        for z in (x, x.astype("float32"), x.astype("int32")):
+            found = sp.mxv(sp.Matrix(b, device="cuda"), cupy.asarray(z), ring)
+            assert isinstance(found, cupy.ndarray) and found.dtype == np.float64
+            np.testing.assert_array_equal(found.get(), sp.mxv(b, z, ring))
+    with pytest.raises(ValueError):
+        sp.mxv(b, cupy.ones(29))
     assert sp.reduce(cupy.asarray(x)) == x.sum()
     assert sp.Vector(cupy.asarray(x)).device == "cuda:0"
     with pytest.raises(ValueError, match="contiguous"):
