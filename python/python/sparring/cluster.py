@@ -289,7 +289,7 @@ def connected_components(a: Any) -> NDArray[np.int64]:
     --------
     >>> import scipy.sparse, sparring.cluster as cluster
     >>> cluster.connected_components(scipy.sparse.diags_array([1.0, 0.0, 1.0], offsets=1, format="csr"))
-    array([0, 0, 0, 0])
+    array([0, 0, 2, 2])
     """
     return _cluster.connected_components(a)
 
