@@ -74,8 +74,8 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
     }
 }
 
-/// The same by vector kernels, a run of contiguous columns after another; false, with nothing done, if there are none or
-/// runs are short.
+/// The same by vector kernels, a run of contiguous columns after another; false, with nothing done, if there are no
+/// kernels or runs are short.
 fn by_tiles<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: &mut Arrays<'_, T>,
