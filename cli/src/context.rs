@@ -152,14 +152,6 @@ impl Context {
         let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, reading, ty)));
         Ok((matrix?, ms))
     }
-    /// The same as an operand of the [machine](Self::machine): in a job, each process has a part of the matrix.
-    pub(crate) fn load_operand(&self, name: &str, ty: Option<Type>) -> Result<(Matrix, f64)> {
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster {
-            return crate::cluster::load(self, cluster, name, ty);
-        }
-        self.load_any(name, ty)
-    }
     /// The operand converted to another type.
     pub(crate) fn cast(&self, a: &Matrix, ty: Type) -> sparring::Result<Matrix> {
         #[cfg(feature = "cluster")]

@@ -266,7 +266,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     drop(all);
     let mask = match &arguments.mask {
         Some(file) => {
-            let (mask, ms) = context.load_operand(file, None)?;
+            let (mask, ms) = operands::load(context, file, None)?;
             read_ms += ms;
             Some(mask)
         }

@@ -18,6 +18,16 @@ pub(crate) struct Operands {
     pub(crate) read_ms: f64,
 }
 
+/// The matrix called `name` on the machine of the command, and the milliseconds of loading it: in a job, each process
+/// has a part of it.
+pub(crate) fn load(context: &Context, name: &str, ty: Option<Type>) -> Result<(Matrix, f64)> {
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = context.cluster() {
+        return crate::cluster::load(context, cluster, name, ty);
+    }
+    context.load_any(name, ty)
+}
+
 impl Operands {
     /// Reads the operands as values of `ty`, by default of their smallest common type. Patterns become bool if the
     /// operation is Boolean (`truth`), else numbers, each entry 1. Those for which `is_vector` holds stay in host memory.
@@ -32,7 +42,7 @@ impl Operands {
         for (k, file) in files.iter().enumerate() {
             let (matrix, ms) = match is_vector(k) {
                 true => context.read_by_all(context.load_any(file, ty))?,
-                false => context.load_operand(file, ty)?,
+                false => load(context, file, ty)?,
             };
             all.push(matrix);
             read_ms += ms;

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::failure::Result;
 use crate::formats::SPARSE;
-use crate::operands::Operands;
+use crate::operands::{self, Operands};
 use crate::output::{ms, number, seconds, shape, thousands};
 use crate::write::Output;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, step: &Step) -> Result {
         Operands::load(context, &step.operands(), common.values, truth, is_vector)?;
     let mut beside = |file: Option<&str>| -> Result<Option<Matrix>> {
         let Some(file) = file else { return Ok(None) };
-        let (matrix, ms) = context.load_operand(file, None)?;
+        let (matrix, ms) = operands::load(context, file, None)?;
         read_ms += ms;
         Ok(Some(matrix))
     };

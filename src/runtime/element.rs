@@ -154,11 +154,19 @@ impl Vector {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// Those of [`Vector::full`](crate::Vector::full); [`Error::Unsupported`] for structs.
+    /// Those of [`Vector::full`](crate::Vector::full); [`Error::Unsupported`] for structs; [`Error::OutOfMemory`].
     pub fn full(values: Array) -> Result<Self> {
         let ty = values.ty();
         with_type!(ty, T => {
-            let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
+            let values = match values.into_vec::<T>() {
+                Ok(values) => values,
+                // The result of an operation may be a buffer of another kind.
+                Err(buffer) => {
+                    let values = buffer.slice();
+                    let values = values.get::<T>().ok_or_else(|| not_made(ty))?;
+                    collected(values.len(), values.iter().copied(), "values of a vector")?
+                }
+            };
             Ok(crate::Vector::full(values)?.into())
         }, Err(not_made(ty)))
     }
