@@ -31,6 +31,11 @@ pub(crate) fn start(
     Ok(Cluster::new(inner).raise()?.machine())
 }
 
+/// Whether each rank of a job computes on a GPU.
+pub(crate) fn is_on_gpus(job: &Machine) -> bool {
+    job.typed::<Cluster>().is_some_and(|cluster| cluster.inner().is_gpu())
+}
+
 /// Rank of this process.
 #[pyfunction]
 fn rank() -> PyResult<usize> {

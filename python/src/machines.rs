@@ -108,6 +108,14 @@ pub(crate) fn take(name: &str) -> Option<Machine> {
 /// The cluster around processors, or around GPUs for `"cluster:cuda"`.
 #[cfg(feature = "mpi")]
 fn cluster(name: &str, threads: usize, budget: Option<u64>) -> PyResult<Machine> {
+    let settings = || SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(job) = settings().others.as_ref().and_then(|all| all.get(CLUSTER)) {
+        return if crate::cluster::is_on_gpus(job) {
+            Ok(job.clone())
+        } else {
+            Err(PyValueError::new_err(format!("device: {name:?}, but the job runs on processors")))
+        };
+    }
     // It ends MPI when the interpreter exits.
     Python::attach(|py| py.import("sparring.cluster").map(drop))?;
     crate::cluster::start(name != CLUSTER, budget, || Machine::cpu(threads, budget).raise())

@@ -133,7 +133,8 @@ fn with_array_there<'py>(
     if !adds(semiring) || !is_array_there(x, 1) {
         return Ok(None);
     }
-    let (py, (a, _), (x, kind)) = (x.py(), operands::matrix(a)?, operands::vector(x)?);
+    let Some(a) = operands::by_rows(a)? else { return Ok(None) };
+    let (py, (x, kind)) = (x.py(), operands::vector(x)?);
     if x.ty() == Type::Bool || x.len() != a.shape().1 {
         return Ok(None);
     }

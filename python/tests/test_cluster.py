@@ -53,7 +53,7 @@ same(d, expected)
 # An error is one of all ranks, and the job goes on.
 for wrong in [
     lambda: cluster.read_matrix_market(folder + "/nothing.mtx"), lambda: cluster.bfs(m, 60),
-    lambda: sp.mxm(m, sp.Matrix(a[:5], device="cluster")), lambda: cluster.rmat(40), lambda: cluster.pagerank(m, damping=2.0),
+    lambda: sp.mxm(m, sp.Matrix(a[:5], device="cluster")), lambda: sp.Matrix(a, device="cluster:cuda"), lambda: cluster.rmat(40), lambda: cluster.pagerank(m, damping=2.0),
 ]:
     try:
         wrong()

@@ -67,6 +67,9 @@ def test_vectors_of_cupy(cupy, there):
             np.testing.assert_array_equal(found.get(), sp.mxv(b, z, ring))
     with pytest.raises(ValueError):
         sp.mxv(b, cupy.ones(29))
+    # Compressed columns, and a vector on the left.
+    np.testing.assert_allclose(sp.mxv(there.csc_matrix(on_device), cupy.asarray(x)).get(), a @ x)
+    assert sp.Vector(x, device="cuda") @ cupy.asarray(x) == x @ x
     assert sp.reduce(cupy.asarray(x)) == x.sum()
     assert sp.Vector(cupy.asarray(x)).device == "cuda:0"
     with pytest.raises(ValueError, match="contiguous"):
