@@ -46,7 +46,7 @@ enum Prepared {
 impl Machine {
     /// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` over the entries of `x` with index i in `mode`, for any semiring: row-major,
     /// with a row of `rank` columns for each i. ⊗ goes from left to right in the order of the modes, ⊕ in the order of
-    /// the entries. `factors` are row-major, one per mode; that of `mode` is not read.
+    /// the entries; a GPU folds pieces of long rows. `factors` are row-major, one per mode; that of `mode` is not read.
     ///
     /// Cost: O(d·rank·nnz), plus sorting the entries by `mode`. [`mttkrp_plan`](Self::mttkrp_plan) has specialized
     /// loops for + and × on floats; [`Cpu::mttkrp`] fuses those of a statically typed semiring.
